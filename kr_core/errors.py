@@ -1,0 +1,49 @@
+"""The errors that KR raises on purpose; each message says where, what, and what to do.
+
+    KRError
+    |-- ConfigError    wrong use or configuration        exit code 2
+    |-- PluginError    a plugin cannot be loaded or built  exit code 3
+    `-- StorageError   what must not be lost cannot be kept  exit code 1
+
+A source that fails raises none of these to the caller: it becomes a typed outcome.
+"""
+
+
+class KRError(Exception):
+    """Something KR cannot go on from.
+
+    Args:
+        what: what is wrong, one sentence without a full stop.
+        where: the file and line, plugin or path concerned; empty if there is none.
+        todo: what the reader can do about it; empty if nothing sensible can be said.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, where: str = "", todo: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.todo = todo
+        super().__init__(what, where, todo)
+
+    def __str__(self) -> str:
+        message = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{message}; {self.todo}" if self.todo else message
+
+
+class ConfigError(KRError):
+    """The command line or the configuration is wrong."""
+
+    exit_code = 2
+
+
+class PluginError(KRError):
+    """A plugin cannot be imported, registered or built."""
+
+    exit_code = 3
+
+
+class StorageError(KRError):
+    """The journal or another store of record cannot be read or written."""
+
+    exit_code = 1

@@ -1,0 +1,84 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  not on Windows, where only atomic replacement is offered
+    fcntl = None  # type: ignore[assignment]
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file by a new text that is durable on return; a reader sees the old or the new, never a part.
+
+    Raises:
+        OSError: nothing was changed.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), _mode_of(path))
+            os.fsync(file.fileno())
+        os.replace(name, path)  # noqa: PTH105  the temporary name is text
+    except BaseException:
+        with _ignored_os_error():
+            os.unlink(name)  # noqa: PTH108
+        raise
+    _sync_folder(path.parent)
+
+
+def _mode_of(path: Path) -> int:
+    try:
+        return path.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    with _ignored_os_error():  # some file systems refuse to sync a folder; the file itself is synced
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def _ignored_os_error() -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        pass
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder's advisory lock, so that one process at a time changes what is in it.
+
+    The lock is on the folder itself: no lock file appears in git, and a killed holder lets go.
+
+    Raises:
+        OSError: the folder cannot be opened.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

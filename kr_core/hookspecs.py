@@ -1,0 +1,162 @@
+"""The contract between KR and its plugins.
+
+A plugin is a module with one or more of the functions below, each marked `@kr_core.hookimpl`, and an entry
+point in the group `kr`; the entry point's name is the one that configuration and errors use. A hook is sync,
+takes no argument, does no I/O and returns a `Provider`: how to build one component from its own settings. It is
+called once, when the configuration names the plugin; a plugin that is not named is never imported. An exception
+in a hook, or a return value that is not a `Provider`, is reported as that plugin's fault.
+
+    import kr_core
+
+    class Settings(kr_core.Settings):
+        folder: str = "notes"
+
+    @kr_core.hookimpl
+    def kr_source() -> kr_core.Provider[kr_core.Source]:
+        return kr_core.Provider(lambda settings, setup: Notes(settings.folder), Settings)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import pluggy
+from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+    from pathlib import Path
+
+    from kr_core.protocols import Journal, Log, Project, Renderer, Scorer, Source, Store
+
+__all__ = ["CONTRACT_VERSION", "NOUNS", "Provider", "Settings", "Setup", "hookimpl", "hookspec"]
+
+CONTRACT_VERSION = 1
+
+hookspec = pluggy.HookspecMarker("kr")
+hookimpl = pluggy.HookimplMarker("kr")
+
+Component = TypeVar("Component", covariant=True)
+
+
+class Settings(BaseModel):
+    """Base of a plugin's settings: frozen, and an unknown key is an error with file and line."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
+
+
+class Setup(NamedTuple):
+    """What a component may know when it is built."""
+
+    name: str
+    """The plugin's (or instance's) name in the configuration."""
+    project: Project
+    knowledge_base: Path
+    state_folder: Path
+    """The project's `.kr/`; made on first use, never in git."""
+    cache_folder: Path
+    """The user's cache folder, shared by projects."""
+    template_folders: tuple[Path, ...]
+    """Where templates are looked for, the user's own first."""
+    today: Callable[[], date]
+
+
+class Provider(NamedTuple, Generic[Component]):
+    """How to build one component.
+
+    `build(settings, setup)` may open files; it is called once for a pipeline, on first use.
+    """
+
+    build: Callable[[Any, Setup], Component]
+    settings: type[Settings] = Settings
+
+
+# -- the stages of research, in the order in which they are met ------------------------------------------
+
+
+@hookspec(firstresult=True)
+def kr_store() -> Provider[Store]:  # type: ignore[empty-body]
+    """Provide the knowledge base (configuration key `store`; exactly one).
+
+    Built first in every run. When it cannot be built the program ends with exit code 3; when it fails later,
+    that is a miss, and noted.
+
+        @hookimpl
+        def kr_store() -> Provider[Store]:
+            return Provider(lambda settings, setup: Files(setup.knowledge_base))
+    """
+
+
+@hookspec(firstresult=True)
+def kr_source() -> Provider[Source]:  # type: ignore[empty-body]
+    """Provide a source (configuration key `knowledge_research.sources`; any number, asked in that order).
+
+    Built on the first miss. When it cannot be built it is `unavailable`, with the reason; the next one is asked.
+
+        @hookimpl
+        def kr_source() -> Provider[Source]:
+            return Provider(lambda settings, setup: Notes(settings.folder), NotesSettings)
+    """
+
+
+@hookspec(firstresult=True)
+def kr_scorer() -> Provider[Scorer]:  # type: ignore[empty-body]
+    """Provide the scorer (configuration key `scorer`; exactly one).
+
+    When its `score` raises, the report is `low` and a note says so.
+
+        @hookimpl
+        def kr_scorer() -> Provider[Scorer]:
+            return Provider(lambda settings, setup: Evidence())
+    """
+
+
+@hookspec(firstresult=True)
+def kr_renderer() -> Provider[Renderer]:  # type: ignore[empty-body]
+    """Provide the renderer (configuration key `renderer`; exactly one).
+
+    When its `render` raises, the report is plain text and a note says so.
+
+        @hookimpl
+        def kr_renderer() -> Provider[Renderer]:
+            return Provider(lambda settings, setup: Markdown(setup.template_folders))
+    """
+
+
+# -- the record ------------------------------------------------------------------------------------------
+
+
+@hookspec(firstresult=True)
+def kr_journal() -> Provider[Journal]:  # type: ignore[empty-body]
+    """Provide the journal (configuration key `journal`; exactly one).
+
+    When it cannot be built or written the program stops: nothing may be lost.
+
+        @hookimpl
+        def kr_journal() -> Provider[Journal]:
+            return Provider(lambda settings, setup: SQLite(setup.state_folder))
+    """
+
+
+@hookspec(firstresult=True)
+def kr_log() -> Provider[Log]:  # type: ignore[empty-body]
+    """Provide a log, which receives every event (configuration key `logs`; any number).
+
+    When it cannot be built or raises, the others go on; its events wait in the journal.
+
+        @hookimpl
+        def kr_log() -> Provider[Log]:
+            return Provider(lambda settings, setup: JSONLines(setup.state_folder))
+    """
+
+
+NOUNS: dict[str, str] = {
+    "store": "kr_store",
+    "source": "kr_source",
+    "scorer": "kr_scorer",
+    "renderer": "kr_renderer",
+    "journal": "kr_journal",
+    "log": "kr_log",
+}
+"""Each kind of plugin and its hook."""

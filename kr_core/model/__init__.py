@@ -1,0 +1,57 @@
+"""The values that pass between stages: frozen pydantic models, grouped by subject."""
+
+from kr_core.model.base import Value
+from kr_core.model.events import Event, new_id
+from kr_core.model.evidence import (
+    Citation,
+    Claim,
+    CodeExample,
+    Draft,
+    Finding,
+    Level,
+    Outcome,
+    Passage,
+    PassageKind,
+    Score,
+)
+from kr_core.model.knowledge import Attribution, Entry, EntryStatus, Report
+from kr_core.model.research import (
+    Fault,
+    Match,
+    ResearchQuery,
+    ResearchRequest,
+    ResearchResult,
+    Results,
+    SourceConsulted,
+    Status,
+    Tier,
+)
+
+__all__ = [
+    "Citation",
+    "Claim",
+    "CodeExample",
+    "Draft",
+    "Entry",
+    "EntryStatus",
+    "Event",
+    "Fault",
+    "Finding",
+    "Level",
+    "Match",
+    "Outcome",
+    "Passage",
+    "PassageKind",
+    "Report",
+    "ResearchQuery",
+    "ResearchRequest",
+    "ResearchResult",
+    "Results",
+    "Score",
+    "Attribution",
+    "SourceConsulted",
+    "Status",
+    "Tier",
+    "Value",
+    "new_id",
+]

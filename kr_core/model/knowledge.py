@@ -1,0 +1,47 @@
+"""The knowledge base's values: entries of the index and the report behind each."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Literal
+
+from kr_core.model.base import Value
+from kr_core.model.evidence import Draft, Score
+from kr_core.model.research import ResearchQuery
+
+EntryStatus = Literal["fresh", "stale", "archived"]
+
+
+class Entry(Value):
+    """One entry of `index.yaml`: its nine keys, in the order in which they are written."""
+
+    id: str
+    framework: str
+    framework_version: str
+    topic: str
+    tags: tuple[str, ...]
+    path: str
+    created: date
+    last_accessed: date
+    status: EntryStatus = "fresh"
+
+
+class Attribution(Value):
+    """A line of a report's Source Attribution."""
+
+    url: str
+    via: str
+    finding: str
+
+
+class Report(Value):
+    """Everything a renderer needs."""
+
+    query: ResearchQuery
+    research_date: date
+    score: Score
+    draft: Draft
+    sources: tuple[Attribution, ...] = ()
+    mark: str | None = None
+    """A bracketed line that says the report is not what was asked for, such as a stale or empty one."""
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,108 @@
+"""Requests and results of research, in the shapes that other programs depend on."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from kr_core.model.base import Value
+from kr_core.model.evidence import Citation, Level
+
+Status = Literal["success", "partial", "cache-hit", "degraded", "budget-exhausted", "timeout", "failure"]
+SourceStatus = Literal["success", "unavailable", "timeout", "skipped"]
+Tier = Literal["full", "topic", "tags"]
+
+
+class ResearchQuery(Value):
+    """What is asked, about which version of what.
+
+    `inferred` names the fields that were taken from the question rather than given.
+    """
+
+    framework: str
+    framework_version: str
+    topic: str
+    tags: tuple[str, ...]
+    question: str
+    inferred: frozenset[str] = frozenset()
+    version_from: str | None = None
+
+
+class ResearchRequest(Value):
+    """A validated request; `notes` tell what was replaced by a default."""
+
+    story_key: str
+    session_id: str
+    query: ResearchQuery
+    max_calls: int | None = None
+    timeout_seconds: int | None = None
+    priority: str | None = None
+    refresh: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class SourceConsulted(Value):
+    """One line of `sources_consulted`."""
+
+    source: str
+    status: SourceStatus
+    url: str | None = None
+    outcome: str | None = None
+
+
+class Match(Value):
+    """How an entry of the knowledge base was found, and what became of it."""
+
+    tier: Tier
+    overlap: float
+    entry_version: str
+    version: str
+    stale: bool = False
+    warning: str | None = None
+
+
+class Fault(Value):
+    """One of a result's `errors`."""
+
+    type: str
+    message: str
+    field: str | None = None
+
+
+class Results(Value):
+    """The body of a result; all its keys are always there."""
+
+    cache_hit: bool = False
+    cache_entry_id: str | None = None
+    report_path: str | None = None
+    confidence: Level | None = None
+    sources_consulted: tuple[SourceConsulted, ...] = ()
+    budget_remaining: int = 0
+    degradation_notes: tuple[str, ...] = ()
+    index_updated: bool = False
+    index_count: int = 0
+    lru_evicted: int = 0
+    summary: str = ""
+    score: int | None = None
+    reasons: tuple[str, ...] = ()
+    match: Match | None = None
+    citations: tuple[Citation, ...] = ()
+    report: str | None = None
+    """The report's text where it could not be stored; null otherwise."""
+
+
+class ResearchResult(Value):
+    """What a research run returns, whatever happened."""
+
+    status: Status
+    story_key: str
+    mode: Literal["research"] = "research"
+    session_id: str
+    results: Results = Field(default_factory=Results)
+    errors: tuple[Fault, ...] = ()
+    needs_intervention: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values in the order of the published schema."""
+        return self.model_dump(mode="json")

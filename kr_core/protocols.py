@@ -1,0 +1,215 @@
+"""What a component of each kind must offer; the engine, not pluggy, calls these methods.
+
+Async only where there is waiting for the outside (`Source`). Everything else is sync, so that a cache hit
+starts no event loop.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Future
+    from datetime import date
+    from pathlib import Path
+
+    import httpx
+
+    from kr_core.model import Draft, Entry, Event, Finding, Report, ResearchQuery, Score
+
+__all__ = [
+    "Candidates",
+    "Journal",
+    "Kept",
+    "Log",
+    "LogRecord",
+    "Project",
+    "Renderer",
+    "Scorer",
+    "Source",
+    "SourceContext",
+    "Store",
+]
+
+
+class Project(Protocol):
+    """The project that KR works in."""
+
+    root: Path
+    working_folder: Path
+
+    def version_of(self, framework: str) -> tuple[str, str] | None:
+        """The version in use and the file or environment it was read from, or None where unknown."""
+
+
+class SourceContext(Protocol):
+    """What a source is handed with each question."""
+
+    deadline: float
+    """When the call will be cancelled, in the event loop's time (`loop.time()`)."""
+    project: Project
+    emit: Callable[[str, dict[str, Any]], None]
+    """`emit(kind, data)` reports progress or a request that was sent; never raises."""
+
+    @property
+    def http(self) -> httpx.AsyncClient:
+        """The shared HTTP client; closed by the engine."""
+
+
+class Source(Protocol):
+    """Finds passages that answer a question."""
+
+    external: bool
+    """True when a consultation leaves the machine, and so costs a call of the budget."""
+    timeout_seconds: float
+    """The limit for one consultation where nothing is configured."""
+
+    async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
+        """Return a finding with a typed outcome; cancellation must pass through.
+
+        Whatever is raised becomes the outcome `unavailable` and a note; it never reaches the caller.
+        """
+
+
+@runtime_checkable
+class Selective(Protocol):
+    """A source that knows beforehand which frameworks it has anything about.
+
+    The default chain lists such a source only where this returns True; a configured chain is obeyed exactly.
+    """
+
+    def knows(self, query: ResearchQuery, project: Project) -> bool:
+        """Whether the source has documentation of the query's framework."""
+
+
+class Candidates(NamedTuple):
+    """The entries that may match a query, and what went wrong while reading them."""
+
+    entries: Sequence[Entry]
+    warnings: Sequence[str] = ()
+    files: Sequence[Path] = ()
+    """The files that this answer was read from; a change of any of them makes it void."""
+
+
+class Kept(NamedTuple):
+    """What a write did."""
+
+    entry: Entry | None
+    """The entry as it stands in the index; None for a report that is not indexed."""
+    path: str
+    """The report's path, relative to the knowledge base."""
+    index_count: int
+    evicted: int = 0
+    """Entries moved to the archive by the capacity guard; -1 when the guard failed."""
+
+
+class Store(Protocol):
+    """The knowledge base."""
+
+    def candidates(self, query: ResearchQuery) -> Candidates:
+        """Entries that may answer the query, or a superset. A broken index is a warning, not an error."""
+
+    def entries(self) -> Sequence[Entry]:
+        """All entries, in the order of the index.
+
+        Raises:
+            StorageError: the index cannot be read.
+        """
+
+    def read(self, entry: Entry) -> tuple[str, dict[str, Any]] | None:
+        """The report's text and its evidence ({} where there is none), or None if it is gone or empty."""
+
+    def write(self, report: str, evidence: Mapping[str, Any], entry: Entry, *, index: bool = True) -> Kept:
+        """Keep a report and its entry, atomically; an entry with the same id is updated in place.
+
+        With `index=False` only the report is written, and never over one that is there.
+
+        Raises:
+            StorageError: nothing was changed, or the report is there and the index is as it was.
+        """
+
+    def touch(self, entry: Entry, today: date) -> int:
+        """Note that the entry was used today (at most one write a day) and return the number of entries.
+
+        Raises:
+            StorageError: the index cannot be written.
+        """
+
+    def drop(self, entry: Entry) -> None:
+        """Remove an entry whose report is gone.
+
+        Raises:
+            StorageError: the index cannot be written.
+        """
+
+
+class Scorer(Protocol):
+    """Says how sure an answer is."""
+
+    def score(self, query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> Score:
+        """Score what the named sources found and what the draft makes of it; pure."""
+
+
+class Renderer(Protocol):
+    """Turns a report into text."""
+
+    def render(self, report: Report) -> str:
+        """The report as text; pure but for reading templates."""
+
+
+class Journal(Protocol):
+    """Append-only events, step results and budgets: what may not be lost."""
+
+    def append(self, events: Sequence[Event]) -> Future[None]:
+        """Queue events; the future resolves when they are durable.
+
+        It fails with StorageError when they are not.
+        """
+
+    def read(self, after: int, limit: int) -> Sequence[tuple[int, Event]]:
+        """Up to `limit` events with a number greater than `after`, in order."""
+
+    def cursor(self, log: str) -> int:
+        """The number of the last event that this log has confirmed; 0 at first."""
+
+    def advance(self, log: str, number: int) -> None:
+        """Note that the log has everything up to this event."""
+
+    def step(self, run: str, key: str) -> Any | None:
+        """The kept result of a step, or None; JSON values."""
+
+    def keep_step(self, run: str, key: str, result: Any) -> None:
+        """Keep the result of a step; durable on return. A second result for the same step is ignored."""
+
+    def spend(self, session_id: str, story_key: str, grant: str, limit: int) -> bool:
+        """Take one call of the story's budget if fewer than `limit` are taken; exact across processes.
+
+        A grant that was already given is not charged again.
+        """
+
+    def refund(self, grant: str) -> None:
+        """Give back a call that was never sent."""
+
+    def spent(self, session_id: str, story_key: str) -> int:
+        """Calls taken by the story in this session."""
+
+    def close(self) -> None:
+        """Wait until everything queued is durable, and let go of the file."""
+
+
+class LogRecord(NamedTuple):
+    """An event with its number in the journal."""
+
+    number: int
+    event: Event
+
+
+class Log(Protocol):
+    """Receives every event, once, in order; fed from the journal by a cursor of its own."""
+
+    def write(self, records: Sequence[LogRecord]) -> None:
+        """Take the events; on return they are kept. Numbers it already has are skipped.
+
+        Whatever is raised is noted, and the same events come again later.
+        """

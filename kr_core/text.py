@@ -1,0 +1,80 @@
+"""Words: tokens of prose and code, stems, stop words; shared by matching, search and inference."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from snowballstemmer.porter_stemmer import PorterStemmer
+
+STOP_WORDS = frozenset(
+    """a about after all also am an and any are as at be because been before being between both but by can cannot
+    could did do does doing done don for from further get gets getting got had has have having he her here how i if
+    in into is it its itself just let like make makes making many me more most much my need needs no nor not now of
+    on once one only or other our out over own please same shall she should so some such than that the their them
+    then there these they this those through to too trying under up us use used user uses using very want wants was
+    way we well were what when where whether which while who whom why will with within without would you your
+    ve ll re s t m d im ive id dont doesnt cant isnt won possible correct proper properly best example examples
+    thing things something someone anyone anything everything""".split()
+)
+"""Words that say nothing about a topic, question words and pleasantries of technical questions included."""
+
+_WORD = re.compile(r"[A-Za-z]+/[0-9]+(?:\.[0-9]+)?|[^\W_]+(?:['’][a-z]+)?|_+[^\W_]+", re.UNICODE)
+_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_porter = PorterStemmer()
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """The Porter stem of a lower-case word (M. F. Porter, 1980), as SQLite's `porter` tokenizer makes it."""
+    return str(_porter.stemWord(word))
+
+
+def split_identifier(word: str) -> list[str]:
+    """The parts of a camelCase, PascalCase or mixed identifier, lower-case; one part for a plain word."""
+    return [part.lower() for part in _CAMEL.findall(word)]
+
+
+def words(text: str) -> list[str]:
+    """The words of prose or code, in order, lower-case.
+
+    snake_case and dotted names fall into their parts, camelCase is kept whole and its parts are added,
+    `HTTP/2` is one word (`http2`), an apostrophe ends a word, and CJK runs become bigrams.
+    """
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        plain = word.replace("/", "").lstrip("_").split("'")[0].split("’")[0]
+        if not plain:
+            continue
+        if _CJK.search(plain):
+            found.extend(_bigrams(plain))
+            continue
+        found.append(plain.lower())
+        if not plain.islower() and not plain.isupper():
+            parts = split_identifier(plain)
+            if len(parts) > 1:
+                found.extend(parts)
+    return found
+
+
+def _bigrams(run: str) -> list[str]:
+    pieces: list[str] = []
+    for piece in re.findall(rf"{_CJK.pattern}+|[^\W_]+?(?={_CJK.pattern}|$)", run):
+        if _CJK.search(piece) and len(piece) > 1:
+            pieces.extend(piece[i : i + 2] for i in range(len(piece) - 1))
+        else:
+            pieces.append(piece.lower())
+    return pieces
+
+
+def content_words(text: str) -> list[str]:
+    """The distinct words of a text that say what it is about, in order; all its words if none do."""
+    everything = list(dict.fromkeys(words(text)))
+    telling = [word for word in everything if word not in STOP_WORDS and (len(word) > 1 or not word.isascii())]
+    return telling or everything
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of the content words of a text."""
+    return frozenset(stem(word) for word in content_words(text))

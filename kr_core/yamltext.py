@@ -1,0 +1,72 @@
+"""YAML read as people mean it: versions stay text (`2.10` is not `2.1`), and dates, `on` and `off` do too."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _TextLoader(_Base):  # type: ignore[misc]
+    """The safe loader, with true/false, null and plain integers as its only special scalars."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  yaml's own API
+
+
+for _tag, _pattern, _first in (
+    ("tag:yaml.org,2002:bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+    ("tag:yaml.org,2002:int", r"^[-+]?(?:0|[1-9][0-9]*)$", "-+0123456789"),
+    ("tag:yaml.org,2002:null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+    ("tag:yaml.org,2002:merge", r"^(?:<<)$", "<"),
+):
+    _TextLoader.add_implicit_resolver(_tag, re.compile(_pattern), list(_first))
+
+YAMLError = yaml.YAMLError
+
+
+def load(text: str) -> Any:
+    """Parse one YAML document into plain values.
+
+    Raises:
+        YAMLError: the text is not YAML.
+        ValueError: the text holds something safe YAML has no value for.
+    """
+    return yaml.load(text, Loader=_TextLoader)  # noqa: S506  a subclass of the safe loader
+
+
+def node_lines(text: str) -> dict[tuple[str | int, ...], int]:
+    """The line (from 1) on which each key or list item of a YAML document stands, by its path.
+
+    Raises:
+        YAMLError: the text is not YAML.
+    """
+    lines: dict[tuple[str | int, ...], int] = {}
+
+    def walk(node: Any, path: tuple[str | int, ...]) -> None:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                here = (*path, str(key.value))
+                lines[here] = key.start_mark.line + 1
+                walk(value, here)
+        elif isinstance(node, yaml.SequenceNode):
+            for number, value in enumerate(node.value):
+                lines[(*path, number)] = value.start_mark.line + 1
+                walk(value, (*path, number))
+
+    walk(yaml.compose(text, Loader=_TextLoader), ())
+    return lines
+
+
+def error_line(error: yaml.YAMLError) -> int | None:
+    """The line (from 1) of a YAML error, where it has one."""
+    mark = getattr(error, "problem_mark", None)
+    return None if mark is None else int(mark.line) + 1
+
+
+def dump(value: Any) -> str:
+    """Plain values as YAML, keys in the order given, any script readable."""
+    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100))

@@ -1,0 +1,1 @@
+"""First-party plugins, one folder per noun; they use the public door only."""

@@ -1,0 +1,1 @@
+"""Jinja templates, found as package data."""
