@@ -11,21 +11,141 @@ if TYPE_CHECKING:
     from kr_core.errors import KRError as KRError
     from kr_core.errors import PluginError as PluginError
     from kr_core.errors import StorageError as StorageError
+    from kr_core.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
+    from kr_core.hookspecs import Provider as Provider
+    from kr_core.hookspecs import Settings as Settings
+    from kr_core.hookspecs import Setup as Setup
+    from kr_core.hookspecs import hookimpl as hookimpl
+    from kr_core.protocols import Candidates as Candidates
+    from kr_core.protocols import Journal as Journal
+    from kr_core.protocols import Kept as Kept
+    from kr_core.protocols import Log as Log
+    from kr_core.protocols import LogRecord as LogRecord
+    from kr_core.protocols import Project as Project
+    from kr_core.protocols import Renderer as Renderer
+    from kr_core.protocols import Scorer as Scorer
+    from kr_core.protocols import Source as Source
+    from kr_core.protocols import SourceContext as SourceContext
+    from kr_core.protocols import Store as Store
+    from kr_core.model import Attribution as Attribution
+    from kr_core.model import Citation as Citation
+    from kr_core.model import Claim as Claim
+    from kr_core.model import CodeExample as CodeExample
+    from kr_core.model import Draft as Draft
+    from kr_core.model import Entry as Entry
+    from kr_core.model import EntryStatus as EntryStatus
+    from kr_core.model import Event as Event
+    from kr_core.model import Finding as Finding
+    from kr_core.model import Level as Level
+    from kr_core.model import Outcome as Outcome
+    from kr_core.model import Passage as Passage
+    from kr_core.model import Report as Report
+    from kr_core.model import ResearchQuery as ResearchQuery
+    from kr_core.model import ResearchRequest as ResearchRequest
+    from kr_core.model import ResearchResult as ResearchResult
+    from kr_core.model import Score as Score
+    from kr_core.model import Value as Value
+    from kr_core.model import new_id as new_id
+    from kr_core.files import locked as locked
+    from kr_core.files import write_atomically as write_atomically
+    from kr_core.text import content_words as content_words
+    from kr_core.knowledge.identity import fold_name as fold_name
+    from kr_core.knowledge.identity import inside as inside
+    from kr_core.knowledge.identity import report_path as report_path
+    from kr_core.knowledge.versions import gap as gap
+    from kr_core.knowledge.distributions import Distribution as Distribution
+    from kr_core.knowledge.distributions import import_names as import_names
+    from kr_core.knowledge.project import LocalProject as LocalProject
+    from kr_core.knowledge.project import is_python as is_python
+    from kr_core.search.index import FORMAT as INDEX_FORMAT
+    from kr_core.search.index import PassageIndex as PassageIndex
+    from kr_core.search.index import build as build_index
+    from kr_core.search.passages import IndexedPassage as IndexedPassage
+    from kr_core.search.ranking import Ranked as Ranked
+    from kr_core.search.ranking import Term as Term
+    from kr_core.search.ranking import closest_name as closest_name
+    from kr_core.search.ranking import question_terms as question_terms
+    from kr_core.search.ranking import rank as rank
+    from kr_core.templating import render as render_template
+    from kr_core.evidence.answering import ABOUT as ABOUT
+    from kr_core.evidence.answering import PARTLY as PARTLY
+    from kr_core.evidence.answering import answered as answered
+    from kr_core.pipeline import Pipeline as Pipeline
 
-_HOMES = {
-    "kr_core.errors": ("ConfigError", "KRError", "PluginError", "StorageError"),
+_HOMES: dict[str, dict[str, str]] = {
+    "kr_core.errors": {"ConfigError": "", "KRError": "", "PluginError": "", "StorageError": ""},
+    "kr_core.hookspecs": {
+        "CONTRACT_VERSION": "",
+        "Provider": "",
+        "Settings": "",
+        "Setup": "",
+        "hookimpl": "",
+    },
+    "kr_core.protocols": {
+        "Candidates": "",
+        "Journal": "",
+        "Kept": "",
+        "Log": "",
+        "LogRecord": "",
+        "Project": "",
+        "Renderer": "",
+        "Scorer": "",
+        "Source": "",
+        "SourceContext": "",
+        "Store": "",
+    },
+    "kr_core.model": {
+        "Attribution": "",
+        "Citation": "",
+        "Claim": "",
+        "CodeExample": "",
+        "Draft": "",
+        "Entry": "",
+        "EntryStatus": "",
+        "Event": "",
+        "Finding": "",
+        "Level": "",
+        "Outcome": "",
+        "Passage": "",
+        "Report": "",
+        "ResearchQuery": "",
+        "ResearchRequest": "",
+        "ResearchResult": "",
+        "Score": "",
+        "Value": "",
+        "new_id": "",
+    },
+    "kr_core.files": {"locked": "", "write_atomically": ""},
+    "kr_core.text": {"content_words": ""},
+    "kr_core.knowledge.identity": {"fold_name": "", "inside": "", "report_path": ""},
+    "kr_core.knowledge.versions": {"gap": ""},
+    "kr_core.knowledge.distributions": {"Distribution": "", "import_names": ""},
+    "kr_core.knowledge.project": {"LocalProject": "", "is_python": ""},
+    "kr_core.search.index": {"INDEX_FORMAT": "FORMAT", "PassageIndex": "", "build_index": "build"},
+    "kr_core.search.passages": {"IndexedPassage": ""},
+    "kr_core.search.ranking": {
+        "Ranked": "",
+        "Term": "",
+        "closest_name": "",
+        "question_terms": "",
+        "rank": "",
+    },
+    "kr_core.templating": {"render_template": "render"},
+    "kr_core.evidence.answering": {"ABOUT": "", "PARTLY": "", "answered": ""},
+    "kr_core.pipeline": {"Pipeline": ""},
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+"""Where each public name lives, and its name there if that differs."""
+_HOME_OF = {name: (home, real or name) for home, names in _HOMES.items() for name, real in names.items()}
 __all__ = ["__version__", *_HOME_OF]
 
 
 def __getattr__(name: str) -> object:
-    home = _HOME_OF.get(name)
-    if home is None:
+    if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value: object = getattr(import_module(home), name)
+    home, real = _HOME_OF[name]
+    value: object = getattr(import_module(home), real)
     globals()[name] = value
     return value
 

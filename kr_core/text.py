@@ -19,6 +19,26 @@ STOP_WORDS = frozenset(
 )
 """Words that say nothing about a topic, question words and pleasantries of technical questions included."""
 
+WEAK_WORDS = frozenset(
+    """able actually again ahead almost alone already although always another anybody anyway apart around aside away
+    back based basically behind below beside big bit both bring call called certain certainly clear clearly come comes
+    common company completely concerning day deal depending different difficult done easy easily either else end ends
+    ensure entire especially etc even ever every everybody exactly few final finally find fine first fit fits
+    following force found full fully general give given gives go goes going gone good guess handle happen happens hard
+    head help hold holds however idea important inside instead issue keep keeps kind know large last later least leave
+    left less level likely line little long look looking looks lot main manner maybe mean means might mine minute
+    moment month morning must myself near nearly never new next nice nobody none normal normally nothing number off
+    often old ones onto order overnight own page part parts people perhaps piece pieces place plain point points
+    pretty problem put puts quick quickly quite rather real really reason right rid sat say says second see seem seems
+    seen self sense several short show simple simply since single sit small solution solve somebody somehow someone
+    sometimes soon sort special specific start starting state step still straight strange stranger sure system take
+    takes tell tells thing think thought together told top totally touch treat tried tries true turn two under unit
+    unless until upon usual usually various version via warn whatever whenever wherever whether whole wish wonder
+    wondering word work working works world worse worst wrong yes yet three four five ten once twice current
+    currently automatically directly involve involves""".split()
+)
+"""Ordinary English that is rare in API documentation without being what a question is about."""
+
 _WORD = re.compile(r"[A-Za-z]+/[0-9]+(?:\.[0-9]+)?|[^\W_]+(?:['’][a-z]+)?|_+[^\W_]+", re.UNICODE)
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -71,7 +91,9 @@ def _bigrams(run: str) -> list[str]:
 def content_words(text: str) -> list[str]:
     """The distinct words of a text that say what it is about, in order; all its words if none do."""
     everything = list(dict.fromkeys(words(text)))
-    telling = [word for word in everything if word not in STOP_WORDS and (len(word) > 1 or not word.isascii())]
+    telling = [
+        word for word in everything if word not in STOP_WORDS and (len(word) > 1 or not word.isascii())
+    ]
     return telling or everything
 
 

@@ -1,0 +1,26 @@
+"""The command `kr`. What the fast ways out need is imported first, the rest when it is used."""
+
+import sys
+
+
+def main(argv: "list[str] | None" = None) -> int:
+    """Run the command line and return the exit code.
+
+    0 an answer; 1 anything unforeseen; 2 wrong use, configuration or request; 3 a plugin; 4 no content; 5 waiting
+    for a human; 130 interrupted.
+    """
+    arguments = sys.argv[1:] if argv is None else argv
+    if arguments in (["--version"], ["-V"]):
+        from kr_core import __version__
+
+        print(f"kr {__version__}")
+        return 0
+    if "research" in arguments:
+        from kr_core.cli import hit
+
+        code = hit.serve(arguments)
+        if code is not None:
+            return code
+    from kr_core.cli.run import run
+
+    return run(arguments)

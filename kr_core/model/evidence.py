@@ -43,15 +43,25 @@ class Passage(Value):
     text: str
     url: str
     locator: str = ""
+    """Where the text begins: a heading, or a file and line (`httpx/_api.py:47`)."""
+    lines: tuple[tuple[int, int], ...] = ()
+    """Runs of the text: (line of `text` from 0, line of the file on which it stands)."""
     title: str = ""
+    lead: str = ""
+    """The first paragraph of the prose, folded into one line."""
     kind: PassageKind = "page"
+    what: str | None = None
+    """What the symbol is: function, class, property, attribute, constant."""
     symbol: str | None = None
     parameter: str | None = None
     signature: str | None = None
+    returns: str | None = None
     annotation: str | None = None
     default: str | None = None
     required: tuple[str, ...] = ()
     """Names of the parameters a caller must give, in order; for a call form."""
+    parameters: tuple[tuple[str, str | None], ...] = ()
+    """A callable's parameters and their defaults, verbatim, in order."""
     also: tuple[str, ...] = ()
     """Other public names with the very same text (clones collapsed into this passage)."""
     code: tuple[str, ...] = ()
@@ -60,7 +70,21 @@ class Passage(Value):
     official: bool = False
     coverage: float = 0.0
     """Share of the question's words, weighted by rarity, that the passage holds; 0-1."""
+    covered: frozenset[str] = frozenset()
+    """The words of the question that it holds."""
     fetched_at: datetime = Field(default_factory=_now)
+
+    def locate(self, quote: str) -> str:
+        """The locator of a quote: the file and line on which its first line stands, where that is known."""
+        head = next((line.strip() for line in quote.split("\n") if line.strip()), "")
+        lines = self.text.split("\n")
+        for size in (200, 60, 30, 12):  # a folded quote may begin near the end of a wrapped line
+            number = next((n for n, line in enumerate(lines) if head and head[:size] in line), None)
+            run = [entry for entry in self.lines if number is not None and entry[0] <= number]
+            if number is not None and run:
+                start, line = max(run)
+                return f"{self.locator.rpartition(':')[0]}:{line + number - start}"
+        return self.locator
 
     @property
     def sha256(self) -> str:
@@ -71,6 +95,7 @@ class Passage(Value):
 class Finding(Value):
     """The answer of one source to one question: a typed outcome and its passages, best first.
 
+    `support` are passages that explain the first ones (the type of a parameter, code that calls it).
     `reached` is False when no request left for the source (not configured, circuit open, connection
     refused): such a consultation costs no budget. `missing` names the question's words that the source
     knows nothing about.
@@ -78,6 +103,7 @@ class Finding(Value):
 
     outcome: Outcome
     passages: tuple[Passage, ...] = ()
+    support: tuple[Passage, ...] = ()
     reason: str = ""
     url: str | None = None
     version: str | None = None

@@ -1,0 +1,132 @@
+"""What people see: the answer on standard output, progress and notes on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kr_core.model import Event, ResearchRequest, ResearchResult
+    from kr_core.pipeline.pipeline import Research
+
+_RESULT_WIDTH = 100
+
+
+def answer(request: ResearchRequest, found: Research, knowledge_base: Path, working_folder: Path) -> str:
+    """A result as a person reads it; in colour and wrapped on a terminal, plain Markdown in a pipe."""
+    result = found.result
+    results = result.results
+    query = request.query
+    version = results.citations[0].version if results.citations else query.framework_version
+    heading = (
+        f"{query.framework} {version} - {query.topic}" if version else f"{query.framework} - {query.topic}"
+    )
+    lines = [f"# {heading}", "", f"**{_confidence(result)}**", ""]
+    if results.match is not None and results.match.warning and result.status == "cache-hit":
+        lines += [f"Note: {results.match.warning}.", ""]
+    lines += [results.summary or "No summary.", ""]
+    shown = [citation for citation in results.citations if f"[{citation.n}]" in results.summary]
+    if shown:
+        lines += ["Sources:", ""]
+        lines += [
+            f"- [{one.n}] {one.url} {one.locator}" + (f" `{one.symbol}`" if one.symbol else "")
+            for one in shown
+        ]
+        lines += [""]
+    if results.report_path:
+        path = os.path.relpath(knowledge_base / results.report_path, working_folder)
+        kept = "From the knowledge base" if result.status == "cache-hit" else "Kept in"
+        lines += [f"{kept}: {path}"]
+    elif results.report:
+        lines += ["The report could not be kept; this is all of it:", "", results.report]
+    text = "\n".join(lines).rstrip() + "\n"
+    return _rendered(text) if sys.stdout.isatty() else text
+
+
+def _confidence(result: ResearchResult) -> str:
+    results = result.results
+    score = f" ({results.score}/100)" if results.score is not None else ""
+    said = f"Confidence: {results.confidence}{score}"
+    return said if result.status in {"success", "cache-hit"} else f"{said}, status: {result.status}"
+
+
+def _rendered(text: str) -> str:
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(force_terminal=not os.environ.get("NO_COLOR"), width=min(_RESULT_WIDTH, _width()))
+    with console.capture() as captured:
+        console.print(Markdown(text.replace("\n[", "  \n[")))
+    return captured.get()
+
+
+def _width() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return _RESULT_WIDTH
+
+
+def notes(result: ResearchResult, more: list[str], *, machine: bool) -> None:
+    """Faults, and for people the notes of the run, on standard error."""
+    for fault in result.errors:
+        print(f"kr: {fault.message}", file=sys.stderr)
+    if machine:
+        return
+    for note in [*result.results.degradation_notes, *more]:
+        print(f"note: {note}", file=sys.stderr)
+
+
+class Progress:
+    """What a run is doing: a line that moves on a terminal, a line for each source call with `-v`, else nothing."""
+
+    def __init__(self, *, quiet: bool, verbose: bool) -> None:
+        self._verbose = verbose and not quiet
+        self._moving = sys.stderr.isatty() and not quiet
+        self._status: Any = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.clear()
+
+    def show(self, event: Event) -> None:
+        """Show an event; an observer of the pipeline."""
+        if event.kind == "index.progress":
+            done, total = event.data["done"], event.data["total"]
+            if done in {0, total} or done % 10 == 0:
+                self._line(f"reading {event.data['package']}: {done} of {total} files")
+        elif event.kind == "source.started":
+            self._say(f"asking {event.data['source']}")
+        elif event.kind == "source.finished":
+            reason = f": {event.data['reason']}" if event.data["reason"] else ""
+            self._say(
+                f"{event.data['source']}: {event.data['outcome']}, {event.data['passages']} passages{reason}"
+            )
+
+    def clear(self) -> None:
+        """Take the moving line away."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _say(self, text: str) -> None:
+        if self._verbose:
+            self.clear()
+            print(text, file=sys.stderr)
+        else:
+            self._line(text)
+
+    def _line(self, text: str) -> None:
+        if not self._moving:
+            return
+        if self._status is None:
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status(text)
+            self._status.start()
+        self._status.update(text)

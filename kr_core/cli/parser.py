@@ -1,0 +1,116 @@
+"""The command line's grammar."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kr_core import __version__
+
+EXIT_CODES = """exit codes: 0 an answer (its status says how good); 1 unforeseen; 2 wrong use, configuration or request;
+3 a plugin could not be loaded; 4 no content; 5 waiting for a human; 130 interrupted"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; options of the root stand before or after the subcommand."""
+    common = argparse.ArgumentParser(add_help=False)
+    _root_options(common, suppress=True)
+    root = argparse.ArgumentParser(
+        prog="kr",
+        description="Technical questions answered once, well, and with their sources.",
+        epilog=EXIT_CODES,
+    )
+    root.add_argument("-V", "--version", action="version", version=f"kr {__version__}")
+    _root_options(root, suppress=False)
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _research(
+        commands.add_parser(
+            "research", parents=[common], help="answer a question about a library", epilog=EXIT_CODES
+        )
+    )
+    _with(commands, common, "verify", "check a report's quotes against the kept passages").add_argument(
+        "report",
+        metavar="REPORT",
+        help="the report's file, its path in the knowledge base, or the entry's id",
+    )
+    versions = _with(commands, common, "versions", "show the versions in use and where each was found")
+    versions.add_argument("name", metavar="NAME", nargs="?")
+    versions.add_argument("--json", action="store_true", help="a list of {name, version, from}")
+    _cache(commands.add_parser("cache", parents=[common], help="look into the knowledge base"), common)
+    _with(commands, common, "plugins", "list the plugins that are installed").add_argument(
+        "--json", action="store_true", help="print a list"
+    )
+    doctor = _with(commands, common, "doctor", "check environment, configuration, plugins and stores")
+    doctor.add_argument("--json", action="store_true", help="print a list")
+    _with(commands, common, "init", "write a configuration to start from").add_argument(
+        "--force", action="store_true", help="overwrite kr.yaml"
+    )
+    return root
+
+
+def _root_options(target: argparse.ArgumentParser, *, suppress: bool) -> None:
+    """The same options twice: a subcommand's absence of one must not undo the root's."""
+    default = argparse.SUPPRESS if suppress else None
+    target.add_argument(
+        "-C", dest="folder", metavar="DIR", type=Path, default=default, help="work as if started in DIR"
+    )
+    target.add_argument("--config", metavar="FILE", type=Path, default=default, help="use this configuration")
+    target.add_argument(
+        "-v", "--verbose", action="store_true", default=default or False, help="show each source call"
+    )
+    target.add_argument(
+        "-q", "--quiet", action="store_true", default=default or False, help="nothing but the answer"
+    )
+
+
+def _with(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    common: argparse.ArgumentParser,
+    name: str,
+    text: str,
+) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name, parents=[common], help=text, description=text[0].upper() + text[1:] + "."
+    )
+
+
+def _research(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Answer a question from the knowledge base or, if it is not there, from the sources."
+    )
+    command.add_argument("question", metavar="QUESTION", nargs="?")
+    command.add_argument(
+        "--framework", metavar="F", help="the library asked about; else told from the question"
+    )
+    command.add_argument(
+        "--version", metavar="V", dest="framework_version", help="its version; else the one in use"
+    )
+    command.add_argument("--topic", metavar="T", help="the topic to file the answer under")
+    command.add_argument(
+        "--tag", metavar="T", dest="tags", action="append", default=[], help="a tag; may be repeated"
+    )
+    command.add_argument("--story", metavar="3-1", dest="story_key", help="the story whose budget is spent")
+    command.add_argument("--session", metavar="ID", dest="session_id", help="the session of that budget")
+    command.add_argument("--max-calls", metavar="N", type=int, help="external calls that this run may take")
+    command.add_argument("--timeout", metavar="S", type=int, help="seconds for each source")
+    command.add_argument("--refresh", action="store_true", help="ask the sources though the answer is known")
+    source = command.add_mutually_exclusive_group()
+    source.add_argument("--request", metavar="FILE", help="a request as YAML or JSON; - for standard input")
+    source.add_argument(
+        "--batch", metavar="FILE", help="requests or questions, one JSON value a line; - for standard input"
+    )
+    _forms(command)
+
+
+def _cache(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", parents=[common], help="list the entries")
+    listing.add_argument("--json", action="store_true", help="print a list")
+    show = actions.add_parser("show", parents=[common], help="print an entry's report")
+    show.add_argument("id", metavar="ID")
+
+
+def _forms(command: argparse.ArgumentParser) -> None:
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the result as JSON")
+    form.add_argument("--yaml", action="store_true", help="print the result as YAML")

@@ -1,0 +1,192 @@
+"""`kr research`: one question, a request in a file, or a batch."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kr_core import yamltext
+from kr_core.cli import hit, output
+from kr_core.errors import ConfigError
+from kr_core.pipeline import Pipeline
+from kr_core.pipeline.requests import Invalid
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from kr_core.model import ResearchRequest, ResearchResult
+    from kr_core.pipeline.pipeline import Research
+
+
+def run(options: argparse.Namespace, arguments: list[str]) -> int:
+    """Answer, print, and return the exit code."""
+    if options.question is None and not options.request and not options.batch:
+        raise ConfigError(
+            "nothing to answer", where="kr research", todo="give a question, --request FILE or --batch FILE"
+        )
+    if options.question is not None and (options.request or options.batch):
+        raise ConfigError("a question and a file of requests", where="kr research", todo="give one of them")
+    with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
+        with Pipeline.open(options.folder, config_file=options.config, on_event=progress.show) as pipeline:
+            if options.batch:
+                return _batch(pipeline, options)
+            request = _request(pipeline, options)
+            answer = pipeline.research(request)
+            progress.clear()
+            shown = _shown(pipeline, options, request, answer)
+            sys.stdout.write(shown)
+            sys.stdout.flush()
+            _remember(pipeline, options, arguments, request, answer, shown)
+            notes = (
+                []
+                if isinstance(request, Invalid) or answer.result.status == "failure"
+                else pipeline.deliver_logs()
+            )
+        if not options.quiet:
+            output.notes(answer.result, notes, machine=options.json or options.yaml)
+    return exit_code(answer.result)
+
+
+def exit_code(result: ResearchResult) -> int:
+    """0 for any answer, 2 for an invalid request, 4 where there is no content."""
+    if result.status == "failure":
+        return 2
+    if result.status == "cache-hit" or result.results.citations or result.results.cache_entry_id:
+        return 0
+    return 4
+
+
+def _request(pipeline: Pipeline, options: argparse.Namespace) -> ResearchRequest | Invalid:
+    if options.request:
+        raw = _document(options.request)
+        if isinstance(raw, Mapping) and options.refresh:
+            raw = {**raw, "refresh": True}
+        return pipeline.read_request(raw)
+    return pipeline.request(
+        options.question,
+        framework=options.framework,
+        version=options.framework_version,
+        topic=options.topic,
+        tags=tuple(options.tags),
+        story_key=options.story_key,
+        session_id=options.session_id,
+        max_calls=options.max_calls,
+        timeout_seconds=options.timeout,
+        refresh=options.refresh,
+    )
+
+
+def _text(name: str) -> str:
+    try:
+        return sys.stdin.read() if name == "-" else Path(name).read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError("is not UTF-8 text", where=name) from error
+    except OSError as error:
+        raise ConfigError(
+            error.strerror or str(error), where=name, todo="name a file that can be read"
+        ) from error
+
+
+def _document(name: str) -> Any:
+    """A request file: JSON is YAML too, so one reader serves both."""
+    text = _text(name)
+    try:
+        return yamltext.load(text)
+    except (yamltext.YAMLError, ValueError, RecursionError) as error:
+        line = yamltext.error_line(error) if isinstance(error, yamltext.YAMLError) else None
+        problem = str(getattr(error, "problem", None) or error)
+        raise ConfigError(
+            f"is neither YAML nor JSON: {problem}",
+            where=f"{name}:{line}" if line else name,
+            todo="mend it and ask again",
+        ) from error
+
+
+def _shown(
+    pipeline: Pipeline, options: argparse.Namespace, request: ResearchRequest | Invalid, answer: Research
+) -> str:
+    result = answer.result
+    if options.json:
+        return json.dumps(result.to_dict(), ensure_ascii=False, indent=2) + "\n"
+    if options.yaml:
+        return yamltext.dump(result.to_dict())
+    if isinstance(request, Invalid) or result.status == "failure":
+        return ""
+    return output.answer(request, answer, pipeline.config.knowledge_base, Path.cwd())
+
+
+def _remember(
+    pipeline: Pipeline, options: argparse.Namespace, arguments: list[str], request: ResearchRequest | Invalid, answer: Research, shown: str
+) -> None:  # fmt: skip
+    """Keep what the same command line will show next time, so that a repeated question costs next to nothing.
+
+    After new research that is what a look-up finds now; it is asked, not guessed.
+    """
+    if isinstance(request, Invalid) or not hit.may_keep(arguments) or answer.result.errors:
+        return
+    if answer.result.status != "cache-hit":
+        if not answer.result.results.index_updated:
+            return
+        again = pipeline.peek(request)
+        if again is None:
+            return
+        answer = again
+        shown = _shown(pipeline, options, request, again)
+    result = answer.result
+    hit.keep(
+        arguments,
+        state_folder=str(pipeline.config.state_folder),
+        guards=[str(path) for path in answer.depends_on],
+        stdout=shown.replace(result.session_id, hit.SESSION),
+        exit_code=exit_code(result),
+        event={
+            "question": request.query.question,
+            "status": result.status,
+            "entry": result.results.cache_entry_id,
+            "story_key": result.story_key,
+        },
+    )
+
+
+def _batch(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    """Answer many, some at once, and print one result a line in the order asked; the worst exit code counts."""
+    import asyncio
+
+    lines = list(_lines(options.batch))
+    limit = pipeline.config.settings.defaults.max_concurrent
+    worst = 0
+
+    async def answer_all() -> None:
+        nonlocal worst
+        gate = asyncio.Semaphore(limit)
+
+        async def one(raw: Any) -> ResearchResult:
+            async with gate:
+                request = await asyncio.to_thread(pipeline.read_request, raw)
+                return (await pipeline.aresearch(request)).result
+
+        for pending in [asyncio.ensure_future(one(raw)) for raw in lines]:
+            result = await pending
+            print(json.dumps(result.to_dict(), ensure_ascii=False), flush=True)
+            worst = max(worst, exit_code(result))
+
+    asyncio.run(answer_all())
+    pipeline.deliver_logs()
+    return worst
+
+
+def _lines(name: str) -> Iterator[Any]:
+    for number, line in enumerate(_text(name).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            raise ConfigError(
+                f"is not JSON: {error}", where=f"{name}:{number}", todo="write one JSON value a line"
+            ) from error
+        yield {"question": value} if isinstance(value, str) else value

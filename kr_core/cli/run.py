@@ -1,0 +1,61 @@
+"""From the parsed command line to an exit code; every error becomes one line that says where, what, and what to do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from kr_core.cli.parser import parser
+from kr_core.errors import KRError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code."""
+    try:
+        options = parser().parse_args(arguments)
+    except SystemExit as stop:  # argparse has printed help, or what was wrong
+        return int(stop.code or 0)
+    try:
+        code = _command(options, list(arguments))
+        sys.stdout.flush()
+        return code
+    except KRError as error:
+        print(f"kr: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("kr: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has gone; Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if options.verbose:
+            raise
+        print(f"kr: unforeseen: {type(error).__name__}: {error}; -v shows where", file=sys.stderr)
+        return 1
+
+
+def _command(options: argparse.Namespace, arguments: list[str]) -> int:
+    if options.folder is not None and not options.folder.is_dir():
+        from kr_core.errors import ConfigError
+
+        raise ConfigError("is not a folder", where=f"-C {options.folder}")
+    if options.command == "research":
+        from kr_core.cli import research
+
+        return research.run(options, arguments)
+    if options.command in {"plugins", "doctor", "init"}:
+        from kr_core.cli import setup
+
+        return setup.run(options)
+    from kr_core.cli import knowledge
+
+    return knowledge.run(options)

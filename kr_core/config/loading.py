@@ -1,0 +1,138 @@
+"""From a working folder to a checked configuration."""
+
+from __future__ import annotations
+
+import copy
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ValidationError
+
+from kr_core.config import documents
+from kr_core.config.discovery import Found, find
+from kr_core.config.faults import config_error
+from kr_core.config.schema import Schema
+from kr_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kr_core.config.documents import Document, KeyPath
+
+__all__ = ["Config", "load"]
+
+_ROOT = "{project-root}"
+_BMAD_DEFAULTS = {"git_commit": "auto", "max_age_days": None}
+
+
+@dataclass(frozen=True)
+class Config:
+    """A project's configuration, checked."""
+
+    root: Path
+    """The project root, absolute."""
+    file: Path | None
+    """The file it was read from; None where the defaults hold."""
+    settings: Schema
+    knowledge_base: Path
+    """Absolute; outside the root only where the user wrote an absolute path or `..`."""
+    looked_at: tuple[Path, ...]
+    """Every path that decided, existing or not; a memoised result is void once one of them changes."""
+    environ: Mapping[str, str] = field(repr=False)
+    """Where `{env: NAME}` is looked up when a plugin is built."""
+    document: Document | None = field(repr=False, default=None)
+
+    @property
+    def state_folder(self) -> Path:
+        """The project's `.kr/`; whoever needs it makes it."""
+        return self.root / ".kr"
+
+    def origin(self, key: KeyPath) -> str:
+        """`kr.yaml:12`, where a key stands, or its nearest parent; for messages."""
+        return "default configuration" if self.document is None else self.document.origin(key)
+
+    def plugin_of(self, name: str) -> str:
+        """The plugin that a name stands for: what `plugins.<name>.use` says, or the name itself."""
+        entry = self.settings.plugins.get(name)
+        return name if entry is None or entry.use is None else entry.use
+
+    def plugin_settings(self, name: str) -> dict[str, Any]:
+        """A plugin's or instance's own settings as written, without `use`; a copy.
+
+        `{env: NAME}` is still in place; see `resolve_env`.
+        """
+        entry = self.settings.plugins.get(name)
+        return {} if entry is None else copy.deepcopy(entry.model_extra or {})
+
+
+def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:
+    """Find, read and check the configuration of a working folder.
+
+    Args:
+        working_folder: the folder to start from.
+        file: a file to read instead of the one found (`--config`).
+        environ: where `{env: NAME}` values of plugins come from.
+
+    Raises:
+        ConfigError: with file and line, what is wrong and what would be right.
+    """
+    if not os.path.isdir(working_folder):  # noqa: PTH112  False, not an error, where it may not be looked at
+        raise ConfigError(
+            "there is no such folder", where=str(working_folder), todo="check the path given with -C"
+        )
+    found = find(working_folder, file)
+    document = None
+    values: dict[str, Any] = {}
+    if found.file is not None:
+        document = documents.read(found.file, documents.shown(found.file, working_folder))
+        values = _with_root(document.values, str(found.root))
+    settings = _checked(values, found, document)
+    return Config(
+        root=found.root,
+        file=found.file,
+        settings=settings,
+        knowledge_base=_folder(settings.knowledge_research.knowledge_base_path, found.root),
+        looked_at=found.looked_at,
+        environ=environ,
+        document=document,
+    )
+
+
+def _checked(values: dict[str, Any], found: Found, document: Document | None) -> Schema:
+    if found.bmad:
+        values = _known(values, Schema)
+        research = values.get("knowledge_research")
+        if research is None or isinstance(research, dict):
+            said = {key: value for key, value in (research or {}).items() if value is not None}
+            values["knowledge_research"] = _BMAD_DEFAULTS | said
+    try:
+        return Schema.model_validate(values)
+    except ValidationError as error:
+        assert document is not None, "the defaults are valid"
+        raise config_error(error, Schema, document.origin) from None
+
+
+def _known(values: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """BMAD's file has other readers: keys that KR does not know are theirs."""
+    known = {key: value for key, value in values.items() if key in model.model_fields}
+    for key, value in known.items():
+        inner = model.model_fields[key].annotation
+        if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, BaseModel):
+            known[key] = _known(value, inner)
+    return known
+
+
+def _with_root(value: Any, root: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(_ROOT, root)
+    if isinstance(value, dict):
+        return {key: _with_root(item, root) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_root(item, root) for item in value]
+    return value
+
+
+def _folder(path: str, root: Path) -> Path:
+    return Path(os.path.normpath(root / os.path.expanduser(path)))  # noqa: PTH111  pathlib raises for an unknown user

@@ -1,0 +1,189 @@
+"""The keys of a configuration, their defaults and what each may hold.
+
+A key with nothing after it (`plugins:` and all its lines commented out) has its default. Where nothing is a
+value of its own, as in `max_age_days`, it may be written as null, `off`, `no` or `none`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from kr_core.model import Tier
+
+__all__ = ["LATER", "AgentTimeouts", "Defaults", "KnowledgeResearch", "PluginEntry", "RoleMapping", "Schema"]
+
+LATER = frozenset(
+    {
+        "agents",
+        "audit",
+        "calibration",
+        "embedder",
+        "escalation",
+        "escalations",
+        "roles",
+        "routers",
+        "routing",
+        "runtime",
+    }
+)
+"""Keys that this version does not have yet; to pass over them in silence would promise what is not done."""
+
+
+def _not_a_switch(value: Any) -> Any:
+    # pydantic reads true as 1; `max_entries: yes` is a mistake, not one entry
+    if isinstance(value, bool):
+        raise PydanticCustomError("int_type", "must be a whole number")
+    return value
+
+
+def _nothing(value: Any) -> Any:
+    if value is False or (isinstance(value, str) and value.lower() in {"off", "no", "none"}):
+        return None
+    return value
+
+
+def _commit(value: Any) -> Any:
+    if isinstance(value, str):
+        value = value.lower()
+    return {True: "auto", "on": "auto", "yes": "auto", False: "off", "no": "off"}.get(value, value)
+
+
+def _distinct(value: tuple[str, ...]) -> tuple[str, ...]:
+    for item in value:
+        if value.count(item) > 1:
+            raise ValueError(f"names {item!r} twice")
+    return value
+
+
+def _path(value: str) -> str:
+    if "\0" in value or not value.strip():
+        raise ValueError("must be a path")
+    return value
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+_CENTURY = 36_500  # days; beyond it date arithmetic would overflow, and nobody means it
+
+Whole = Annotated[int, BeforeValidator(_not_a_switch)]
+Count = Annotated[Whole, Field(ge=1)]
+Days = Annotated[Whole, Field(ge=1, le=_CENTURY)]
+Score100 = Annotated[Whole, Field(ge=0, le=100)]
+Name = Annotated[str, Field(min_length=1)]
+Names = Annotated[tuple[Name, ...], AfterValidator(_distinct)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _empty_is_default(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        return {key: value for key, value in values.items() if value is not None or not cls._needs(key)}
+
+    @classmethod
+    def _needs(cls, key: object) -> bool:
+        field = cls.model_fields.get(str(key))
+        return field is not None and type(None) not in get_args(field.annotation)
+
+
+class KnowledgeResearch(_Section):
+    """`knowledge_research`: how research looks, how long it may take and how long answers are kept.
+
+    Days are counted from 1 to a century, calls and entries from 1, scores from 0 to 100.
+    """
+
+    enabled: bool = True
+    knowledge_base_path: Annotated[str, AfterValidator(_path)] = "knowledge-base"
+    """As written; `Config.knowledge_base` is the folder."""
+    sources: Names | None = None
+    """Names of plugins or instances, in order; None is the default chain. An empty list asks nobody."""
+    fallback_if_mcp_unavailable: Annotated[Name | None, BeforeValidator(_nothing)] = "web_search"
+    max_calls_per_story: Count = 3
+    timeout_seconds: Annotated[Whole, Field(ge=1, le=600)] | None = None
+    """The limit of one call of a source, 1 to 600; None leaves each source its own."""
+    cache_ttl_days: Days = 30
+    archive_after_days: Days = 60
+    max_age_days: Annotated[Days | None, BeforeValidator(_nothing)] = 180
+    """None, the default where a BMAD configuration is read, never makes an entry stale by its age."""
+    max_entries: Count = 200
+    cache_fuzzy_match: bool = True
+    cache_match_tiers: Annotated[tuple[Tier, ...], Field(min_length=1), AfterValidator(_distinct)] = (
+        "full",
+        "topic",
+        "tags",
+    )
+    version_match: Literal["auto", "major"] = "auto"
+    sufficient_at: Score100 = 0
+    escalate_below: Annotated[Score100 | None, BeforeValidator(_nothing)] = None
+    lessons_injection_budget: Count = 10
+    git_commit: Annotated[Literal["auto", "off"], BeforeValidator(_commit)] = "off"
+    """`auto` where a BMAD configuration is read. `on`, `yes` and true mean `auto`; `no` and false `off`."""
+    agent: Annotated[Name | None, BeforeValidator(_nothing)] = None
+
+
+class RoleMapping(_Section):
+    """`role_mapping`: who plays which part; BMAD's other roles are accepted and not used."""
+
+    model_config = ConfigDict(extra="allow")
+
+    knowledge_researcher_persona: Annotated[Name | None, BeforeValidator(_nothing)] = None
+
+
+class AgentTimeouts(_Section):
+    """`defaults.agent_timeout_seconds`: limits of whole runs; those of BMAD's other agents are accepted."""
+
+    model_config = ConfigDict(extra="allow")
+
+    knowledge_research: Annotated[Whole, Field(ge=1, le=86_400)] = 600
+
+
+class Defaults(_Section):
+    """`defaults`: what holds for every run."""
+
+    parallel: Count = 1
+    agent_timeout_seconds: AgentTimeouts = AgentTimeouts()
+    agent_timeout_action: Literal["mark_needs_intervention", "retry_once", "skip"] = "mark_needs_intervention"
+    max_concurrent: Count = 32
+
+
+class PluginEntry(_Section):
+    """`plugins.<name>`: which plugin it is, and the plugin's own settings as further keys."""
+
+    model_config = ConfigDict(extra="allow")
+
+    use: Name | None = None
+    """The plugin of which this is an instance under a name of its own; None where the name is the plugin's."""
+
+
+def _empty_is_no_settings(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: {} if settings is None else settings for name, settings in value.items()}
+
+
+class Schema(_Section):
+    """The whole of a configuration."""
+
+    knowledge_research: KnowledgeResearch = KnowledgeResearch()
+    role_mapping: RoleMapping = RoleMapping()
+    defaults: Defaults = Defaults()
+    status_file_search_paths: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
+    """Read because BMAD's configuration has it; KR never writes story state."""
+    store: Name = "files"
+    journal: Name = "sqlite"
+    scorer: Name = "evidence"
+    renderer: Name = "markdown"
+    logs: Names = ("jsonl",)
+    plugins: Annotated[dict[str, PluginEntry], BeforeValidator(_empty_is_no_settings), Field(repr=False)] = {}
+    """Each plugin's own settings as written; its own model checks them when it is built.
+
+    Not printed with the rest, since a token may have been written there in the clear.
+    """

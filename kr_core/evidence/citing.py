@@ -1,0 +1,70 @@
+"""Citations: each claim is checked against its passage as it is made; what does not stand there is dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kr_core.evidence.quotes import folded, holds, holds_code
+from kr_core.model import Citation, Claim, CodeExample, Passage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Citer:
+    """Numbers the citations of one report, in the order in which they are made."""
+
+    def __init__(self) -> None:
+        self.citations: list[Citation] = []
+        self.passages: dict[int, Passage] = {}
+        self.dropped: list[str] = []
+
+    def cite(self, source: str, passage: Passage, quote: str) -> int | None:
+        """The number of a quote's citation, or None (and a note) where the passage does not hold it."""
+        wanted = folded(quote)
+        if not (holds(passage.text, quote) or holds_code(passage.text, quote)):
+            self.dropped.append(f"{passage.title or passage.url}: {wanted[:80]}")
+            return None
+        locator = passage.locate(quote)
+        for citation in self.citations:
+            if (citation.url, citation.locator, citation.quote) == (passage.url, locator, wanted):
+                return citation.n
+        number = len(self.citations) + 1
+        self.citations.append(
+            Citation(
+                n=number,
+                source=source,
+                url=passage.url,
+                locator=locator,
+                symbol=passage.symbol,
+                version=passage.version,
+                official=passage.official,
+                quote=wanted,
+            )
+        )
+        self.passages[number] = passage
+        return number
+
+    def claim(self, text: str, numbers: Sequence[int | None], slots: Sequence[str]) -> Claim | None:
+        """A sentence with its citations, or None where a slot stands in none of the cited passages."""
+        cited = tuple(dict.fromkeys(number for number in numbers if number is not None))
+        for slot in slots:
+            if not slot_stands(slot, [self.passages[number].text for number in cited]):
+                self.dropped.append(f"{slot[:80]}: not in the cited passage")
+                return None
+        marks = "".join(f"[{number}]" for number in cited)
+        return Claim(text=f"{text} {marks}".strip(), citations=cited, slots=tuple(slots))
+
+    def code(self, source: str, passage: Passage, code: str) -> CodeExample | None:
+        """A code example with its citation, or None where the passage does not hold it."""
+        number = self.cite(source, passage, code)
+        return None if number is None else CodeExample(code=code, citation=number)
+
+
+def slot_stands(slot: str, texts: Sequence[str]) -> bool:
+    """Whether a slot stands in one of the texts.
+
+    Of a dotted public name the last part is looked for: the text defines `request`, and users write `httpx.request`.
+    """
+    last = slot.rpartition(".")[2] if slot.replace(".", "").replace("_", "").isalnum() else slot
+    return any(holds(text, slot) or (last != slot and holds(text, last)) for text in texts)

@@ -1,0 +1,47 @@
+"""Quotes and whether a passage really holds them."""
+
+from __future__ import annotations
+
+import re
+
+_SPACES = re.compile(r"\s+")
+
+
+def folded(text: str) -> str:
+    """A text with every run of white space as one blank: line breaks and indentation do not change what it says."""
+    return _SPACES.sub(" ", text).strip()
+
+
+_ROLE = re.compile(r":[\w:+.-]+:`[~!]?([^`<]*?)(?:\s*<[^`>]*>)?`")
+_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]+>`_{1,2}")
+
+
+def plain(text: str) -> str:
+    """A text without reStructuredText mark-up (roles, double backticks, links), white space folded."""
+    text = _ROLE.sub(r"`\1`", text)
+    text = _LINK.sub(r"\1", text)
+    return folded(re.sub(r"(?<!`)``(?!`)", "`", text))
+
+
+def holds(passage: str, quote: str) -> bool:
+    """Whether a quote stands in a passage, white space and mark-up aside; an empty quote does not."""
+    wanted = plain(quote)
+    return bool(wanted) and wanted in plain(passage)
+
+
+def holds_code(passage: str, code: str) -> bool:
+    """Whether each line of a code example stands in a passage, in order.
+
+    Prompts (`>>> `), indentation and what a doctest printed between the lines may have been removed.
+    """
+    source = [folded(line.lstrip("#: ")) for line in passage.split("\n")]
+    source = [re.sub(r"^(?:>>>|\.\.\.|\$) ?", "", line) for line in source]
+    position = 0
+    wanted = [re.sub(r"^(?:>>>|\.\.\.|\$) ?", "", folded(line.lstrip("#: "))) for line in code.split("\n")]
+    for line in filter(None, wanted):
+        while position < len(source) and line not in source[position]:
+            position += 1
+        if position == len(source):
+            return False
+        position += 1
+    return any(wanted)

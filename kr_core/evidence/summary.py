@@ -1,0 +1,380 @@
+"""The answer composed by rule: what to call or pass, what it accepts, the default, and the shortest real code.
+
+Every slot of a sentence (symbol, parameter, type, default, quoted prose, code) is verbatim in a cited passage; the
+words between the slots only connect them. No language model takes part.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.evidence.citing import Citer
+from kr_core.evidence.code import shortest_example
+from kr_core.evidence.quotes import folded, holds, plain
+from kr_core.model import Claim, CodeExample, Draft, Passage
+from kr_core.text import stems
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.model import Finding, ResearchQuery
+
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)`'\"]*\s+(?=[A-Z`'\"*:<(\[])"
+)
+_LONG_SENTENCE = 240
+_LONG_TYPE = 110
+_LONG_DEFAULT = 60
+_CALL_WIDTH = 64
+_ALTERNATIVES = 3
+_CAVEAT = re.compile(
+    r"\b(?:deprecated|versionadded|versionchanged|warning|caution|not thread.?safe|new in version|changed in version|note that|be aware|removed in)\b",
+    re.IGNORECASE,
+)
+_PLAIN_LITERAL = re.compile(
+    r"^(?:None|True|False|-?\d[\d_.]*|[rbf]?['\"][^'\"]*['\"]|\.\.\.|\(\)|\[\]|\{\})$"
+)
+
+
+class _Part(NamedTuple):
+    """A passage with the source it came from and what explains it."""
+
+    source: str
+    passage: Passage
+    support: tuple[Passage, ...]
+
+
+def compose(
+    query: ResearchQuery, findings: Sequence[tuple[str, Finding]], *, notice: str | None = None
+) -> Draft:
+    """Compose the answer from what the sources found, their best passages first.
+
+    Args:
+        query: the question; its words choose among sentences and parameters.
+        findings: (source, finding) in the order in which the sources were asked.
+        notice: a sentence that says the passages do not answer the question; it then comes first.
+    """
+    parts = [
+        _Part(source, passage, finding.support)
+        for source, finding in findings
+        for passage in finding.passages
+    ]
+    return _Composer(query, parts, notice).draft()
+
+
+class _Composer:
+    def __init__(self, query: ResearchQuery, parts: list[_Part], notice: str | None) -> None:
+        self.asked = stems(query.question)
+        self.parts = parts
+        self.notice = notice
+        self.citer = Citer()
+        self.shown: set[str] = set()
+
+    def draft(self) -> Draft:
+        summary: list[Claim] = [Claim(text=self.notice)] if self.notice else []
+        code: list[CodeExample] = []
+        if self.parts:
+            first = self.parts[0]
+            summary += self.opening(first)
+            example = self.example(first)
+            if example is not None:
+                code.append(example)
+            rest = self.explanation(first)
+            others = [claim for part in self.parts[1:] for claim in self.alternative(part)][:_ALTERNATIVES]
+            summary += [*rest[:1], *others, *rest[1:]]
+        details = [claim for part in self.parts[:4] for claim in self.details(part)]
+        more = self.more_code({example.code for example in code})
+        caveats = [claim for part in self.parts[:3] for claim in self.caveats(part)]
+        return Draft(
+            summary=tuple(summary),
+            summary_code=tuple(code),
+            details=tuple(details),
+            code=tuple(more),
+            caveats=tuple(caveats[:4]),
+            citations=tuple(self.citer.citations),
+            passages=self.citer.passages,
+            dropped=tuple(dict.fromkeys(self.citer.dropped)),
+        )
+
+    # -- sentences --
+
+    def opening(self, part: _Part) -> list[Claim]:
+        """What to call or pass, and the sentence of the documentation that says so."""
+        passage = part.passage
+        if passage.parameter and passage.symbol:
+            return self.pass_parameter(part, passage.symbol, passage.parameter)
+        if passage.symbol and passage.what:
+            return self.use_symbol(part, passage.symbol)
+        return self.quote_section(part)
+
+    def alternative(self, part: _Part) -> list[Claim]:
+        passage = part.passage
+        key = f"{passage.symbol}({passage.parameter})" if passage.symbol else passage.title
+        if key in self.shown:
+            return []
+        return [
+            claim.model_copy(
+                update={
+                    "text": f"Related: {claim.text[0].lower() if claim.text[:2].isalpha() else claim.text[0]}{claim.text[1:]}"
+                }
+            )
+            for claim in self.opening(part)[:1]
+        ]
+
+    def pass_parameter(self, part: _Part, symbol: str, parameter: str) -> list[Claim]:
+        passage = part.passage
+        self.shown.add(f"{symbol}({parameter})")
+        verb = "Set" if passage.what == "field" else "Pass"
+        link = "in" if passage.what == "field" else "to"
+        name = f"{parameter}=" if parameter.isidentifier() else parameter
+        start = f"{verb} `{name}` {link} `{symbol}`"
+        slots = [symbol, parameter]
+        sentence = self.sentence(passage)
+        anchors = [self.citer.cite(part.source, passage, sentence or passage.signature or parameter)]
+        if sentence:
+            start, slots = f"{start}: {plain(sentence)}", [*slots, sentence]
+        else:
+            start = f"{start}."
+        claim = self.citer.claim(start, anchors, slots)
+        return [claim] if claim else []
+
+    def use_symbol(self, part: _Part, symbol: str) -> list[Claim]:
+        passage = part.passage
+        self.shown.add(f"{symbol}(None)")
+        call, slots = self.call_form(passage, symbol)
+        verb = {"class": "Use", "property": "Read", "attribute": "Use", "constant": "Use"}.get(
+            passage.what or "", "Call"
+        )
+        if passage.signature and passage.signature.startswith("async def"):
+            verb = "Await"
+        if re.search(r"(?:Error|Exception|Warning)$", symbol):
+            verb = "See"
+        sentence = self.sentence(passage)
+        anchors = [self.citer.cite(part.source, passage, (passage.signature or symbol).split("\n")[0])]
+        text = f"{verb} `{call}`"
+        if sentence:
+            anchors.append(self.citer.cite(part.source, passage, sentence))
+            text, slots = f"{text}: {plain(sentence)}", [*slots, sentence]
+        else:
+            text = f"{text}."
+        claim = self.citer.claim(text, anchors, slots)
+        return [claim] if claim else []
+
+    def call_form(self, passage: Passage, symbol: str) -> tuple[str, list[str]]:
+        """`name(required, asked=default, ...)`: required parameters, those that were asked for, then what fits."""
+        if passage.what not in {"function", "class"} or (passage.what == "class" and not passage.parameters):
+            return symbol, [symbol]
+        slots = [symbol]
+        chosen: list[str] = []
+        width = 0
+        telling = [
+            name for name, _default in passage.parameters if stems(name.replace("_", " ")) & self.asked
+        ]
+        left_out = False
+        for name, default in passage.parameters:
+            short = default is not None and len(default) <= 16
+            shown = name if default is None else f"{name}={default if short else '...'}"
+            if name in passage.required or name in telling or width + len(shown) <= _CALL_WIDTH / 2:
+                if width > _CALL_WIDTH and name not in passage.required:
+                    left_out = True
+                    continue
+                chosen.append(shown)
+                slots.append(name)
+                if short and default is not None:
+                    slots.append(default)
+                width += len(shown) + 2
+            else:
+                left_out = True
+        inside = ", ".join([*chosen, "..."] if left_out else chosen)
+        return f"{symbol}({inside})", slots
+
+    def quote_section(self, part: _Part) -> list[Claim]:
+        passage = part.passage
+        self.shown.add(passage.title)
+        chosen = self.best_sentences(_prose(passage.text), 2)
+        if not chosen:
+            return []
+        text = " ".join(plain(sentence) for sentence in chosen)
+        numbers = [self.citer.cite(part.source, passage, sentence) for sentence in chosen]
+        claim = self.citer.claim(f"{passage.title}: {text}", numbers, chosen)
+        return [claim] if claim else []
+
+    def sentence(self, passage: Passage) -> str | None:
+        """The first sentence of the documentation, cut at a word where it is very long."""
+        for candidate in _sentences(passage.lead)[:1]:
+            cut = _cut(candidate, _LONG_SENTENCE)
+            if holds(passage.text, cut):
+                return cut
+        return None
+
+    def explanation(self, part: _Part) -> list[Claim]:
+        """What the parameter accepts and its default; or the sentences that speak of what was asked."""
+        passage = part.passage
+        claims: list[Claim | None] = []
+        if passage.parameter:
+            claims.append(self.accepts(part))
+        further = [s for s in _sentences(_prose(passage.text)) if s not in _sentences(passage.lead)[:1]]
+        if passage.kind != "section":
+            further = [s for s in _sentences(passage.lead)[1:] if s] + further
+            for chosen in self.best(further, 2):
+                number = self.citer.cite(part.source, passage, chosen)
+                claims.append(self.citer.claim(plain(chosen), [number], [chosen]))
+        if (
+            passage.returns
+            and passage.what == "function"
+            and not passage.parameter
+            and passage.returns != "None"
+        ):
+            number = self.citer.cite(part.source, passage, passage.returns)
+            claims.append(
+                self.citer.claim(f"It returns `{folded(passage.returns)}`.", [number], [passage.returns])
+            )
+        return [claim for claim in claims if claim is not None]
+
+    def accepts(self, part: _Part) -> Claim | None:
+        passage = part.passage
+        pieces: list[str] = []
+        numbers: list[int | None] = []
+        slots: list[str] = []
+        if (
+            passage.annotation
+            and len(passage.annotation) <= _LONG_TYPE
+            and holds(passage.text, passage.annotation)
+        ):
+            pieces.append(f"it accepts `{folded(passage.annotation)}`")
+            numbers.append(self.citer.cite(part.source, passage, passage.signature or passage.annotation))
+            slots.append(passage.annotation)
+            alias = self.behind(part, passage.annotation)
+            if alias is not None and len(folded(_value(alias.text))) <= _LONG_TYPE:
+                pieces[-1] += f", which is `{folded(_value(alias.text))}`"
+                numbers.append(self.citer.cite(part.source, alias, alias.text))
+                slots.append(_value(alias.text))
+        if (
+            passage.default is not None
+            and len(passage.default) <= _LONG_DEFAULT
+            and holds(passage.text, passage.default)
+        ):
+            pieces.append(f"the default is `{folded(passage.default)}`")
+            numbers.append(self.citer.cite(part.source, passage, passage.signature or passage.default))
+            slots.append(passage.default)
+            constant = None if _PLAIN_LITERAL.match(passage.default) else self.behind(part, passage.default)
+            if constant is not None and len(folded(_value(constant.text))) <= _LONG_DEFAULT:
+                pieces[-1] += f", which is `{folded(_value(constant.text))}`"
+                numbers.append(self.citer.cite(part.source, constant, constant.text))
+                slots.append(_value(constant.text))
+        if not pieces:
+            return None
+        text = "; ".join(pieces)
+        return self.citer.claim(f"{text[0].upper()}{text[1:]}.", numbers, slots)
+
+    def behind(self, part: _Part, name: str) -> Passage | None:
+        """The constant or alias that a bare name in a signature stands for."""
+        bare = name.strip("'\" ").rpartition(".")[2]
+        return next(
+            (
+                passage
+                for passage in part.support
+                if passage.kind in {"constant", "type"} and (passage.symbol or "").rpartition(".")[2] == bare
+                and passage.what == "constant"
+            ),
+            None,
+        )  # fmt: skip
+
+    # -- the rest of the report --
+
+    def example(self, part: _Part) -> CodeExample | None:
+        candidates = [part.passage, *part.support, *(other.passage for other in self.parts[1:4])]
+        found = shortest_example(part.passage, candidates, self.asked)
+        return None if found is None else self.citer.code(part.source, *found)
+
+    def more_code(self, used: set[str]) -> list[CodeExample]:
+        found: list[CodeExample] = []
+        for part in self.parts[:4]:
+            for code in sorted(part.passage.code, key=len):
+                if code in used or len(code) > 900 or len(found) >= 3:
+                    continue
+                used.add(code)
+                example = self.citer.code(part.source, part.passage, code)
+                if example is not None:
+                    found.append(example)
+        return found
+
+    def details(self, part: _Part) -> list[Claim]:
+        """The first paragraph of the documentation, whole."""
+        passage = part.passage
+        paragraph = _cut(passage.lead, 700)
+        if len(_sentences(paragraph)) < 2 and passage.kind != "section":
+            return []
+        if not paragraph or not holds(passage.text, paragraph):
+            return []
+        number = self.citer.cite(part.source, passage, paragraph)
+        label = (
+            f"{passage.symbol}({passage.parameter})" if passage.parameter else passage.symbol or passage.title
+        )
+        claim = self.citer.claim(f"`{label}`: {plain(paragraph)}", [number], [paragraph])
+        return [claim] if claim else []
+
+    def caveats(self, part: _Part) -> list[Claim]:
+        passage = part.passage
+        found = [s for s in _sentences(_prose(passage.text)) if _CAVEAT.search(s) and len(s) < 300]
+        claims = [
+            self.citer.claim(plain(s), [self.citer.cite(part.source, passage, s)], [s]) for s in found[:2]
+        ]
+        return [claim for claim in claims if claim is not None]
+
+    def best_sentences(self, text: str, limit: int) -> list[str]:
+        candidates = _sentences(text)
+        return self.best(candidates, limit) or [s for s in candidates if len(s) <= _LONG_SENTENCE][:1]
+
+    def best(self, candidates: list[str], limit: int) -> list[str]:
+        """Sentences that hold most of what was asked, at most `limit`, in the order of the text."""
+        scored = [
+            (len(stems(sentence) & self.asked), -number, sentence)
+            for number, sentence in enumerate(dict.fromkeys(candidates))
+            if 12 <= len(sentence) <= _LONG_SENTENCE
+        ]
+        chosen = sorted(scored, reverse=True)[:limit]
+        return [sentence for score, _number, sentence in sorted(chosen, key=lambda c: -c[1]) if score >= 2]
+
+
+def _sentences(text: str) -> list[str]:
+    return [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+
+
+def _prose(text: str) -> str:
+    """The running text of a passage: headings, code, tables and mark-up lines left out."""
+    kept: list[str] = []
+    fenced = False
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if stripped.startswith(("```", "~~~")):
+            fenced = not fenced
+            continue
+        if (
+            fenced
+            or stripped.startswith((">>>", "...", "..", "|", "<", "![", "$ ", ":", "#"))
+            or re.match(r"^[-=~^*+]{3,}$", stripped)
+        ):
+            kept.append("\n")
+            continue
+        if re.match(
+            r"^\s*(?:async )?(?:def|class) \w+|^\s*[\w.]+\(.*\)?$|^\s*(?:import|from) \w|^\s*\w[\w.]* = ",
+            line,
+        ):
+            kept.append("\n")
+            continue
+        kept.append(line if stripped else "\n")
+    paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
+    return "  ".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return text[:limit].rpartition(" ")[0].rstrip(",;: ")
+
+
+def _value(assignment: str) -> str:
+    """The right-hand side of `NAME = value`."""
+    return assignment.partition("=")[2].strip() or assignment

@@ -1,0 +1,195 @@
+"""The Python environments of a project: where they lie, and which folders they import from."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+OWN_LABEL = "KR's own environment"
+VENV_NAMES = (".venv", "venv")
+
+_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
+_PYTHON_FOLDER = re.compile(r"(?:python|pypy)3(?:\.(\d+))?t?")
+
+
+class Environment(NamedTuple):
+    """A Python environment and the folders it imports from, in the order of import.
+
+    `label` is a path relative to the project root where there is one. `own` marks the environment that KR
+    itself runs in, which says nothing about the project.
+    """
+
+    label: str
+    prefix: Path
+    site_packages: tuple[Path, ...]
+    own: bool = False
+
+
+def folders_upward(working_folder: Path, root: Path) -> tuple[Path, ...]:
+    """List the folders in which a project's files are looked for, nearest first.
+
+    From the working folder up to the project root, and further to the top of the git work tree that the
+    working folder lies in: a bare `.git` makes no project root, and yet the environment may lie beside it.
+    """
+    chain = [working_folder, *working_folder.parents]
+    if root not in chain:
+        return (working_folder, root)
+    top = next((folder for folder in chain if os.path.lexists(folder / ".git")), root)
+    return tuple(chain[: max(chain.index(root), chain.index(top)) + 1])
+
+
+def label_of(path: Path, root: Path) -> str:
+    """Name a path for people, relative to the project root; never an absolute path where avoidable."""
+    try:
+        return Path(os.path.relpath(path, root)).as_posix()
+    except ValueError:  # another drive on Windows
+        return str(path)
+
+
+def find_environments(
+    folders: Sequence[Path], root: Path, environ: Mapping[str, str], own_prefix: Path | None
+) -> tuple[Environment, ...]:
+    """Find the environments of a project, nearest first, and KR's own one last.
+
+    An environment that is found twice is listed once, so KR's own is not marked as such where it is the
+    project's too.
+    """
+    found: dict[str, Environment] = {}
+    for label, prefix, own in _prefixes(folders, root, environ, own_prefix):
+        place = os.path.realpath(prefix)
+        if place not in found:
+            found[place] = Environment(label, prefix, site_packages(prefix), own)
+    return tuple(found.values())
+
+
+def site_packages(prefix: Path) -> tuple[Path, ...]:
+    """List the folders that an environment imports from, those named in its `.pth` files included."""
+    sites = _site_folders(prefix)
+    if settings(prefix).get("include-system-site-packages", "").lower() == "true" and (
+        home := base_of(prefix)
+    ):
+        sites += _site_folders(home)
+    found = {os.path.realpath(site): site for site in reversed(sites)}  # the first of equal ones stays
+    ordered = {place: found[place] for place in (os.path.realpath(site) for site in sites)}
+    for site in tuple(ordered.values()):
+        for folder in _pth_folders(site):
+            ordered.setdefault(os.path.realpath(folder), folder)
+    return tuple(ordered.values())
+
+
+def settings(prefix: Path) -> dict[str, str]:
+    """Read `pyvenv.cfg` of an environment; empty where there is none."""
+    try:
+        text = (prefix / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    pairs = (line.partition("=") for line in text.splitlines())
+    return {key.strip().lower(): value.strip() for key, equals, value in pairs if equals}
+
+
+def python_version(prefix: Path) -> str | None:
+    """Read the version of an environment's interpreter, such as `3.11.7`, without running it."""
+    said = settings(prefix)
+    text = said.get("version") or said.get("version_info") or _conda_python(prefix)
+    numbers = re.match(r"\d+(?:\.\d+){1,2}", text)
+    return numbers[0] if numbers else None
+
+
+def base_of(prefix: Path) -> Path | None:
+    """Find the installation that a virtual environment was made from; itself if it is not virtual."""
+    home = settings(prefix).get("home")
+    if home is None:
+        return prefix
+    folder = Path(home)
+    return folder if (folder / "Lib").is_dir() else folder.parent  # Windows has its executable at the top
+
+
+def standard_library_of(prefix: Path) -> Path | None:
+    """Find the folder of the standard library that an environment imports from."""
+    base, version = base_of(prefix), python_version(prefix)
+    if base is None or version is None:
+        return None
+    minor = ".".join(version.split(".")[:2])
+    for folder in (base / "lib" / f"python{minor}", base / "lib" / f"pypy{minor}", base / "Lib"):
+        if (folder / "os.py").is_file():
+            return folder
+    return None
+
+
+def pth_lines(pth: Path) -> list[Path]:
+    """List the existing folders that a `.pth` file names; lines that are code are never run."""
+    try:
+        text = pth.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    folders = []
+    for line in text.splitlines():
+        named = line.strip()
+        if named and not named.startswith(("#", "import ", "import\t")) and "\0" not in named:
+            folder = pth.parent / named
+            if folder.is_dir():
+                folders.append(folder)
+    return folders
+
+
+def _prefixes(
+    folders: Sequence[Path], root: Path, environ: Mapping[str, str], own_prefix: Path | None
+) -> Iterator[tuple[str, Path, bool]]:
+    for folder in folders:
+        for name in VENV_NAMES:
+            if (folder / name / "pyvenv.cfg").is_file():
+                yield label_of(folder / name, root), folder / name, False
+    for variable in _VARIABLES:
+        if (value := environ.get(variable)) and Path(value).is_dir():
+            yield variable, Path(value), False
+    if own_prefix is not None:
+        yield OWN_LABEL, own_prefix, True
+
+
+def _site_folders(prefix: Path) -> list[Path]:
+    """The `site-packages` under a prefix, those of the environment's own Python first.
+
+    A folder left over from another Python is no place to import from, where there is one of the right Python.
+    """
+    version = python_version(prefix)
+    minor = int(version.split(".")[1]) if version else None
+    found: list[tuple[int, Path]] = []
+    for lib in ("lib", "lib64"):
+        for folder in _children(prefix / lib):
+            python = _PYTHON_FOLDER.fullmatch(folder.name)
+            if python:
+                found += [
+                    (int(python[1] or -1), folder / packages)
+                    for packages in ("site-packages", "dist-packages")
+                    if (folder / packages).is_dir()
+                ]
+    if any(number == minor for number, _ in found):
+        found = [(number, folder) for number, folder in found if number == minor]
+    sites = [folder for _, folder in sorted(found, key=lambda each: -each[0])]
+    windows = prefix / "Lib" / "site-packages"
+    debian = prefix / "lib" / "python3" / "dist-packages"
+    return sites + [site for site in (windows, debian) if site.is_dir() and site not in sites]
+
+
+def _pth_folders(site: Path) -> list[Path]:
+    return [folder for path in _children(site) if path.suffix == ".pth" for folder in pth_lines(path)]
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return [folder / name for name in sorted(os.listdir(folder))]  # noqa: PTH208  names are enough
+    except OSError:
+        return []
+
+
+def _conda_python(prefix: Path) -> str:
+    """The version in the name of conda's record of its Python, `conda-meta/python-3.11.7-*.json`."""
+    for path in _children(prefix / "conda-meta"):
+        if found := re.fullmatch(r"python-(\d[\w.]*)-[^-]+\.json", path.name):
+            return found[1]
+    return ""

@@ -1,0 +1,94 @@
+"""Names under which people speak of a package, other than the one it is installed by."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_SPOKEN = {
+    "attrs": "attr",
+    "beautifulsoup4": "bs4|beautiful soup|beautiful soup 4|beautifulsoup",
+    "django-rest-framework": "drf",
+    "djangorestframework": "drf|django rest framework|rest_framework",
+    "gitpython": "git python",
+    "google-cloud-storage": "google cloud storage",
+    "jinja2": "jinja",
+    "markdown-it-py": "markdown-it",
+    "msgpack": "messagepack",
+    "opencv-python": "cv2|opencv",
+    "pillow": "pil",
+    "protobuf": "google.protobuf|protocol buffers",
+    "psycopg2-binary": "psycopg2",
+    "pycryptodome": "crypto",
+    "pyjwt": "jwt",
+    "pymupdf": "fitz",
+    "pyopenssl": "openssl",
+    "pyserial": "serial",
+    "python": "cpython|python 3|python3|stdlib|standard library|python standard library",
+    "python-dateutil": "dateutil",
+    "python-docx": "docx",
+    "python-dotenv": "dotenv",
+    "python-jose": "jose",
+    "python-multipart": "multipart",
+    "python-pptx": "pptx",
+    "python-slugify": "slugify",
+    "pyyaml": "yaml|py yaml",
+    "pyzmq": "zmq|zeromq",
+    "scikit-image": "skimage|scikit image",
+    "scikit-learn": "sklearn|scikit learn|scikit",
+    "sqlalchemy": "sql alchemy",
+    "torch": "pytorch|py torch",
+    "tensorflow": "tensor flow",
+}
+_SEPARATOR = r"[-_. ]?"
+
+
+def normalise(name: str) -> str:
+    """Normalise a distribution's name as PEP 503 does: lower case, runs of `-`, `_` and `.` become `-`."""
+    return re.sub(r"[-_.]+", "-", name.strip()).lower()
+
+
+def spoken_names(distribution: str) -> tuple[str, ...]:
+    """List the other names of a distribution, lower-case: those it is imported by or called by people."""
+    return tuple(name for name in _SPOKEN.get(normalise(distribution), "").split("|") if name)
+
+
+def distributions_called(name: str) -> tuple[str, ...]:
+    """List the distributions that a name other than their own may mean; none for most names."""
+    return _called().get(_plain(name), ())
+
+
+def without_name(text: str, framework: str) -> str:
+    """Take a framework's own name, and what else it is called, out of a text.
+
+    >>> without_name("Beautiful Soup: select by class", "beautifulsoup4")
+    ': select by class'
+    """
+    return _own_name(framework).sub(" ", text).strip()
+
+
+@lru_cache(maxsize=256)
+def _own_name(framework: str) -> re.Pattern[str]:
+    names = {framework, *spoken_names(framework)}
+    patterns = []
+    for name in sorted(names, key=len, reverse=True):
+        parts = [re.escape(part) for part in re.split(r"[-_.\s]+", name) if part]
+        if parts:
+            patterns.append(_SEPARATOR.join(parts))
+    # ASCII look-arounds, since no space parts a name from Chinese or Japanese text. A path or a dotted name
+    # that only ends in the name (`my.yaml`) is something else.
+    inner = "|".join(patterns) or r"(?!)"
+    return re.compile(rf"(?<![A-Za-z0-9_.])(?:{inner})(?:['\u2019]s)?(?![A-Za-z0-9_])", re.IGNORECASE)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.\s]+", "", name).lower()
+
+
+@lru_cache(maxsize=1)
+def _called() -> dict[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {}
+    for distribution in _SPOKEN:
+        for name in spoken_names(distribution):
+            table[_plain(name)] = (*table.get(_plain(name), ()), distribution)
+    return table

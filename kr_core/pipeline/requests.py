@@ -1,0 +1,266 @@
+"""Requests: what must be there, what is inferred from a question, and what falls back to a default."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.knowledge.inference import infer_framework
+from kr_core.knowledge.topics import topic_and_tags
+from kr_core.model import Fault, ResearchQuery, ResearchRequest, new_id
+
+if TYPE_CHECKING:
+    from kr_core.knowledge.project import LocalProject
+
+MODE = "research"
+UNKNOWN_VERSION = "latest"
+_STORY_KEY = re.compile(r"\d+-\d+", re.ASCII)
+_MAX_QUESTION = 10_000
+_MAX_NAME = 200
+_QUERY_FIELDS = ("framework", "framework_version", "topic", "tags", "question")
+_KEYS = {
+    "story_key",
+    "mode",
+    "session_id",
+    "research_query",
+    "lessons_inject",
+    "config_overrides",
+    "priority",
+    "refresh",
+}
+
+
+class Invalid(NamedTuple):
+    """A request that is not one, and why; story and session as far as they were readable."""
+
+    faults: tuple[Fault, ...]
+    story_key: str
+    session_id: str
+
+
+def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | Invalid:
+    """Read a request in the published form; a bare question with options is accepted too.
+
+    Every required field is checked, so that all faults are reported at once. An invalid override is dropped and
+    noted.
+    """
+    if not isinstance(raw, Mapping):
+        return Invalid(
+            (_fault("request", "a request is a mapping with research_query and the other fields"),), "0-0", ""
+        )
+    if "question" in raw and "research_query" not in raw:
+        return from_question(**_person_options(raw), project=project)
+    faults = [
+        _fault(str(key), f"unknown field; allowed are {', '.join(sorted(_KEYS))}")
+        for key in raw
+        if key not in _KEYS
+    ]
+    story_key, session_id = _text(raw.get("story_key")), _text(raw.get("session_id"))
+    if not _STORY_KEY.fullmatch(story_key):
+        faults.append(_fault("story_key", "must look like 3-1 (epic, hyphen, story)"))
+    if not session_id.strip():
+        faults.append(_fault("session_id", "must not be empty"))
+    mode = raw.get("mode")
+    if mode == "lessons-inject":
+        faults.append(_fault("mode", "lessons-inject is not available in this version"))
+    elif mode != MODE:
+        faults.append(Fault(type="validation_error", field="mode", message="Invalid mode"))
+    query = raw.get("research_query")
+    values = query if isinstance(query, Mapping) else {}
+    if not isinstance(query, Mapping):
+        faults.append(
+            _fault(
+                "research_query",
+                "must be a mapping with framework, framework_version, topic, tags and question",
+            )
+        )
+    else:
+        faults += _query_faults(values)
+    if faults:
+        return Invalid(tuple(faults), story_key, session_id)
+    calls, timeout, notes = _overrides(raw.get("config_overrides"))
+    return ResearchRequest(
+        story_key=story_key,
+        session_id=session_id,
+        query=ResearchQuery(
+            framework=_text(values["framework"]).strip(),
+            framework_version=_text(values["framework_version"]).strip(),
+            topic=_text(values["topic"]).strip(),
+            tags=tuple(_text(tag).strip() for tag in values["tags"]),
+            question=_text(values["question"]).strip(),
+        ),
+        max_calls=calls,
+        timeout_seconds=timeout,
+        priority=_text(raw.get("priority")) or None,
+        refresh=raw.get("refresh") is True,
+        notes=tuple(notes),
+    )
+
+
+def from_question(
+    question: str,
+    project: LocalProject,
+    *,
+    framework: str | None = None,
+    version: str | None = None,
+    topic: str | None = None,
+    tags: Sequence[str] = (),
+    story_key: str | None = None,
+    session_id: str | None = None,
+    max_calls: Any = None,
+    timeout_seconds: Any = None,
+    refresh: bool = False,
+) -> ResearchRequest | Invalid:
+    """Make a request from a question; what is not given is inferred from it and from the project."""
+    story = "0-0" if story_key is None else _text(story_key)
+    session = new_id() if session_id is None else _text(session_id)
+    faults = []
+    if not _STORY_KEY.fullmatch(story):
+        faults.append(_fault("story_key", "must look like 3-1 (epic, hyphen, story)"))
+    if not session.strip():
+        faults.append(_fault("session_id", "must not be empty"))
+    faults += _question_faults(question, "question")
+    inferred = set()
+    if framework is None and not faults:
+        framework = infer_framework(question, project)
+        inferred.add("framework")
+        if framework is None:
+            faults.append(_fault("framework", _unnamed(project)))
+    elif framework is not None:
+        faults += _name_faults(framework, "framework")
+    for field, value in (("framework_version", version), ("topic", topic)):
+        if value is not None:
+            faults += _name_faults(value, field)
+    for tag in tags:
+        faults += _name_faults(tag, "tags")
+    if faults or framework is None:
+        return Invalid(tuple(faults), story, session)
+    framework = framework.strip()
+    known = project.version_of(framework)
+    if version is None:
+        inferred.add("framework_version")
+    found_topic, found_tags = topic_and_tags(question, framework)
+    inferred |= {name for name, value in (("topic", topic), ("tags", tags)) if not value}
+    calls, timeout, notes = _overrides({"max_calls": max_calls, "timeout_seconds": timeout_seconds})
+    return ResearchRequest(
+        story_key=story,
+        session_id=session,
+        query=ResearchQuery(
+            framework=framework,
+            framework_version=version or (known[0] if known else UNKNOWN_VERSION),
+            topic=topic or found_topic,
+            tags=tuple(tags) or found_tags,
+            question=question.strip(),
+            inferred=frozenset(inferred),
+            version_from=known[1] if known and version is None else None,
+        ),
+        max_calls=calls,
+        timeout_seconds=timeout,
+        refresh=refresh,
+        notes=tuple(notes),
+    )
+
+
+def _person_options(raw: Mapping[str, Any]) -> dict[str, Any]:
+    names = {
+        "question",
+        "framework",
+        "version",
+        "topic",
+        "tags",
+        "story_key",
+        "session_id",
+        "max_calls",
+        "timeout_seconds",
+        "refresh",
+    }
+    options = {key: value for key, value in raw.items() if key in names}
+    overrides = raw.get("config_overrides")
+    if isinstance(overrides, Mapping):
+        options |= {key: overrides[key] for key in ("max_calls", "timeout_seconds") if key in overrides}
+    for key in ("framework", "version", "topic"):
+        if key in options:
+            options[key] = _text(options[key])
+    tags = options.get("tags", ())
+    options["tags"] = tuple(map(_text, tags)) if isinstance(tags, (list, tuple)) else (_text(tags),)
+    options["question"] = _text(options["question"])
+    options["refresh"] = options.get("refresh") is True
+    return options
+
+
+def _unnamed(project: LocalProject) -> str:
+    known = sorted(project.direct_dependencies())[:8] or [
+        name for name, _version, _where in project.versions()[:8]
+    ]
+    hint = f" (known here: {', '.join(known)})" if known else ""
+    return (
+        f"the question names no library that is known here; name it in the question or with --framework{hint}"
+    )
+
+
+def _query_faults(values: Mapping[Any, Any]) -> list[Fault]:
+    faults = [
+        _fault(f"research_query.{key}", f"unknown field; allowed are {', '.join(_QUERY_FIELDS)}")
+        for key in values
+        if key not in _QUERY_FIELDS
+    ]
+    for field in ("framework", "framework_version", "topic"):
+        faults += _name_faults(values.get(field), f"research_query.{field}")
+    faults += _question_faults(values.get("question"), "research_query.question")
+    tags = values.get("tags")
+    if not isinstance(tags, (list, tuple)) or not tags:
+        faults.append(_fault("research_query.tags", "must be a list with at least one tag"))
+    else:
+        faults += [fault for tag in tags for fault in _name_faults(tag, "research_query.tags")]
+    return faults
+
+
+def _question_faults(value: Any, field: str) -> list[Fault]:
+    if not isinstance(value, str) or not value.strip():
+        return [_fault(field, "must not be empty")]
+    if len(value) > _MAX_QUESTION:
+        return [_fault(field, f"is {len(value)} characters long; at most {_MAX_QUESTION} are read")]
+    return [_fault(field, "must not hold NUL characters")] if "\0" in value else []
+
+
+def _name_faults(value: Any, field: str) -> list[Fault]:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)) or not str(value).strip():
+        return [_fault(field, "must not be empty")]
+    text = str(value)
+    if len(text) > _MAX_NAME:
+        return [_fault(field, f"is {len(text)} characters long; at most {_MAX_NAME} are allowed")]
+    if any(ord(character) < 32 or ord(character) == 127 for character in text):
+        return [_fault(field, "must not hold control characters")]
+    last = field.rpartition(".")[2]
+    if last == "framework" and (".." in text.split("/") or "\\" in text or text.startswith("/")):
+        return [_fault(field, "must be the name of a library, not a path")]
+    return []
+
+
+def _overrides(raw: Any) -> tuple[int | None, int | None, list[str]]:
+    """The valid overrides, and a note for each that was not."""
+    notes: list[str] = []
+    if raw is None:
+        raw = {}
+    if not isinstance(raw, Mapping):
+        return None, None, ["config_overrides: not a mapping, defaults used"]
+    found: dict[str, int | None] = {"max_calls": None, "timeout_seconds": None}
+    for key, value in raw.items():
+        if key not in found:
+            notes.append(f"config_overrides.{key}: unknown, ignored")
+        elif value is None:
+            continue
+        elif isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+            notes.append(f"config_overrides.{key}: {value!r} is not a positive whole number, default used")
+        else:
+            found[key] = value
+    return found["max_calls"], found["timeout_seconds"], notes
+
+
+def _text(value: Any) -> str:
+    return "" if value is None or isinstance(value, (bool, Mapping, list)) else str(value)
+
+
+def _fault(field: str, detail: str) -> Fault:
+    return Fault(type="validation_error", field=field, message=f"Validation failed: {field}: {detail}")

@@ -1,0 +1,203 @@
+"""The local index: passages in SQLite, found by FTS5 (BM25, Porter stems, identifiers split)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.search.passages import IndexedPassage
+from kr_core.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+FORMAT = 2
+"""Raised whenever the tables change; an index of another format is built anew."""
+
+_TABLES = """
+create table passages (
+    id integer primary key, kind text not null, title text not null, symbol text, parameter text,
+    locator text not null, text text not null, name text not null, lead text not null, code text not null,
+    words text not null, prior real not null, data text not null
+);
+create virtual table postings using fts5(
+    name, lead, body, words, code, content='', detail=column, tokenize='porter unicode61 remove_diacritics 2'
+);
+create virtual table vocabulary using fts5vocab(postings, instance);
+create table meta (key text primary key, value text not null);
+"""
+_COLUMNS = "kind, title, text, locator, symbol, parameter, name, lead, code, words, prior, data"
+_FIELD_WEIGHTS = (6.0, 3.0, 1.0, 0.6, 0.6)
+"""BM25 weights of name, lead, body, words and code."""
+
+
+class Hit(NamedTuple):
+    """A passage and its number."""
+
+    id: int
+    passage: IndexedPassage
+
+
+class PassageIndex:
+    """A read-only index; `build` makes one.
+
+    Raises:
+        sqlite3.DatabaseError: the file is not an index.
+    """
+
+    def __init__(self, path: Path | None, connection: sqlite3.Connection | None = None) -> None:
+        if connection is None:
+            assert path is not None
+            connection = sqlite3.connect(
+                f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False
+            )
+        self._connection = connection
+        self.meta = dict(connection.execute("select key, value from meta"))
+        if self.meta.get("format") != str(FORMAT):
+            raise sqlite3.DatabaseError("an index of another format")
+        self.size = int(self.meta["size"])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def postings(self, root: str) -> list[tuple[int, str]]:
+        """Where a stem stands: (passage, field), the field being name, lead, body, words or code."""
+        return self._connection.execute(
+            "select distinct doc, col from vocabulary where term = ?", (root,)
+        ).fetchall()
+
+    def priors(self) -> dict[int, float]:
+        """The prior of each passage."""
+        return dict(self._connection.execute("select id, prior from passages"))
+
+    def bm25(self, query: Sequence[str]) -> dict[int, float]:
+        """The BM25 score of each passage that holds any of the words; larger is better."""
+        if not query:
+            return {}
+        weights = ", ".join(str(weight) for weight in _FIELD_WEIGHTS)
+        rows = self._connection.execute(
+            f"select rowid, -bm25(postings, {weights}) from postings where postings match ?",  # noqa: S608
+            (" OR ".join(_quoted(word) for word in query),),
+        )
+        return {int(number): float(score) for number, score in rows}
+
+    def get(self, numbers: Sequence[int]) -> list[Hit]:
+        """The passages of these numbers, in their order."""
+        return [Hit(number, passage) for number, passage in self._by_id(numbers)]
+
+    def by_symbol(self, symbol: str, parameter: str | None = None) -> list[Hit]:
+        """The passages about a symbol itself, or about one of its parameters."""
+        rows = self._connection.execute(
+            f"select id, {_COLUMNS} from passages where symbol = ? and parameter is ?",  # noqa: S608
+            (symbol, parameter),
+        ).fetchall()
+        return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+
+    def with_code(self, identifiers: Sequence[str], limit: int = 30) -> list[Hit]:
+        """Passages whose code examples hold all of the identifiers, the most telling first."""
+        parts = [part for name in identifiers for part in words(name)]
+        query = " AND ".join(_quoted(part) for part in dict.fromkeys(parts))
+        rows = self._connection.execute(
+            "select rowid, bm25(postings) from postings where postings match ? order by 2 limit ?",
+            (f"code : ({query})", limit),
+        ).fetchall()
+        return [Hit(number, passage) for number, passage in self._by_id(int(row[0]) for row in rows)]
+
+    def _by_id(self, numbers: Iterable[int]) -> list[tuple[int, IndexedPassage]]:
+        wanted = list(numbers)
+        marks = ",".join("?" * len(wanted))
+        rows = self._connection.execute(
+            f"select id, {_COLUMNS} from passages where id in ({marks})",  # noqa: S608
+            wanted,
+        ).fetchall()
+        found = {int(row[0]): _passage(row[1:]) for row in rows}
+        return [(number, found[number]) for number in wanted]
+
+
+def build(
+    path: Path | None, passages: Iterable[IndexedPassage], meta: dict[str, str] | None = None
+) -> PassageIndex:
+    """Make an index, in one file that appears whole or not at all, or in memory where `path` is None.
+
+    Raises:
+        OSError: the folder cannot be written.
+        sqlite3.Error: the index cannot be written, because the disk is full, say.
+    """
+    if path is None:
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        _fill(connection, passages, meta or {})
+        return PassageIndex(None, connection)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:60]}.", suffix=".tmp")
+    os.close(handle)
+    try:
+        connection = sqlite3.connect(name, isolation_level=None)
+        try:
+            # Durability comes from the rename: a build that dies leaves only a temporary file behind.
+            connection.execute("pragma journal_mode=off")
+            connection.execute("pragma synchronous=off")
+            _fill(connection, passages, meta or {})
+        finally:
+            connection.close()
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return PassageIndex(path)
+
+
+def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], meta: dict[str, str]) -> None:
+    connection.executescript(_TABLES)
+    connection.execute("begin")
+    size = 0
+    for size, passage in enumerate(passages, start=1):  # noqa: B007  the last number is the size
+        connection.execute(
+            f"insert into passages (id, {_COLUMNS}) values (?,?,?,?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
+            (
+                size,
+                *passage[:8],
+                json.dumps(passage.code, ensure_ascii=False),
+                passage.words,
+                passage.prior,
+                json.dumps(passage.data, ensure_ascii=False),
+            ),
+        )
+        connection.execute(
+            "insert into postings (rowid, name, lead, body, words, code) values (?,?,?,?,?,?)",
+            (
+                size,
+                searchable(passage.name),
+                searchable(passage.lead),
+                searchable(passage.text),
+                searchable(passage.words),
+                searchable("\n".join(passage.code)),
+            ),
+        )
+    connection.execute("create index passages_symbol on passages (symbol, parameter)")
+    connection.executemany(
+        "insert into meta values (?, ?)", [*meta.items(), ("format", str(FORMAT)), ("size", str(size))]
+    )
+    connection.execute("commit")
+
+
+def searchable(text: str) -> str:
+    """A text as the tokenizer should see it: lower-case words with the parts of identifiers added."""
+    return " ".join(words(text))
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
+
+
+def _passage(row: tuple[object, ...]) -> IndexedPassage:
+    kind, title, text, locator, symbol, parameter, name, lead, code, found_by, prior, data = row
+    return IndexedPassage(
+        str(kind), str(title), str(text), str(locator),
+        None if symbol is None else str(symbol), None if parameter is None else str(parameter),
+        str(name), str(lead), tuple(json.loads(str(code))), str(found_by), float(str(prior)), json.loads(str(data)),
+    )  # fmt: skip

@@ -1,0 +1,310 @@
+"""Which passages answer a question, and how much of the question they cover.
+
+BM25 chooses candidates; they are ordered by the share of the question they hold, weighted by how rare each word is
+in the package, where a word counts more in a name than in prose, and a name counts more when it says little else.
+The weights were chosen on the tuning half of the question set only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from math import log
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.search.thesaurus import Expansion, expand
+from kr_core.text import WEAK_WORDS, content_words, split_identifier, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kr_core.search.index import Hit, PassageIndex
+    from kr_core.search.passages import IndexedPassage
+
+_CANDIDATES = 200
+_SAME_SYMBOL = 2
+"""At most so many passages about one symbol among the first."""
+_ELSEWHERE = 0.35
+"""What a passage outside the modules that the question names still counts."""
+
+
+class Weights(NamedTuple):
+    """What counts how much; the defaults are the tuned ones."""
+
+    name: float = 1.0
+    lead: float = 0.5
+    body: float = 0.5
+    code: float = 0.2
+    words: float = 0.2
+    synonym: float = 0.7
+    """What a thesaurus word counts where the package knows the user's own word."""
+    unsaid: float = 0.8
+    """The same where it does not, or where that is an everyday word."""
+    phrase: float = 0.9
+    """What a phrase of the thesaurus weighs against a word of the same rarity."""
+    aside: float = 0.75
+    """What words weigh that only tell the story around the question."""
+    fade: float = 0.07
+    """By how much each further word of a thesaurus rule counts less."""
+    precision: float = 0.45
+    bm25: float = 0.25
+    prior: float = 1.5
+    weak: float = 0.6
+    rare: float = 1.1
+    """Exponent of a word's rarity."""
+    fault: float = 0.7
+    """What an exception counts where the question does not speak of errors."""
+    parameter: float = 1.0
+    """What a parameter counts against a symbol."""
+    needed: float = 0.85
+    """What a parameter without default counts: the callable is then the answer."""
+    length: float = 0.05
+    """How much a long passage loses."""
+
+
+TUNED = Weights()
+
+
+_ERROR_WORDS = frozenset({"error", "except", "exception", "rais", "catch"})
+_FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout)(?:\.\w+)?$")
+_SAID = 0.99
+"""A likeness from which on a word counts as said itself."""
+
+
+@dataclass(slots=True)
+class Term:
+    """A word or phrase of the question."""
+
+    word: str
+    weight: float
+    """Rarity in the package, 0-1."""
+    alike: dict[str, float] = field(default_factory=dict)
+    """Stems that mean it, with what each counts; its own stem counts 1."""
+    known: bool = False
+    """Whether the index holds the word itself."""
+    weak: bool = False
+    """Ordinary English that says little about the topic."""
+
+
+class Ranked(NamedTuple):
+    """A passage in its place."""
+
+    passage: IndexedPassage
+    score: float
+    coverage: float
+    """Share of the question's weight that the passage holds anywhere, synonyms counted in part; 0-1."""
+    covered: frozenset[str]
+    """The words of the question that it holds."""
+
+
+def question_terms(
+    index: PassageIndex, question: str, *, without: Iterable[str] = (), weights: Weights = TUNED
+) -> list[Term]:
+    """The telling words of a question, weighted by rarity; `without` names what every passage is about."""
+    names = "|".join(sorted(map(re.escape, without), key=len, reverse=True))
+    asked = re.sub(rf"(?i)(?<![\w.])(?:{names})(?![\w])", " ", question) if names else question
+    asides = _asides(asked)
+    found: dict[str, Term] = {}
+    for word in content_words(asked):
+        root = stem(word)
+        if root in found:
+            continue
+        rarity = _rarity(index, root)
+        weak = word in WEAK_WORDS
+        weight = max((1.0 if rarity is None else rarity) ** weights.rare, 0.02) * (
+            weights.weak if weak else 1.0
+        )
+        if root in asides:
+            weight *= weights.aside
+        found[root] = Term(word, weight, {root: 1.0}, known=rarity is not None, weak=weak)
+    _halve_parts(found)
+    for expansion in expand(asked):
+        _widen(index, found, expansion, weights)
+    return list(found.values())
+
+
+def _asides(question: str) -> frozenset[str]:
+    """Stems that stand only in sentences which tell the story around the question."""
+    sentences = re.split(r"(?<=[.?!])\s+|\s[-–]\s", question)
+    asking = [
+        sentence
+        for sentence in sentences
+        if sentence.rstrip().endswith("?")
+        or re.match(r"(?i)\W*(?:how|what|which|where|can|is|does)\b", sentence)
+    ]
+    if not asking or len(asking) == len(sentences):
+        return frozenset()
+    central = {stem(word) for sentence in asking for word in words(sentence)}
+    return frozenset(stem(word) for word in words(question)) - central
+
+
+def _widen(index: PassageIndex, found: dict[str, Term], expansion: Expansion, weights: Weights) -> None:
+    """Add what a thesaurus rule says to the term of its word, or a term for its phrase."""
+    roots = [stem(word) for word in expansion.words]
+    single = found.get(roots[0]) if len(roots) == 1 else None
+    likeness = weights.synonym if single is not None and single.known and not single.weak else weights.unsaid
+    alike = {stem(other): max(0.1, likeness - weights.fade * n) for n, other in enumerate(expansion.others)}
+    if single is not None:
+        single.alike = {**alike, **single.alike}
+        if not single.known or single.weak:  # how rare is what it means
+            single.weight = max(
+                single.weight if single.weak else 0.0, weights.phrase * _alike_rarity(index, alike)
+            )
+            single.known = single.known or any(_rarity(index, root) for root in alike)
+    elif len(roots) > 1 and " ".join(roots) not in found:
+        known = any(_rarity(index, root) for root in alike)
+        found[" ".join(roots)] = Term(
+            " ".join(expansion.words), weights.phrase * _alike_rarity(index, alike), alike, known=known
+        )
+        for root in roots:
+            if root in found:
+                found[root].weight *= weights.weak
+
+
+def _halve_parts(found: dict[str, Term]) -> None:
+    """`AsyncClient` is one thing that was asked for, not three."""
+    for term in list(found.values()):
+        for root, part in found.items():
+            if part is not term and len(root) > 2 and root in term.word and len(term.word) > len(part.word):
+                part.weight *= 0.5
+
+
+def _rarity(index: PassageIndex, root: str) -> float | None:
+    frequency = len({number for number, _field in index.postings(root)})
+    if not frequency:
+        return None
+    return log(1 + (index.size - frequency + 0.5) / (frequency + 0.5)) / log(2 * index.size + 2)
+
+
+def _alike_rarity(index: PassageIndex, roots: Iterable[str]) -> float:
+    known = [rarity for root in list(roots)[:4] if (rarity := _rarity(index, root)) is not None]
+    return sum(known) / len(known) if known else 0.3
+
+
+def rank(
+    index: PassageIndex,
+    terms: Sequence[Term],
+    limit: int = 10,
+    *,
+    within: Sequence[str] = (),
+    weights: Weights = TUNED,
+) -> list[Ranked]:
+    """The best passages for the terms, best first.
+
+    Args:
+        index: where to look.
+        terms: from `question_terms`.
+        limit: how many at most.
+        within: top-level modules that the question names; passages elsewhere count for less.
+        weights: for measuring; leave it alone otherwise.
+    """
+    total = sum(term.weight for term in terms) or 1.0
+    held = _held(index, terms, weights)
+    bm25 = index.bm25(
+        [root for term in terms for root in term.alike if term.alike[root] == 1.0 and " " not in root]
+    )
+    top = max(bm25.values(), default=0.0) or 1.0
+    priors = index.priors()
+    rough = {
+        number: (
+            sum(gain for gain, _likeness in gains.values()) / total
+            + weights.bm25 * bm25.get(number, 0.0) / top
+        )
+        * priors[number] ** weights.prior
+        for number, gains in held.items()
+    }
+    best = sorted(rough, key=lambda number: -rough[number])[:_CANDIDATES]
+    errors_asked = any(root in _ERROR_WORDS for term in terms for root in term.alike)
+    ranked = [
+        _ranked(
+            hit,
+            terms,
+            held[hit.id],
+            weights.bm25 * bm25.get(hit.id, 0.0) / top,
+            within,
+            weights,
+            errors_asked=errors_asked,
+        )
+        for hit in index.get(best)
+    ]
+    ranked.sort(key=lambda found: (-found.score, found.passage.title))
+    return _diverse(ranked)[:limit]
+
+
+def _held(
+    index: PassageIndex, terms: Sequence[Term], weights: Weights
+) -> dict[int, dict[int, tuple[float, float]]]:
+    """For each passage and term: (weight gained in its best field, likeness of its best word)."""
+    by_field = {
+        "name": weights.name,
+        "lead": weights.lead,
+        "body": weights.body,
+        "words": weights.words,
+        "code": weights.code,
+    }
+    held: dict[int, dict[int, tuple[float, float]]] = {}
+    for position, term in enumerate(terms):
+        for root, likeness in term.alike.items():
+            for number, column in index.postings(root):
+                gains = held.setdefault(number, {})
+                gain, best = gains.get(position, (0.0, 0.0))
+                gains[position] = (max(gain, term.weight * by_field[column] * likeness), max(best, likeness))
+    return held
+
+
+def _diverse(ranked: list[Ranked]) -> list[Ranked]:
+    """The same order, but that further passages about one symbol come after everything else."""
+    seen: Counter[str] = Counter()
+    first, later = [], []
+    for found in ranked:
+        symbol = found.passage.symbol or found.passage.title
+        seen[symbol] += 1
+        (first if seen[symbol] <= _SAME_SYMBOL else later).append(found)
+    return first + later
+
+
+def _ranked(
+    hit: Hit, terms: Sequence[Term], gains: dict[int, tuple[float, float]], bm25: float, within: Sequence[str], weights: Weights, *, errors_asked: bool
+) -> Ranked:  # fmt: skip
+    passage = hit.passage
+    total = sum(term.weight for term in terms) or 1.0
+    gained = sum(gain for gain, _likeness in gains.values()) / total
+    coverage = sum(terms[position].weight * likeness for position, (_gain, likeness) in gains.items()) / total
+    covered = frozenset(
+        terms[position].word for position, (_gain, likeness) in gains.items() if likeness >= _SAID
+    )
+    length = passage.text.count(" ") + passage.text.count("\n")
+    normal = 1.0 / (1.0 + weights.length * max(0, length - 40) / 200)
+    precision = _precision(passage, terms)
+    score = gained * normal * (1 - weights.precision + weights.precision * precision) + bm25
+    score *= passage.prior**weights.prior
+    if within and (passage.symbol or passage.title).partition(".")[0] not in within:
+        score *= _ELSEWHERE
+    if not errors_asked and _FAULT.search(passage.symbol or ""):
+        score *= weights.fault
+    if passage.kind == "parameter":
+        score *= weights.parameter * (weights.needed if passage.data.get("needed") else 1.0)
+    return Ranked(passage, score, coverage, covered)
+
+
+def _precision(passage: IndexedPassage, terms: Sequence[Term]) -> float:
+    """How much of the passage's own name the question asks for; the best of its names."""
+    last = passage.symbol.rpartition(".")[2] if passage.symbol else passage.name
+    owners = [last, *(name.rpartition(".")[2] for name in passage.data.get("also", ())[:12])]
+    return max(_named(f"{owner} {passage.parameter or ''}", terms) for owner in owners)
+
+
+def closest_name(names: Sequence[str], terms: Sequence[Term]) -> int:
+    """Which of several names for one thing the question asks for: its position; the first where it does not say."""
+    scores = [_named(name.rpartition(".")[2], terms) for name in names]
+    return scores.index(max(scores))
+
+
+def _named(name: str, terms: Sequence[Term]) -> float:
+    parts = {
+        stem(part) for word in name.split() for piece in word.split("_") for part in split_identifier(piece)
+    }
+    if not parts:
+        return 0.0
+    return sum(max((term.alike.get(part, 0.0) for term in terms), default=0.0) for part in parts) / len(parts)

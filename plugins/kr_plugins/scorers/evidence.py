@@ -1,0 +1,73 @@
+"""The scorer `evidence`: how sure an answer is, from what stands in the cited passages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import kr_core
+from kr_core import ABOUT, PARTLY, Provider, Score, answered, gap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core import Draft, Finding, Level, ResearchQuery
+
+HIGH, MEDIUM = 80, 50
+
+
+class Evidence:
+    """Scores by coverage of the question, kind of source, code example and version.
+
+    `high` (80-100) asks for official documentation of the version in use that covers the question and shows code;
+    `medium` (50-79) for official documentation that covers it; all else is `low`.
+    """
+
+    def score(self, query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> Score:
+        """Score a draft; pure."""
+        if not draft.citations:
+            return Score(score=0, level="low", reasons=("no quote could be verified",))
+        found = answered(findings)
+        share = round(100 * found.coverage)
+        reasons = [f"the passages hold {share} % of what was asked, weighted by rarity"]
+        official = draft.citations[0].official
+        reasons.append("official documentation" if official else "not official documentation")
+        cap = 100
+        if found.missing:
+            reasons.append(f"nothing was found about: {', '.join(found.missing[:5])}")
+        if found.coverage < ABOUT:
+            cap = min(cap, MEDIUM - 1)
+            reasons.append("too little of the question is covered")
+        if not official:
+            cap = min(cap, MEDIUM - 1)
+        if draft.summary_code:
+            reasons.append("a code example from the documentation")
+        else:
+            cap = min(cap, HIGH - 1)
+            reasons.append("no code example")
+        read = next((finding.version for _source, finding in findings if finding.version), None)
+        difference = gap(read, query.framework_version) if read else None
+        if difference:
+            cap = min(cap, HIGH - 1 if difference == "minor" else MEDIUM - 1)
+            reasons.append(f"read in {read}, asked about {query.framework_version}")
+        elif read:
+            reasons.append(f"read in the version in use, {read}")
+        value = min(cap, self._value(found.coverage, code=bool(draft.summary_code), official=official))
+        return Score(score=value, level=_level(value), reasons=tuple(reasons))
+
+    @staticmethod
+    def _value(coverage: float, *, code: bool, official: bool) -> int:
+        """0-100: coverage gives up to 49 below the threshold; above it, documentation and code lift it by class."""
+        if coverage < ABOUT or not official:
+            return round(49 * min(1.0, max(0.0, coverage - PARTLY / 2) / (ABOUT - PARTLY / 2)))
+        above = (coverage - ABOUT) / (1 - ABOUT)
+        return round((HIGH + 20 * above) if code else (MEDIUM + 29 * above))
+
+
+def _level(value: int) -> Level:
+    return "high" if value >= HIGH else "medium" if value >= MEDIUM else "low"
+
+
+@kr_core.hookimpl
+def kr_scorer() -> Provider[kr_core.Scorer]:
+    """Provide the scorer; it has no settings."""
+    return Provider(lambda _settings, _setup: Evidence())

@@ -1,0 +1,99 @@
+"""Answers from the documentation that is installed: docstrings, signatures, README, for the version in use.
+
+Nothing is imported or run, and nothing leaves the machine: sources are parsed, indexed once for each package and
+version in the user's cache folder, and searched there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING
+
+import kr_core
+from kr_core import Finding, LocalProject, Outcome, Provider
+from kr_plugins.sources.installed_docs.answering import answer
+from kr_plugins.sources.installed_docs.indexing import Cancelled, open_index
+from kr_plugins.sources.installed_docs.material import find
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kr_core import Project, ResearchQuery, Setup, SourceContext
+
+
+class InstalledDocs:
+    """The source: one index for each package and version, made on first use."""
+
+    external = False
+    timeout_seconds = 120.0
+
+    def __init__(self, cache_folder: Path) -> None:
+        self._cache_folder = cache_folder
+
+    def knows(self, query: ResearchQuery, project: Project) -> bool:
+        """Whether the framework is installed here (or is Python, or the project itself)."""
+        return isinstance(project, LocalProject) and find(query.framework, project) is not None
+
+    async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
+        """Search the installed documentation in a thread that stops soon after the call is cancelled."""
+        given_up = threading.Event()
+        try:
+            return await asyncio.to_thread(self._consult, query, context, given_up)
+        finally:
+            given_up.set()
+
+    def _consult(self, query: ResearchQuery, context: SourceContext, given_up: threading.Event) -> Finding:
+        project = context.project
+        found = find(query.framework, project) if isinstance(project, LocalProject) else None
+        if found is None:
+            return Finding(
+                outcome=Outcome.unavailable, reason=f"{query.framework} is not installed here", reached=False
+            )
+        if not found.material.roots and not found.material.texts:
+            return Finding(
+                outcome=Outcome.empty, reason=f"{found.material.label} has no Python source or text to read"
+            )
+
+        def progress(done: int, total: int) -> None:
+            context.emit("index.progress", {"package": found.material.label, "done": done, "total": total})
+
+        try:
+            index, notes = open_index(self._cache_folder, found.material, progress, given_up.is_set)
+        except Cancelled:
+            return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")
+        try:
+            answered = answer(
+                index, query.question, found.names, found.origin, found.modules_in(query.question)
+            )
+        finally:
+            index.close()
+        notes = [*notes[:3], *([f"{len(notes) - 3} more files could not be read"] if len(notes) > 3 else [])]
+        if not answered.passages:
+            return Finding(
+                outcome=Outcome.empty,
+                reason=f"nothing about the question in {found.material.label} {found.material.version}",
+                url=found.origin.url, version=found.origin.version, version_from=found.where,
+                missing=answered.missing, notes=tuple(notes),
+            )  # fmt: skip
+        return Finding(
+            outcome=Outcome.ok,
+            passages=answered.passages,
+            support=answered.support,
+            url=found.origin.url,
+            version=found.origin.version,
+            version_from=found.where,
+            missing=answered.missing,
+            notes=tuple(notes),
+        )
+
+
+@kr_core.hookimpl
+def kr_source() -> Provider[kr_core.Source]:
+    """The documentation that is installed."""
+
+    def build(settings: kr_core.Settings, setup: Setup) -> InstalledDocs:
+        del settings  # it has none
+        return InstalledDocs(setup.cache_folder)
+
+    return Provider(build)

@@ -1,0 +1,145 @@
+"""A question put to an index: the ranked passages, and those that explain them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core import Passage, Ranked, Term, closest_name, question_terms, rank
+from kr_plugins.sources.installed_docs.passages import with_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kr_core import IndexedPassage, PassageIndex
+
+_SHOWN = 8
+_EXPLAINED = 3
+"""Types, defaults and code are looked up for so many of the first passages."""
+
+
+class Origin(NamedTuple):
+    """Where an index's passages come from."""
+
+    url: str
+    version: str | None
+    official: bool = True
+
+
+class Answer(NamedTuple):
+    """What the index says to a question."""
+
+    passages: tuple[Passage, ...]
+    support: tuple[Passage, ...]
+    missing: tuple[str, ...]
+    """Words of the question that no passage holds in any form."""
+
+
+def answer(
+    index: PassageIndex, question: str, names: Iterable[str], origin: Origin, modules: Sequence[str] = ()
+) -> Answer:
+    """The best passages for a question, each under the name the question asks for, and what explains them."""
+    terms = question_terms(index, question, without=names)
+    ranked = rank(index, terms, _SHOWN, within=modules)
+    shown = [_passage(found, terms, origin) for found in ranked]
+    support = [
+        passage
+        for found, passage in list(zip(ranked, shown, strict=True))[:_EXPLAINED]
+        for passage in _explain(index, found, passage, origin)
+    ]
+    missing = tuple(term.word for term in terms if not term.known and not term.weak)
+    return Answer(tuple(shown), tuple({passage.title: passage for passage in support}.values()), missing)
+
+
+def _passage(found: Ranked, terms: Sequence[Term], origin: Origin) -> Passage:
+    indexed = found.passage
+    if indexed.kind == "parameter":
+        sites = [indexed.data["site"], *indexed.data.get("sites", [])]
+        chosen = sites.pop(closest_name([site["symbol"] for site in sites], terms))
+        base = _at_site(indexed, chosen, tuple(site["symbol"] for site in sites), origin)
+    else:
+        base = _plain(indexed, origin)
+    return base.model_copy(update={"coverage": min(1.0, found.coverage), "covered": found.covered})
+
+
+def _at_site(indexed: IndexedPassage, site: dict[str, Any], also: tuple[str, ...], origin: Origin) -> Passage:
+    data = indexed.data
+    same_file = site["path"] == data["site"]["path"]
+    # A clone's own documentation lies in another file: then its signature alone is cited beside the shared text.
+    text, lines = with_site(data["doc"], data["doc_line"], site if same_file else data["site"])
+    return Passage(
+        text=text,
+        url=origin.url,
+        locator=indexed.locator,
+        lines=tuple((start, line) for start, line in lines),
+        title=f"{site['symbol']}({indexed.parameter})",
+        lead=indexed.lead,
+        kind="parameter",
+        what=data["what"],
+        symbol=site["symbol"] if same_file else indexed.symbol,
+        parameter=indexed.parameter,
+        signature=(site if same_file else data["site"])["source"] or None,
+        annotation=data["annotation"],
+        default=data["default"],
+        required=tuple(site["required"]),
+        also=also,
+        code=indexed.code,
+        version=origin.version,
+        official=origin.official,
+    )
+
+
+def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> Passage:
+    data = indexed.data
+    return Passage(
+        text=indexed.text,
+        url=origin.url,
+        locator=indexed.locator,
+        lines=tuple((start, line) for start, line in data.get("lines", ())),
+        title=indexed.title,
+        lead=indexed.lead,
+        kind=kind or indexed.kind,
+        what=data.get("what"),
+        symbol=indexed.symbol,
+        signature=data.get("signature"),
+        returns=data.get("returns"),
+        required=tuple(data.get("required", ())),
+        parameters=tuple((name, default) for name, default in data.get("parameters", ())),
+        also=tuple(data.get("also", ())),
+        code=indexed.code,
+        version=origin.version,
+        official=origin.official,
+    )  # type: ignore[arg-type]
+
+
+def _explain(index: PassageIndex, found: Ranked, passage: Passage, origin: Origin) -> list[Passage]:
+    data = found.passage.data
+    linked = [*data.get("types", ()), *data.get("defaults", ())]
+    hits = [hit.passage for name in linked for hit in index.by_symbol(name)[:1]]
+    explained = [
+        _plain(hit, origin, "constant" if hit.data.get("what") == "constant" else "type") for hit in hits
+    ]
+    seen = [hit.passage for name in data.get("see", ()) for hit in index.by_symbol(name)[:1]]
+    if passage.parameter and passage.symbol:
+        seen += [hit.passage for hit in index.by_symbol(passage.symbol)[:1]]
+    return [*explained, *(_plain(hit, origin) for hit in seen), *_callers(index, passage, origin)]
+
+
+def _callers(index: PassageIndex, passage: Passage, origin: Origin) -> list[Passage]:
+    """Passages elsewhere (a README, another docstring) whose code shows this one in use."""
+    if not passage.symbol:
+        return []
+    last = passage.symbol.rpartition(".")[2]
+    wanted = [passage.parameter] if passage.parameter else [last]
+    pattern = rf"\b{re.escape(passage.parameter)}\s*=" if passage.parameter else rf"\b{re.escape(last)}\b"
+    names = {name.rpartition(".")[2] for name in (passage.symbol, *passage.also)}
+    calls = re.compile("|".join(rf"\b{re.escape(name)}\(" for name in names))
+    found = [
+        hit.passage
+        for hit in index.with_code(wanted)
+        if any(
+            re.search(pattern, code) and (calls.search(code) or not passage.parameter)
+            for code in hit.passage.code
+        )
+    ]
+    return [_plain(hit, origin) for hit in found[:4]]

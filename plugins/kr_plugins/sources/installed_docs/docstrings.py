@@ -1,0 +1,341 @@
+"""Docstrings taken apart: lead, documented parameters, sections and code, each with its line.
+
+Four styles are read, as they are met in the wild: Google (`Args:`), NumPy (underlined headings), Sphinx
+(`:param name:`) and Markdown bullets (`* **name** - text`). Line numbers count from 0 within the cleaned text,
+so that a citation can name the line of the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from typing import NamedTuple
+
+_GOOGLE_PARAMETERS = re.compile(
+    r"^(?:Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters|Attributes):\s*$"
+)
+_GOOGLE_SECTION = re.compile(
+    r"^(?:Returns?|Raises|Yields?|Examples?|Notes?|References|See Also|Todo|Warnings?|Warns|Usage):\s*$"
+)
+_NUMPY_PARAMETERS = frozenset({"parameters", "other parameters", "attributes", "keyword arguments"})
+_MARKDOWN_PARAMETERS = re.compile(
+    r"^(?:\*\*|#+ *)(?:Parameters|Arguments|Args|Options):?(?:\*\*)?:?\s*$", re.IGNORECASE
+)
+_FIELD = re.compile(
+    r"^:(?:param|parameter|arg|argument|key|keyword|kwarg|attr|ivar|cvar)\s+([^:]+):(?:\s+(.*))?$"
+)
+_ANY_FIELD = re.compile(r"^:[a-zA-Z][^:`]*:(?:\s|$)")
+_NAME = r"\*{0,2}[A-Za-z_][\w.\-]*"
+_GOOGLE_ENTRY = re.compile(
+    rf"^({_NAME}(?:\s*(?:,|/)\s*{_NAME})*)\s*(?:\(([^)]*(?:\([^)]*\)[^)]*)*)\))?\s*:(?:\s+(.*))?$"
+)
+_NUMPY_ENTRY = re.compile(rf"^({_NAME}(?:\s*,\s*{_NAME})*)\s*(?::\s*(.*))?$")
+_BULLET_ENTRY = re.compile(
+    rf"^[*+-]\s+(?:\*\*|``?)({_NAME}(?:(?:\*\*|``?)?\s*,\s*(?:\*\*|``?)?{_NAME})*)(?:\*\*|``?)\s*(?:[-:–—]+\s*)?(.*)$"
+)
+_UNDERLINE = re.compile(r"^([-=~^\"'`#*+])\1{2,}\s*$")
+_DIRECTIVE_CODE = re.compile(r"^\.\. (?:code-block|sourcecode|code|ipython|testcode|plot)::")
+_DIRECTIVE = re.compile(r"^\.\. [\w-]+::")
+_FENCE = re.compile(r"^(`{3,}|~{3,})\s*([\w+-]*)")
+_LOOKS_LIKE_CODE = re.compile(
+    r"^\s*(?:import [\w.]+|from [\w.]+ import |@\w|[a-z_][\w.]*(?:, ?\w+)* = \S|(?:async )?with [\w.]+\(.*:$"
+    r"|(?:await |return |print)?[A-Za-z_][\w.]*\(.*\)\s*(?:#.*)?$)"
+)
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)`'\"]*\s+(?=[A-Z`'\"*:<(\[])"
+)
+
+
+class DocumentedParameter(NamedTuple):
+    """A parameter as a docstring describes it."""
+
+    name: str
+    type_text: str
+    line: int
+    end: int
+    """The line after its last one."""
+
+
+class CodeBlock(NamedTuple):
+    """Code as it stands in a text, prompts and indentation removed."""
+
+    code: str
+    line: int
+    end: int
+
+
+class Section(NamedTuple):
+    """A headed part of a docstring; the unheaded beginning has the title ''."""
+
+    title: str
+    line: int
+    end: int
+    parameters: bool
+
+
+class Docstring(NamedTuple):
+    """A cleaned docstring and where its parts are."""
+
+    lines: tuple[str, ...]
+    lead: str
+    """The first paragraph, folded into one line."""
+    sections: tuple[Section, ...]
+    parameters: tuple[DocumentedParameter, ...]
+    code: tuple[CodeBlock, ...]
+
+
+def clean(value: str) -> tuple[list[str], int]:
+    """The lines of a docstring without its indentation and outer blank lines, and how many lines were cut off at the top.
+
+    The same as `inspect.cleandoc`, but that it says what it removed.
+    """
+    lines = value.expandtabs().split("\n")
+    indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
+    margin = min(indents, default=0)
+    cleaned = [lines[0].strip(), *(line[margin:].rstrip() for line in lines[1:])]
+    while cleaned and not cleaned[-1]:
+        cleaned.pop()
+    cut = 0
+    while cleaned and not cleaned[0]:
+        cleaned.pop(0)
+        cut += 1
+    return cleaned, cut
+
+
+def parse(lines: list[str]) -> Docstring:
+    """Take a cleaned docstring apart."""
+    sections = _sections(lines)
+    parameters: list[DocumentedParameter] = []
+    for section in sections:
+        if section.parameters:
+            parameters.extend(_entries(lines, section))
+    parameters.extend(_fields(lines))
+    return Docstring(tuple(lines), lead(lines), tuple(sections), tuple(parameters), tuple(code_blocks(lines)))
+
+
+def lead(lines: list[str]) -> str:
+    """The first paragraph, folded into one line."""
+    paragraph: list[str] = []
+    for line in lines:
+        if not line.strip() or _ANY_FIELD.match(line):
+            if paragraph:
+                break
+            continue
+        if _UNDERLINE.match(line) or line.startswith(">>>"):
+            break
+        paragraph.append(line.strip())
+    return " ".join(paragraph)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a folded paragraph; abbreviations and dotted names do not end one."""
+    return [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+
+
+def _sections(lines: list[str]) -> list[Section]:
+    starts: list[tuple[int, int, str, bool]] = [(0, 0, "", False)]  # line, first body line, title, parameters
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        if line.strip() and not line.startswith(" ") and _UNDERLINE.match(following):
+            title = line.strip()
+            starts.append((number, number + 2, title, title.lower() in _NUMPY_PARAMETERS))
+            number += 2
+            continue
+        if _MARKDOWN_PARAMETERS.match(line):
+            starts.append((number, number + 1, "Parameters", True))
+        elif _GOOGLE_PARAMETERS.match(line):
+            starts.append((number, number + 1, line.strip().rstrip(":"), True))
+        elif _GOOGLE_SECTION.match(line):
+            starts.append((number, number + 1, line.strip().rstrip(":"), False))
+        elif starts[-1][3] and line and not line[0].isspace() and re.match(r"^\*\*[^*]+:?\*\*:?\s*$", line):
+            starts.append((number, number + 1, line.strip("*: "), False))
+        number += 1
+    ends = [start[0] for start in starts[1:]] + [len(lines)]
+    return [
+        Section(title, body, end, parameters)
+        for (_line, body, title, parameters), end in zip(starts, ends, strict=True)
+        if end > body
+    ]
+
+
+def _entries(lines: list[str], section: Section) -> list[DocumentedParameter]:
+    found: list[tuple[str, str, int]] = []
+    margin = min(
+        (len(line) - len(line.lstrip()) for line in lines[section.line : section.end] if line.strip()),
+        default=0,
+    )
+    numpy = section.line > 0 and bool(_UNDERLINE.match(lines[section.line - 1]))
+    end = section.end
+    for number in range(section.line, section.end):
+        line = lines[number]
+        if not line.strip():
+            continue
+        if len(line) - len(line.lstrip()) > margin:
+            continue
+        text = line.strip()
+        bullet = _BULLET_ENTRY.match(text)
+        if bullet:
+            found.append((bullet[1], "", number))
+            continue
+        if margin == 0 and not numpy and found and section.title != "Parameters":
+            end = number  # unindented text after a Google section is no longer part of it
+            break
+        entry = _NUMPY_ENTRY.match(text) if numpy else _GOOGLE_ENTRY.match(text)
+        if entry:
+            found.append((entry[1], (entry[2] or "").strip(), number))
+    if not found:
+        return []
+    ends = [line for _names, _type, line in found[1:]] + [end]
+    return [
+        DocumentedParameter(name, type_text, line, last)
+        for (names, type_text, line), last in zip(found, ends, strict=True)
+        for name in _split_names(names)
+    ]
+
+
+def _split_names(names: str) -> list[str]:
+    return [name.strip(" *`") for name in re.split(r"[,/]", names) if name.strip(" *`")]
+
+
+def _fields(lines: list[str]) -> list[DocumentedParameter]:
+    found: list[DocumentedParameter] = []
+    types: dict[str, str] = {}
+    for number, line in enumerate(lines):
+        typed = re.match(r"^\s*:type\s+(\S+?):\s*(.*)$", line)
+        if typed:
+            types[typed[1]] = typed[2]
+        field = _FIELD.match(line.strip())
+        if not field:
+            continue
+        indent = len(line) - len(line.lstrip())
+        end = number + 1
+        while end < len(lines) and (
+            not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > indent
+        ):
+            end += 1
+        while end > number + 1 and not lines[end - 1].strip():
+            end -= 1
+        *kind, name = field[1].replace(",", " ").split()
+        found.append(DocumentedParameter(name.strip("*\\"), " ".join(kind), number, end))
+    return [entry._replace(type_text=entry.type_text or types.get(entry.name, "")) for entry in found]
+
+
+def code_blocks(lines: list[str]) -> list[CodeBlock]:
+    """Fenced, indented-literal and doctest code of a text, in order."""
+    blocks: list[CodeBlock] = []
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        stripped = line.strip()
+        fence = _FENCE.match(stripped)
+        if fence:
+            end = number + 1
+            while end < len(lines) and not lines[end].strip().startswith(fence[1]):
+                end += 1
+            if fence[2] in {
+                "",
+                "python",
+                "py",
+                "python3",
+                "pycon",
+                "console",
+                "shell",
+                "bash",
+                "sh",
+                "toml",
+                "ini",
+                "yaml",
+                "text",
+                "json",
+                "sql",
+                "html",
+                "jinja",
+            }:
+                _add(blocks, lines, number + 1, end)
+            number = end + 1
+            continue
+        if stripped.startswith(">>>"):
+            end = number
+            while end < len(lines) and lines[end].strip():
+                end += 1
+            _add(blocks, lines, number, end)
+            number = end
+            continue
+        literal = (stripped.endswith("::") and not _DIRECTIVE.match(stripped)) or _DIRECTIVE_CODE.match(
+            stripped
+        )
+        if literal:
+            end = _indented_end(lines, number)
+            start = number + 1
+            while start < end and (not lines[start].strip() or re.match(r"^\s+:[\w-]+:", lines[start])):
+                start += 1
+            if start < end:
+                _add(blocks, lines, start, end)
+                number = end
+                continue
+        if _LOOKS_LIKE_CODE.match(line) and (
+            number == 0 or not lines[number - 1].strip() or lines[number - 1].lstrip().startswith("#")
+        ):
+            end = _unmarked_end(lines, number)
+            if end > number:
+                start = number
+                while start > 0 and lines[start - 1].lstrip().startswith("# "):
+                    start -= 1
+                _add(blocks, lines, start, end)
+                number = end
+                continue
+        number += 1
+    return blocks
+
+
+def _unmarked_end(lines: list[str], start: int) -> int:
+    """Where a paragraph of code without any mark-up ends; `start` itself if it is not Python after all."""
+    end = start
+    while end < len(lines) and lines[end].strip():
+        end += 1
+    try:
+        ast.parse(textwrap.dedent("\n".join(lines[start:end])))
+    except (SyntaxError, ValueError):
+        return start
+    return end
+
+
+def _indented_end(lines: list[str], opener: int) -> int:
+    indent = len(lines[opener]) - len(lines[opener].lstrip())
+    end = opener + 1
+    while end < len(lines) and (
+        not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > indent
+    ):
+        end += 1
+    while end > opener + 1 and not lines[end - 1].strip():
+        end -= 1
+    return end
+
+
+def _add(blocks: list[CodeBlock], lines: list[str], start: int, end: int) -> None:
+    taken = lines[start:end]
+    margin = min((len(line) - len(line.lstrip()) for line in taken if line.strip()), default=0)
+    dedented = [line[margin:] for line in taken]
+    if any(line.startswith(">>>") for line in dedented):
+        dedented = _without_prompts(dedented)
+    code = "\n".join(dedented).strip("\n")
+    if code.strip():
+        blocks.append(CodeBlock(code, start, end))
+
+
+def _without_prompts(lines: list[str]) -> list[str]:
+    """Doctest input without prompts; what it printed stays as a comment would not be verbatim, so it goes."""
+    kept = []
+    for line in lines:
+        if line.startswith((">>> ", "... ")):
+            kept.append(line[4:])
+        elif line.rstrip() in {">>>", "..."}:
+            kept.append("")
+        elif not kept:
+            kept.append(line)
+    while kept and not kept[-1].strip():
+        kept.pop()
+    return kept

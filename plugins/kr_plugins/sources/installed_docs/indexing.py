@@ -1,0 +1,184 @@
+"""The index of one installed distribution (or of the standard library), made on first use.
+
+It lies in the user's cache folder, keyed by package, version and a fingerprint of the installation, and is
+shared by all projects that have the same files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kr_core import INDEX_FORMAT, PassageIndex, build_index
+from kr_plugins.sources.installed_docs.naming import Names
+from kr_plugins.sources.installed_docs.passages import TextFile, make
+from kr_plugins.sources.installed_docs.reading import Module, Unreadable, read_module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+READER_FORMAT = 5
+"""Raised whenever reading or naming changes, so that older indexes are not used."""
+_SKIPPED_FOLDERS = frozenset(
+    """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
+    node_modules examples benchmarks site-packages idlelib lib2to3 turtledemo ensurepip pydoc_data __pyinstaller
+    conftest""".split()
+)
+_SKIPPED_FILES = frozenset({"conftest.py", "setup.py", "__main__.py"})
+_TEXT_SUFFIXES = (".md", ".rst")
+_MAX_TEXT_BYTES = 400_000
+_EXTENSIONS = (".so", ".pyd")
+
+
+class Cancelled(Exception):  # noqa: N818  it is not an error
+    """The consultation was given up while the index was being made."""
+
+
+@dataclass(slots=True)
+class Material:
+    """What is to be indexed.
+
+    Args:
+        label: the name in the cache: distribution or project.
+        version: its version.
+        roots: top-level packages and modules: (path, dotted name), the preferred one first.
+        texts: README and documentation files.
+        fingerprint: changes when the files do.
+        base: the folder that locators are relative to.
+    """
+
+    label: str
+    version: str
+    base: Path
+    roots: list[tuple[Path, str]]
+    texts: list[TextFile]
+    fingerprint: str
+    notes: list[str] = field(default_factory=list)
+
+
+def open_index(
+    cache_folder: Path,
+    material: Material,
+    progress: Callable[[int, int], None],
+    cancelled: Callable[[], bool],
+) -> tuple[PassageIndex, list[str]]:
+    """The index of the material, made now if it is not there, and notes about what could not be read.
+
+    A cache folder that cannot be written is a note: the index is then made in memory.
+
+    Raises:
+        Cancelled: `cancelled()` became true.
+    """
+    path = cache_folder / "installed" / _file_name(material)
+    try:
+        index = PassageIndex(path)
+        return index, [note for note in index.meta.get("notes", "").split("\n") if note]
+    except (sqlite3.Error, OSError):
+        pass
+    modules, notes = _read(material, progress, cancelled)
+    names = Names(modules, [name for _path, name in material.roots])
+    passages = make(modules, names, material.texts)
+    if cancelled():
+        raise Cancelled
+    notes = [*material.notes, *notes]
+    meta = {"label": material.label, "version": material.version, "notes": "\n".join(notes)}
+    try:
+        return build_index(path, passages, meta), notes
+    except (OSError, sqlite3.Error) as error:
+        note = f"index of {material.label} kept in memory only: {path.parent}: {error}"
+        return build_index(None, passages, meta), [*notes, note]
+
+
+def _file_name(material: Material) -> str:
+    key = f"{INDEX_FORMAT}.{READER_FORMAT}\0{material.fingerprint}"
+    digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+    label = "".join(c if c.isalnum() or c in "._-" else "_" for c in f"{material.label}-{material.version}")
+    return f"{label[:100]}-{digest}.sqlite"
+
+
+def _read(
+    material: Material, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+) -> tuple[dict[str, Module], list[str]]:
+    files = [found for root, name in material.roots for found in python_files(root, name)]
+    modules: dict[str, Module] = {}
+    notes: list[str] = []
+    for number, (file, name) in enumerate(files):
+        if cancelled():
+            raise Cancelled
+        progress(number, len(files))
+        try:
+            modules[name] = read_module(file, name, file.relative_to(material.base).as_posix())
+        except Unreadable as reason:
+            notes.append(str(reason))
+    progress(len(files), len(files))
+    return modules, notes
+
+
+def python_files(root: Path, name: str) -> Iterator[tuple[Path, str]]:
+    """The sources of a package or module with their dotted names; stubs where there is no source.
+
+    Tests, vendored copies and examples are skipped before they are parsed.
+    """
+    if root.is_file():
+        yield root, name
+        return
+    try:
+        entries = sorted(os.scandir(root), key=lambda entry: entry.name)
+    except OSError:
+        return
+    files = {entry.name for entry in entries if entry.is_file()}
+    for entry in entries:
+        stem, dot, suffix = entry.name.rpartition(".")
+        if entry.is_dir():
+            if entry.name not in _SKIPPED_FOLDERS and entry.name.isidentifier():
+                yield from python_files(root / entry.name, f"{name}.{entry.name}")
+        elif not dot or entry.name in _SKIPPED_FILES or not stem.isidentifier() or stem.startswith("test_"):
+            continue
+        elif suffix == "py" or (suffix == "pyi" and f"{stem}.py" not in files):
+            yield root / entry.name, name if stem == "__init__" else f"{name}.{stem}"
+
+
+def has_extensions(root: Path) -> bool:
+    """Whether a package holds compiled modules (whose documentation cannot be read)."""
+    return any(name.endswith(_EXTENSIONS) for _folder, _folders, names in os.walk(root) for name in names)
+
+
+def text_file(path: Path, base: Path, title: str) -> TextFile | None:
+    """A documentation file, or None where it is too large or not text."""
+    try:
+        if path.stat().st_size > _MAX_TEXT_BYTES:
+            return None
+        return TextFile(title, path.relative_to(base).as_posix(), path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, ValueError):
+        return None
+
+
+def metadata_readme(folder: Path, site: Path) -> TextFile | None:
+    """The long description in a distribution's METADATA (or PKG-INFO), with its place in that file."""
+    for name in ("METADATA", "PKG-INFO"):
+        file = folder / name
+        try:
+            text = file.read_text("utf-8", errors="replace")
+        except OSError:
+            continue
+        head, blank, body = text.partition("\n\n")
+        if not blank:
+            return None
+        return TextFile(
+            "README", f"{folder.name}/{name}" if folder.parent == site else name, body, head.count("\n") + 3
+        )
+    return None
+
+
+def package_texts(root: Path, base: Path) -> list[TextFile]:
+    """Markdown and reStructuredText shipped at the top of a package."""
+    if not root.is_dir():
+        return []
+    found = [
+        text_file(path, base, path.stem) for path in sorted(root.iterdir()) if path.suffix in _TEXT_SUFFIXES
+    ]
+    return [text for text in found if text is not None and "license" not in text.title.lower()]

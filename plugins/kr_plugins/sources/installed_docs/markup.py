@@ -1,0 +1,122 @@
+"""README and documentation files (Markdown, reStructuredText, plain text) cut into sections with their lines."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from kr_plugins.sources.installed_docs.docstrings import code_blocks
+
+_LONG = 2600
+"""A longer section is cut at a paragraph, so that a passage stays something one can cite."""
+_ATX = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
+_SETEXT = re.compile(r"^(=+|-+|~+|\^+|\"+|'+|\*+|\++|#+)\s*$")
+_SUMMARY = re.compile(r"^\s*<summary>\s*(.*?)\s*</summary>\s*$", re.IGNORECASE)
+_NOISE = re.compile(
+    r"^\s*(?:\[?!\[|<img|<a |</|<p|<div|<br|\.\. image::|\.\. figure::|\.\. \|)", re.IGNORECASE
+)
+_TAG = re.compile(r"<[^>]+>")
+
+
+class TextSection(NamedTuple):
+    """A headed part of a text."""
+
+    headings: tuple[str, ...]
+    """From the outermost heading to the section's own."""
+    line: int
+    """The line (from 0) of `text`'s first line."""
+    text: str
+    code: tuple[str, ...]
+
+
+def sections(text: str, *, docstring: bool = False) -> list[TextSection]:
+    """Cut a text at its headings; long sections at paragraphs, badges and images left out of account.
+
+    In a docstring `# text` is a comment in an example, not a heading.
+    """
+    lines = text.split("\n")
+    found: list[TextSection] = []
+    trail: list[tuple[int, str]] = []
+    start = 0
+    levels: dict[str, int] = {}
+    number = 0
+    fenced = False
+    while number < len(lines):
+        line = lines[number]
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        heading = None if fenced else _heading(lines, number, levels, atx=not docstring)
+        if heading is not None:
+            level, title, taken = heading
+            _close(found, lines, start, number, trail)
+            while trail and trail[-1][0] >= level:
+                trail.pop()
+            trail.append((level, title))
+            number += taken
+            start = number
+            continue
+        number += 1
+    _close(found, lines, start, len(lines), trail)
+    return found
+
+
+def _heading(
+    lines: list[str], number: int, levels: dict[str, int], *, atx: bool
+) -> tuple[int, str, int] | None:
+    line = lines[number]
+    hashes = _ATX.match(line) if atx else None
+    if hashes:
+        return len(hashes[1]), _plain(hashes[2]), 1
+    summary = _SUMMARY.match(line)
+    if summary and summary[1]:
+        return 6, _plain(summary[1]), 1
+    following = lines[number + 1].rstrip() if number + 1 < len(lines) else ""
+    title = line.strip()
+    underlined = title and _SETEXT.match(following) and len(following) >= min(len(title), 3)
+    if underlined and not _SETEXT.match(title) and not line.startswith(("    ", "|", ">")):
+        return levels.setdefault(following[0], len(levels) + 1), _plain(title), 2
+    if (
+        _SETEXT.match(title) and len(title) > 3 and number + 2 < len(lines)
+    ):  # overlined, as in reStructuredText
+        inner, closing = lines[number + 1].strip(), lines[number + 2].strip()
+        if inner and closing == title:
+            return levels.setdefault(f"over{title[0]}", len(levels) + 1), _plain(inner), 3
+    return None
+
+
+def _plain(title: str) -> str:
+    return re.sub(r"\s+", " ", _TAG.sub("", title)).strip(" *`#")
+
+
+def _close(
+    found: list[TextSection], lines: list[str], start: int, end: int, trail: list[tuple[int, str]]
+) -> None:
+    headings = tuple(title for _level, title in trail)
+    for first, last in _pieces(lines, start, end):
+        while first < last and (not lines[first].strip() or _NOISE.match(lines[first])):
+            first += 1  # noqa: PLW2901
+        kept = lines[first:last]
+        while kept and not kept[-1].strip():
+            kept.pop()
+        prose = [line for line in kept if line.strip() and not _NOISE.match(line)]
+        if not prose or len(" ".join(prose)) < 20:
+            continue
+        code = tuple(block.code for block in code_blocks(kept))
+        found.append(TextSection(headings, first, "\n".join(kept), code))
+
+
+def _pieces(lines: list[str], start: int, end: int) -> list[tuple[int, int]]:
+    pieces: list[tuple[int, int]] = []
+    size, first, fenced = 0, start, False
+    for number in range(start, end):
+        line = lines[number]
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        size += len(line) + 1
+        # A break before a paragraph; never inside a fence, nor between a paragraph and its indented code.
+        following = lines[number + 1] if number + 1 < end else ""
+        if size > _LONG and not fenced and not line.strip() and following[:1].strip():
+            pieces.append((first, number))
+            first, size = number + 1, 0
+    pieces.append((first, end))
+    return pieces

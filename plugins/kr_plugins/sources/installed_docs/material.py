@@ -1,0 +1,185 @@
+"""What there is to read about a framework: an installed distribution, the standard library, or the project itself."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kr_core import fold_name, import_names, is_python
+from kr_plugins.sources.installed_docs import indexing
+from kr_plugins.sources.installed_docs.answering import Origin
+from kr_plugins.sources.installed_docs.indexing import Material
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kr_core import Distribution, LocalProject
+
+_EVERYDAY_MODULES = frozenset(
+    """abc array ast calendar cmd code codecs copy email enum fractions gc glob graphlib html imp keyword locale mailbox
+    numbers operator parser pipes platform profile queue sched select selectors shelve signal site stat statistics string
+    struct symbol test textwrap this threading time token trace turtle types uuid warnings wave zipapp""".split()
+)
+"""Modules whose names are also plain words: only `the time module`, `time.sleep` or backticks mean them."""
+_DOC_FOLDERS = ("docs", "doc")
+
+
+@dataclass(slots=True)
+class Found:
+    """Material, and how to speak of it."""
+
+    material: Material
+    names: tuple[str, ...]
+    """Names of the whole, which say nothing about one passage."""
+    origin: Origin
+    where: str
+    """The environment or file the version was read from."""
+    modules: frozenset[str] = frozenset()
+
+    def modules_in(self, question: str) -> tuple[str, ...]:
+        """The top-level modules that a question names, so that `json` is looked for in `json`."""
+        named = []
+        for module in self.modules:
+            marked = re.search(
+                rf"`{module}\b|\b{module}\.\w|\b{module} module\b|\bmodule {module}\b|\bimport {module}\b",
+                question,
+            )
+            plain = module not in _EVERYDAY_MODULES and re.search(
+                rf"(?i)(?<![\w.-]){module}(?![\w-])", question
+            )
+            if marked or plain:
+                named.append(module)
+        return tuple(sorted(named))
+
+
+def find(framework: str, project: LocalProject) -> Found | None:
+    """The material for a framework, or None where nothing of it is installed."""
+    if is_python(framework):
+        return _standard_library(project)
+    distribution = project.distribution(framework)
+    if distribution is not None:
+        return _distribution(framework, distribution, project)
+    if fold_name(framework) == fold_name(own_name(project.root)):
+        return _own_documentation(project)
+    return None
+
+
+def own_name(root: Path) -> str:
+    """The name of the project in a folder: of its pyproject.toml, else the folder's."""
+    import tomllib
+
+    try:
+        with (root / "pyproject.toml").open("rb") as file:
+            name = tomllib.load(file).get("project", {}).get("name")
+    except (OSError, ValueError):
+        name = None
+    return name if isinstance(name, str) and name else root.resolve().name
+
+
+def _distribution(framework: str, distribution: Distribution, project: LocalProject) -> Found:
+    site = distribution.site
+    tops = import_names(distribution)
+    roots = [found for top in tops for found in _roots(distribution, top, project)]
+    roots.sort(key=lambda root: fold_name(root[1]) != fold_name(distribution.name))
+    notes = []
+    if not any(True for root, name in roots for _file in indexing.python_files(root, name)):
+        compiled = any(indexing.has_extensions(root) for root, _name in roots if root.is_dir()) or not roots
+        notes = (
+            [f"{distribution.name}: compiled modules without stubs, only the README could be read"]
+            if compiled
+            else []
+        )
+        roots = []
+    readme = indexing.metadata_readme(distribution.metadata_folder, site)
+    base = roots[0][0].parent if roots else site
+    texts = [
+        *([readme] if readme else []),
+        *(text for root, _name in roots for text in indexing.package_texts(root, base)),
+    ]
+    material = Material(
+        distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
+        _fingerprint(distribution.metadata_folder, [root for root, _name in roots], site), notes,
+    )  # fmt: skip
+    names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
+    origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version)
+    return Found(material, names, origin, distribution.environment.label)
+
+
+def _roots(distribution: Distribution, top: str, project: LocalProject) -> Iterator[tuple[Path, str]]:
+    folders = [
+        distribution.site,
+        *(site for site in distribution.environment.site_packages if site != distribution.site),
+    ]
+    relative = Path(*top.split("."))
+    for folder in folders:
+        if (folder / relative).is_dir():
+            yield folder / relative, top
+            return
+        for suffix in (".py", ".pyi"):
+            if (folder / relative).with_suffix(suffix).is_file():
+                yield (folder / relative).with_suffix(suffix), top
+                return
+    del project
+
+
+def _fingerprint(metadata: Path, roots: Sequence[Path], site: Path) -> str:
+    """Changes when the installation does: RECORD for a wheel; for sources that are edited in place, each file's time."""
+    parts = [str(site)]
+    for name in ("RECORD", "METADATA", "PKG-INFO", "SOURCES.txt"):
+        try:
+            status = (metadata / name).stat()
+            parts.append(f"{name}:{status.st_size}:{status.st_mtime_ns}")
+        except OSError:
+            continue
+    if any(site not in root.parents for root in roots):
+        parts.extend(_times(file for root in roots for file, _name in indexing.python_files(root, root.stem)))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _times(files: Iterator[Path]) -> Iterator[str]:
+    for file in files:
+        try:
+            status = file.stat()
+        except OSError:
+            continue
+        yield f"{file.name}:{status.st_size}:{status.st_mtime_ns}"
+
+
+def _standard_library(project: LocalProject) -> Found:
+    folder, version, where = project.standard_library()
+    names = sys.stdlib_module_names
+    roots = [
+        (path, path.stem)
+        for path in sorted(folder.iterdir())
+        if path.stem in names and not path.name.startswith("_") and path.name not in {"test", "this.py", "antigravity.py", "idlelib", "lib2to3", "turtledemo"}
+        and (path.suffix == ".py" or path.is_dir())
+    ]  # fmt: skip
+    material = Material("python", version, folder, roots, [], f"{folder}:{version}")
+    modules = frozenset(name for _path, name in roots)
+    return Found(
+        material, ("python", "python3"), Origin(f"pkg:generic/python@{version}", version), where, modules
+    )
+
+
+def _own_documentation(project: LocalProject) -> Found | None:
+    root = project.root
+    name = own_name(root)
+    files = sorted(path for path in root.glob("*.md")) + sorted(root.glob("*.rst"))
+    for folder in _DOC_FOLDERS:
+        files += sorted(
+            path for suffix in ("md", "rst", "txt") for path in (root / folder).rglob(f"*.{suffix}")
+        )
+    texts = [text for file in files[:500] if (text := indexing.text_file(file, root, file.stem)) is not None]
+    if not texts:
+        return None
+    fingerprint = hashlib.sha256(
+        "\0".join(f"{text.path}\0{text.text}" for text in texts).encode()
+    ).hexdigest()
+    material = Material(name, "project", root, [], texts, fingerprint)
+    return Found(
+        material, (name, name.replace("-", " ")), Origin(f"pkg:generic/{name}", None), "this project"
+    )

@@ -1,0 +1,489 @@
+"""Definitions turned into passages: one for each symbol, each parameter and each section.
+
+Clones (the same documentation under many names) become one passage that names the others, and "See X" is
+followed, so that five copies of a pointer never crowd out what it points to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from math import log2
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core import IndexedPassage
+from kr_plugins.sources.installed_docs import docstrings, markup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kr_plugins.sources.installed_docs.naming import Naming, Names
+    from kr_plugins.sources.installed_docs.reading import Definition, Module, Parameter
+
+_SEE = re.compile(
+    r"\b(?:[Ss]ee|[Ss]ame as|[Aa]lias (?:for|of)|[Ee]quivalent to)\s+(?:also\s+)?[:`*]*(?:(?:py:)?(?:func|meth|class|attr|obj):)?`*~?\.?([A-Za-z_][\w.]*)"
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
+_MENTION = re.compile(r"([A-Za-z_]\w*)(?=\()|`~?\.?(?:\w+\.)*([A-Za-z_]\w*)(?:\(\))?`|\b([a-z_]\w*)=")
+_HOUSEKEEPING = re.compile(
+    r"\b(?:change(?:s|log)?|release|history|contribut|licen[cs]e|credit|sponsor|author|community|support(?:ing)? |badge|donate"
+    r"|acknowledg|security|code of conduct|what's new|backers|documentation$|links?$)",
+    re.IGNORECASE,
+)
+_MAX_TEXT = 6000
+_MAX_SITES = 24
+_SHORT_DOC = 3
+"""A docstring of fewer words says nothing of its own."""
+
+
+class TextFile(NamedTuple):
+    """A README or documentation file: its text, and the line of the file on which the text begins (from 1)."""
+
+    title: str
+    path: str
+    text: str
+    first_line: int = 1
+
+
+def make(modules: Mapping[str, Module], names: Names, texts: Sequence[TextFile] = ()) -> list[IndexedPassage]:
+    """All passages of a distribution, clones collapsed."""
+    maker = _Maker(modules, names, texts)
+    passages = _collapse(maker.all())
+    return [maker.with_pointers(passage) for passage in passages]
+
+
+def text_passages(text: TextFile, *, docstring: bool = False) -> Iterator[IndexedPassage]:
+    """The sections of a README or documentation file."""
+    for section in markup.sections(text.text, docstring=docstring):
+        title = " § ".join([text.title, *section.headings[-2:]])
+        heading = " ".join(section.headings[-2:])
+        prose = _prose(section.text.split("\n"))
+        yield IndexedPassage(
+            kind="section",
+            title=title,
+            text=section.text,
+            locator=f"{text.path}:{text.first_line + section.line}",
+            name=heading,
+            lead=docstrings.lead(prose),
+            code=section.code,
+            prior=0.4 if _HOUSEKEEPING.search(heading) else 0.75 if _is_feature_list(section.text) else 0.9,
+            data={"lines": [[0, text.first_line + section.line]]},
+        )
+
+
+def _is_feature_list(text: str) -> bool:
+    """Bulleted praise mentions everything and explains nothing."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    bullets = sum(line.lstrip().startswith(("* ", "- ", "+ ")) for line in lines)
+    return bullets >= 4 and bullets >= 0.6 * len(lines)
+
+
+def _prose(lines: list[str]) -> list[str]:
+    return [line for line in lines if not line.lstrip().startswith(("<", "![", "[!["))]
+
+
+class _Maker:
+    def __init__(self, modules: Mapping[str, Module], names: Names, texts: Sequence[TextFile]) -> None:
+        self.modules = modules
+        self.names = names
+        self.texts = texts
+        self.mentions = self._count_mentions()
+        self.pointers: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+
+    def with_pointers(self, passage: IndexedPassage) -> IndexedPassage:
+        """Name the functions whose documentation points here for this parameter ("See `httpx.request`")."""
+        pointing = self.pointers.get((passage.symbol or "", passage.parameter or ""))
+        if not pointing:
+            return passage
+        sites = [*pointing, *passage.data.get("sites", [])][:_MAX_SITES]
+        shown = " ".join([passage.words, *(_shown_name(site["symbol"]) for site in sites)])
+        return passage._replace(
+            words=shown, data={**passage.data, "sites": sites, "also": [site["symbol"] for site in sites]}
+        )
+
+    def all(self) -> Iterator[IndexedPassage]:
+        for module in self.modules.values():
+            yield from self.module(module)
+            for definition in module.definitions.values():
+                yield from self.definition(module, definition)
+        for text in self.texts:
+            yield from text_passages(text)
+
+    def _count_mentions(self) -> Counter[str]:
+        """How often each identifier stands in code and backticks of the documentation: a measure of use."""
+        counter: Counter[str] = Counter()
+        docs = [
+            definition.doc for module in self.modules.values() for definition in module.definitions.values()
+        ]
+        docs += [module.doc for module in self.modules.values()]
+        for doc in docs:
+            if doc is not None:
+                counter.update(
+                    {name for match in _MENTION.findall("\n".join(doc.lines)) for name in match if name}
+                )
+        for text in self.texts:
+            counter.update(name for match in _MENTION.findall(text.text) for name in match if name)
+        return counter
+
+    # -- modules --
+
+    def module(self, module: Module) -> Iterator[IndexedPassage]:
+        if module.doc is None or len(" ".join(module.doc.lines).split()) < 8:
+            return
+        private = any(part.startswith("_") for part in module.name.split("."))
+        text = TextFile(module.name, module.path, "\n".join(module.doc.lines), module.doc_line)
+        for passage in text_passages(text, docstring=True):
+            yield passage._replace(
+                prior=0.55 if private else 0.85,
+                symbol=module.name,
+                name=f"{module.name.rpartition('.')[2]} {passage.name}",
+            )
+
+    # -- symbols --
+
+    def definition(self, module: Module, definition: Definition) -> Iterator[IndexedPassage]:
+        naming = self.names.of(definition)
+        name = definition.name
+        dunder = name.startswith("__") and name.endswith("__")
+        if dunder and name not in {"__call__", "__enter__", "__aenter__"}:
+            return
+        if not naming.public and definition.doc is None:
+            return
+        if definition.kind in {"attribute", "constant"} and definition.doc is None:
+            if definition.kind == "constant" or not naming.public:
+                yield self.constant(definition, naming)
+            return
+        prior = self.prior(definition, naming)
+        doc = definition.doc
+        text, lines = self.symbol_text(definition)
+        links = self.links(module, definition)
+        yield IndexedPassage(
+            kind="symbol",
+            title=naming.name,
+            text=text,
+            locator=f"{definition.path}:{definition.line}",
+            symbol=naming.name,
+            name=_shown_name(naming.name),
+            lead=doc.lead if doc else "",
+            code=_ordered_code(doc),
+            words=_context(self.owner(module, definition), module),
+            prior=prior,
+            data={
+                "lines": lines,
+                "what": definition.kind,
+                "signature": definition.signature,
+                "required": [parameter.name for parameter in definition.parameters if parameter.required],
+                "parameters": [
+                    (
+                        f"**{parameter.name}" if parameter.source.startswith("**") else parameter.name,
+                        parameter.default,
+                    )
+                    for parameter in definition.parameters
+                ],
+                "returns": definition.returns,
+                "aliases": list(naming.also),
+                "public": naming.public,
+                "see": self.see(module, definition),
+                **links,
+            },
+        )
+        yield from self.parameters(module, definition, naming, prior)
+
+    def owner(self, module: Module, definition: Definition) -> Definition | None:
+        return module.definitions.get(definition.qualname.rpartition(".")[0])
+
+    def prior(self, definition: Definition, naming: Naming) -> float:
+        """How likely any user is to ask for a definition; public, documented, near the top, much mentioned."""
+        depth = naming.name.count(".") - (1 if "." in definition.qualname else 0)
+        base = 1.0 if naming.public else 0.4
+        if definition.doc is None:
+            base *= 0.65
+        if definition.kind in {"attribute", "constant"}:
+            base *= 0.85
+        use = min(1.0, log2(1 + self.mentions[definition.name]) / 6)
+        return round(base * (0.8 + 0.2 * use) * (0.94 ** max(0, depth - 1)), 4)
+
+    def symbol_text(self, definition: Definition) -> tuple[str, list[list[int]]]:
+        """Signature and docstring without its parameter sections (they are passages of their own)."""
+        parts = definition.signature.split("\n")
+        lines = [[0, definition.line]]
+        doc = definition.doc
+        if doc is None:
+            return "\n".join(parts), lines
+        skipped = {
+            number
+            for section in doc.sections
+            if section.parameters
+            for number in range(section.line, section.end)
+        } | {number for parameter in doc.parameters for number in range(parameter.line, parameter.end)}
+        size = len(definition.signature)
+        previous = None
+        for number, line in enumerate(doc.lines):
+            if number in skipped:
+                continue
+            size += len(line) + 1
+            if size > _MAX_TEXT:
+                break
+            if previous is None or number != previous + 1:
+                lines.append([len(parts), definition.doc_line + number])
+            parts.append(line)
+            previous = number
+        return "\n".join(parts), lines
+
+    def constant(self, definition: Definition, naming: Naming) -> IndexedPassage:
+        return IndexedPassage(
+            kind="constant",
+            title=naming.name,
+            text=definition.signature,
+            locator=f"{definition.path}:{definition.line}",
+            symbol=naming.name,
+            name=_shown_name(naming.name),
+            prior=0.5 if naming.public else 0.3,
+            data={"lines": [[0, definition.line]], "what": definition.kind, "public": naming.public},
+        )
+
+    # -- parameters --
+
+    def parameters(
+        self, module: Module, definition: Definition, naming: Naming, prior: float
+    ) -> Iterator[IndexedPassage]:
+        documented = {
+            entry.name.lstrip("*"): entry for entry in (definition.doc.parameters if definition.doc else ())
+        }
+        signature = {parameter.name: parameter for parameter in definition.parameters}
+        pointed = self.targets(module, definition) if not documented else []
+        for name, entry in documented.items():
+            assert definition.doc is not None
+            parameter = signature.pop(name, None)
+            lines = list(definition.doc.lines[entry.line : entry.end])
+            yield self.parameter(
+                module,
+                definition,
+                naming,
+                name,
+                parameter,
+                lines,
+                definition.doc_line + entry.line,
+                entry.type_text,
+                prior,
+            )
+        for name, parameter in signature.items():
+            if parameter.doc is not None:  # a field with a docstring of its own
+                yield self.parameter(
+                    module,
+                    definition,
+                    naming,
+                    name,
+                    parameter,
+                    list(parameter.doc.lines),
+                    parameter.doc_line,
+                    "",
+                    prior,
+                )
+                continue
+            target = next(
+                (
+                    target
+                    for target in pointed
+                    if target.doc and name in {entry.name for entry in target.doc.parameters}
+                ),
+                None,
+            )
+            if target is not None:
+                self.pointers[self.names.of(target).name, name].append(_site(definition, naming, parameter))
+            elif naming.public and definition.kind in {"function", "class"} and not name.startswith("_"):
+                yield self.parameter(module, definition, naming, name, parameter, [], 0, "", prior * 0.8)
+
+    def parameter(
+        self, module: Module, definition: Definition, naming: Naming, name: str, parameter: Parameter | None,
+        doc_lines: list[str], doc_line: int, type_text: str, prior: float,
+    ) -> IndexedPassage:  # fmt: skip
+        while doc_lines and not doc_lines[-1].strip():
+            doc_lines.pop()
+        margin = min((len(line) - len(line.lstrip()) for line in doc_lines if line.strip()), default=0)
+        doc = [line[margin:] for line in doc_lines]
+        site = _site(definition, naming, parameter)
+        text, lines = with_site("\n".join(doc)[:_MAX_TEXT], doc_line, site)
+        use = min(1.0, log2(1 + self.mentions[name]) / 6)
+        return IndexedPassage(
+            kind="parameter",
+            title=f"{naming.name}({name})",
+            text=text,
+            locator=f"{definition.path}:{lines[0][1]}",
+            symbol=naming.name,
+            parameter=name,
+            name=f"{_shown_name(naming.name)} {name}",
+            lead=_description(doc_lines, type_text),
+            code=tuple(block.code for block in docstrings.code_blocks(doc)),
+            words=" ".join([definition.doc.lead if definition.doc else "", module.name.replace(".", " ")]),
+            prior=round(prior * (0.9 + 0.1 * use) * (1.0 if doc_lines else 0.8), 4),
+            data={
+                "what": "field" if parameter is not None and parameter.doc is not None else definition.kind,
+                "doc": "\n".join(doc)[:_MAX_TEXT],
+                "doc_line": doc_line,
+                "site": site,
+                "annotation": (parameter.annotation if parameter else None) or type_text or None,
+                "default": parameter.default if parameter else None,
+                "needed": parameter is not None and (parameter.required or name in {"args", "kwargs"}),
+                "aliases": [f"{alias}({name})" for alias in naming.also],
+                "public": naming.public,
+                **self.links(module, definition, parameter),
+            },
+        )
+
+    def links(
+        self, module: Module, definition: Definition, parameter: Parameter | None = None
+    ) -> dict[str, list[str]]:
+        """The definitions in this distribution that an annotation and a default speak of, by indexed name."""
+        found: dict[str, list[str]] = {}
+        sources = {
+            "types": parameter.annotation if parameter else definition.returns,
+            "defaults": parameter.default if parameter else None,
+        }
+        for key, source in sources.items():
+            linked = []
+            for name in _IDENTIFIER.findall((source or "").replace('"', " ").replace("'", " ")):
+                target = self.names.resolve(module.name, name)
+                if target is not None and target is not definition:
+                    linked.append(self.names.of(target).name)
+                    linked.extend(self._beneath(target))
+            if linked:
+                found[key] = list(dict.fromkeys(linked))[:6]
+        return found
+
+    def _beneath(self, target: Definition) -> list[str]:
+        """The classes that an alias such as `TimeoutTypes = Union[float, Timeout]` names."""
+        if target.kind != "constant":
+            return []
+        value = target.signature.partition("=")[2].replace('"', " ").replace("'", " ")
+        resolved = [self.names.resolve(target.module, name) for name in _IDENTIFIER.findall(value)]
+        return [self.names.of(found).name for found in resolved if found is not None and found is not target]
+
+    def see(self, module: Module, definition: Definition) -> list[str]:
+        """The names of the symbols that a docstring sends its reader to."""
+        return list(dict.fromkeys(self.names.of(target).name for target in self.targets(module, definition)))[
+            :3
+        ]
+
+    def targets(self, module: Module, definition: Definition) -> list[Definition]:
+        if definition.doc is None:
+            return []
+        text = "\n".join(definition.doc.lines[:30])
+        targets = []
+        for name in _SEE.findall(text):
+            bare = name.rstrip(".")
+            target = self.names.resolve(module.name, bare)
+            if target is None and "." in bare:
+                target = self._by_public_name(bare)
+            if target is not None and target is not definition:
+                targets.append(target)
+        return targets
+
+    def _by_public_name(self, name: str) -> Definition | None:
+        owner, _dot, last = name.rpartition(".")
+        return self.names.resolve(owner, last) if owner in self.modules else None
+
+
+def _site(definition: Definition, naming: Naming, parameter: Parameter | None) -> dict[str, Any]:
+    """Where a callable takes a parameter: what a citation of the signature needs."""
+    header = re.match(r"(?:async )?(?:def|class) \w+", definition.signature)
+    return {
+        "symbol": naming.name,
+        "path": definition.path,
+        "header": header[0] if header else definition.name,
+        "line": definition.line,
+        "source": parameter.source if parameter else "",
+        "source_line": parameter.line if parameter else 0,
+        "required": [other.name for other in definition.parameters if other.required],
+    }
+
+
+def with_site(doc: str, doc_line: int, site: dict[str, Any]) -> tuple[str, list[list[int]]]:
+    """A parameter's documentation, the head of the callable and the argument itself, as one text with its lines."""
+    parts = doc.split("\n") if doc else []
+    lines = [[0, doc_line]] if parts else []
+    lines.append([len(parts), site["line"]])
+    parts.append(site["header"])
+    if site["source"]:
+        lines.append([len(parts), site["source_line"]])
+        parts.extend(site["source"].split("\n"))
+    return "\n".join(parts), lines
+
+
+def _shown_name(name: str) -> str:
+    """The words of a name that tell: all but the top-level package of a dotted one."""
+    return name.partition(".")[2].replace(".", " ") or name
+
+
+def _context(owner: Definition | None, module: Module) -> str:
+    """Words by which a member is found though it does not say them itself: what its class or module is about."""
+    leads = [
+        docstrings.sentences(doc.lead)[:1]
+        for doc in (owner.doc if owner else None, module.doc)
+        if doc is not None
+    ]
+    return " ".join(
+        [module.name.replace(".", " ").replace("_", " "), *(lead for found in leads for lead in found)]
+    )
+
+
+def _description(lines: list[str], type_text: str) -> str:
+    """What a parameter's documentation says, without the name and type that introduce it."""
+    if not lines:
+        return ""
+    first, *rest = [line.strip() for line in lines]
+    if (
+        type_text
+        and first.endswith(f": {type_text}")
+        or (not type_text and rest and re.fullmatch(r"[\w*, ]+", first))
+    ):
+        return docstrings.lead(rest)  # NumPy: the name and its type have a line of their own
+    field = re.match(r"^:\w+\s+[^:]+:\s*(.*)$", first)
+    bullet = re.match(r"^[*+-]\s+(?:\*\*|`{1,2})[^*`]+(?:\*\*|`{1,2})(?:[^-–—:]*?)\s*[-:–—]+\s*(.*)$", first)
+    google = re.match(r"^[\w*, ]+(?:\([^)]*\))?\s*:\s+(.*)$", first)
+    for match in (field, bullet, google):
+        if match:
+            return docstrings.lead([match[1], *rest] if match[1] else rest)
+    return docstrings.lead(rest) or first
+
+
+def _ordered_code(doc: docstrings.Docstring | None) -> tuple[str, ...]:
+    if doc is None:
+        return ()
+    return tuple(block.code for block in doc.code)
+
+
+def _collapse(passages: Iterable[IndexedPassage]) -> list[IndexedPassage]:
+    """One passage for each text: the likeliest stays and names the others."""
+    groups: dict[tuple[str, str], list[IndexedPassage]] = defaultdict(list)
+    order: list[tuple[str, str]] = []
+    for number, passage in enumerate(passages):
+        documented = len(passage.lead.split()) >= _SHORT_DOC
+        if passage.kind == "parameter" and documented:
+            key = (f"parameter {passage.parameter}", passage.lead)
+        elif passage.kind == "symbol" and documented:
+            body = "\n".join(passage.text.split("\n")[passage.data["signature"].count("\n") + 1 :])
+            key = (f"symbol {passage.title.rpartition('.')[2]}", body)
+        else:
+            key = ("alone", str(number))
+        if key not in groups:
+            order.append(key)
+        groups[key].append(passage)
+    return [_merged(groups[key]) for key in order]
+
+
+def _merged(group: list[IndexedPassage]) -> IndexedPassage:
+    if len(group) == 1:
+        return group[0]
+    best = max(group, key=lambda passage: (passage.prior, -len(passage.title)))
+    others = {
+        passage.symbol: passage
+        for passage in group
+        if passage.symbol
+        and passage.symbol != best.symbol
+        and (passage.data["public"] or not best.data["public"])
+    }
+    also = list(others)[:_MAX_SITES]
+    words = " ".join([best.words, *map(_shown_name, also)])
+    sites = [passage.data["site"] for passage in others.values() if "site" in passage.data][:_MAX_SITES]
+    return best._replace(words=words, data={**best.data, "also": also, "sites": sites})

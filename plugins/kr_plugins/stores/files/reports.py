@@ -1,0 +1,117 @@
+"""Entries made anew from the reports on disk, for an index that was lost.
+
+Read are KR's own reports and those found in the wild: a title (`# framework - topic`, or the topic alone), then
+bold lines (`**Framework:** vue-easytable 2.x`, `**Version:**`, `**Topic:**`, `**Research Date:**` or
+`**Researched:**`, ...). What the lines do not say is taken from the place: `frameworks/{framework}/{topic}.md`.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+from kr_core.knowledge.identity import inside
+from kr_core.model.knowledge import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SKELETON_MARK = "[No research results available, manual research required]"
+"""The line of a report that holds no research; such a report is never indexed."""
+
+_STALE_MARK = "[Based on stale cache, re-research recommended]"
+_TITLE = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_BOLD = re.compile(
+    r"^[ \t]*(?:[-*][ \t]+)?\*\*([A-Za-z ]+?)(?::\*\*|\*\*[ \t]*:)[ \t]*(.+?)[ \t\\]*$", re.MULTILINE
+)
+_SECTION = re.compile(r"^##[ \t]", re.MULTILINE)
+_VERSION_AT_END = re.compile(r"^(.*\S)[ \t]+[(`]*(v?\d[\w.+-]*|latest)[)`]*$")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_TITLE_PARTS = re.compile(r"[ \t]+[-\N{EN DASH}\N{EM DASH}][ \t]+")
+
+
+def readable_text(file: Path) -> str | None:
+    """The text of a report, or None if it is gone, empty or not text."""
+    try:
+        # Anything but a plain file (a pipe, say) might never end.
+        raw = file.read_bytes() if file.is_file() else b""
+        text = raw.decode("utf-8-sig")
+    except (OSError, UnicodeError):
+        return None
+    return text if text.strip() and "\0" not in text else None
+
+
+def rebuild(folder: Path) -> Iterator[Entry]:
+    """The entries of the reports in a knowledge base, by path; those that cannot be read are left out."""
+    for file in sorted(folder.glob("frameworks/*/**/*.md")):
+        path = file.relative_to(folder).as_posix()
+        text = readable_text(file) if inside(folder, path) else None
+        if text is not None and SKELETON_MARK not in text:
+            written = datetime.fromtimestamp(file.stat().st_mtime, UTC).date()
+            entry = entry_of(path, text, undated=written)
+            if entry is not None:
+                yield entry
+
+
+def entry_of(path: str, text: str, *, undated: date) -> Entry | None:
+    """The entry of one report, or None if the text has neither a title nor a framework line.
+
+    When it was last read is not known: the research date stands for it.
+    """
+    from kr_core.text import content_words
+
+    section = _SECTION.search(text)
+    head = text[: section.start()] if section else text
+    lines = {name.strip().casefold(): _plain(value) for name, value in _BOLD.findall(head)}
+    title = _TITLE.search(head)
+    if title is None and "framework" not in lines:
+        return None
+    _, folder, *below = path.removesuffix(".md").split("/")
+    framework, version = _framework_and_version(lines.get("framework", ""), lines.get("version", ""))
+    named, topic = _title_parts(_plain(title.group(1)) if title else "", framework)
+    topic = lines.get("topic") or topic or " ".join(below).replace("-", " ")
+    researched = _DATE.search(lines.get("research date") or lines.get("researched") or "")
+    day = _day(researched.group()) if researched else None
+    return Entry(
+        id="-".join((folder, *below)),
+        framework=framework or named or folder,
+        framework_version=version or "latest",
+        topic=topic,
+        tags=tuple(content_words(topic)),
+        path=path,
+        created=day or undated,
+        last_accessed=day or undated,
+        status="stale" if _STALE_MARK in text else "fresh",
+    )
+
+
+def _framework_and_version(framework: str, version: str) -> tuple[str, str]:
+    inline = _VERSION_AT_END.match(framework)
+    if inline is None or version not in {"", inline.group(2)}:  # a name may end with a number of its own
+        return framework, version
+    return inline.group(1).rstrip("`(").strip(), inline.group(2)
+
+
+def _title_parts(title: str, framework: str) -> tuple[str, str]:
+    """The framework and the topic of a title; the framework is empty where the title is the topic alone."""
+    if framework and title.casefold().startswith(framework.casefold()):
+        rest = _TITLE_PARTS.split(title[len(framework) :], maxsplit=1)
+        return framework, _plain(rest[1]) if len(rest) == 2 else title
+    parts = _TITLE_PARTS.split(title, maxsplit=1)
+    if len(parts) == 2 and not framework:
+        return parts[0].strip(), parts[1].strip()
+    return "", title
+
+
+def _plain(text: str) -> str:
+    """Without the marks of Markdown around it: code ticks, and the backslash with which KR keeps text plain."""
+    return text.strip().strip("`").removeprefix("\\").strip()
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

@@ -1,0 +1,443 @@
+"""From a name in the configuration to a component."""
+
+import sys
+import textwrap
+from datetime import date
+from importlib.metadata import PathDistribution
+
+import pytest
+
+from kr_core.config import load
+from kr_core.errors import ConfigError, PluginError
+from kr_core.hookspecs import NOUNS, Setup
+from kr_core.registry import Registry
+
+GOOD = """
+    from kr_core.hookspecs import Provider, Settings, hookimpl
+
+    class Notes:
+        def __init__(self, settings, setup):
+            self.settings, self.setup = settings, setup
+
+    class Deep(Settings):
+        depth: int = 1
+
+    class NotesSettings(Settings):
+        folder: str = "notes"
+        limit: int = 3
+        token: str = ""
+        deep: Deep = Deep()
+
+    @hookimpl
+    def kr_source():
+        return Provider(Notes, NotesSettings)
+"""
+
+
+class Workshop:
+    """Real distributions with real plugin modules, made in a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.distributions = []
+        self.modules = []
+
+    def ship(self, distribution, plugins, *, metadata="", version="1.2"):
+        """A distribution whose entry points are `plugins`, name to source code (or module name)."""
+        info = self.folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        lines = ["[kr]"]
+        for name, source in plugins.items():
+            module = source
+            if "\n" in source:
+                module = f"{distribution.replace('-', '_')}_{name}"
+                (self.folder / f"{module}.py").write_text(textwrap.dedent(source))
+                self.modules.append(module)
+            lines.append(f"{name} = {module}")
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n{metadata}"
+        )
+        (info / "entry_points.txt").write_text("\n".join(lines))
+        self.distributions.append(PathDistribution(info))
+
+    def registry(self, text="", environ=None):
+        root = self.folder / "project"
+        root.mkdir(exist_ok=True)
+        (root / "kr.yaml").write_text(textwrap.dedent(text))
+        config = load(root, environ=environ or {})
+        points = [point for distribution in self.distributions for point in distribution.entry_points]
+
+        def setup_for(name):
+            folders = (config.knowledge_base, config.state_folder, root / "cache", ())
+            return Setup(name, None, *folders, lambda: date(2026, 1, 2))
+
+        return Registry(config, setup_for, entry_points=points)
+
+    def imported(self):
+        return [module for module in self.modules if module in sys.modules]
+
+
+@pytest.fixture
+def workshop(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    workshop = Workshop(tmp_path)
+    yield workshop
+    for module in workshop.modules:
+        sys.modules.pop(module, None)
+
+
+def fault(kind, call, *args):
+    with pytest.raises(kind) as caught:
+        call(*args)
+    return caught.value
+
+
+# -- finding and building --------------------------------------------------------------------------------
+
+
+@pytest.mark.req("P2")
+def test_plugins_are_listed_with_their_distributions_and_none_is_imported(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD, "broken": "\nimport no_such_module\n"})
+    workshop.ship("kr-wiki", {"another": GOOD}, version="2.0")
+    listed = [tuple(info) for info in workshop.registry().installed()]
+    assert listed == [
+        ("another", "kr_wiki_another", "kr-wiki", "2.0"),
+        ("broken", "kr_notes_broken", "kr-notes", "1.2"),
+        ("notes", "kr_notes_notes", "kr-notes", "1.2"),
+    ]
+    assert workshop.imported() == []
+
+
+@pytest.mark.req("P1", "P2")
+def test_the_first_party_plugins_are_found_through_their_entry_points(tmp_path):
+    registry = Registry(load(tmp_path), lambda name: None)
+    shipped = {info.name for info in registry.installed() if info.distribution == "kr-core"}
+    assert {"files", "sqlite", "jsonl", "installed_docs", "evidence", "markdown"} <= shipped
+
+
+@pytest.mark.req("P2", "P3")
+def test_only_the_plugin_that_is_named_is_imported_and_it_gets_its_settings_and_setup(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD, "other": GOOD})
+    registry = workshop.registry("plugins: {notes: {folder: x, token: {env: TOKEN}}}", {"TOKEN": "secret"})
+    notes = registry.build("source", "notes")
+    assert (notes.settings.folder, notes.settings.limit, notes.settings.token) == ("x", 3, "secret")
+    assert notes.setup.name == "notes"
+    assert workshop.imported() == ["kr_notes_notes"]
+
+
+@pytest.mark.req("P5")
+def test_a_component_is_built_once_for_a_registry_and_never_shared_by_two(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD})
+    one, two = workshop.registry(), workshop.registry()
+    assert one.build("source", "notes") is one.build("source", "notes")
+    assert one.build("source", "notes") is not two.build("source", "notes")
+
+
+@pytest.mark.req("P3")
+def test_an_instance_is_a_second_component_of_the_same_plugin_with_settings_of_its_own(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD})
+    registry = workshop.registry("plugins: {wiki: {use: notes, folder: w}}")
+    wiki, notes = registry.build("source", "wiki"), registry.build("source", "notes")
+    assert (wiki.settings.folder, wiki.setup.name) == ("w", "wiki")
+    assert (notes.settings.folder, notes.setup.name) == ("notes", "notes")
+
+
+@pytest.mark.req("P2")
+def test_one_module_may_have_two_names(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD})
+    workshop.ship("kr-alias", {"alias": "kr_notes_notes"})
+    registry = workshop.registry()
+    assert registry.build("source", "notes").setup.name == "notes"
+    assert registry.build("source", "alias").setup.name == "alias"
+
+
+@pytest.mark.req("P1")
+def test_the_hook_of_another_plugin_of_the_same_kind_is_never_called(workshop):
+    angry = GOOD.replace(
+        "return Provider(Notes", "raise RuntimeError('called')\n        return Provider(Notes"
+    )
+    workshop.ship("kr-notes", {"angry": angry, "notes": GOOD})
+    registry = workshop.registry()
+    fault(PluginError, registry.build, "source", "angry")
+    assert registry.build("source", "notes").setup.name == "notes"
+
+
+@pytest.mark.req("P2")
+def test_what_a_plugin_is_can_be_asked_of_that_plugin_alone(workshop):
+    both = GOOD + "\n    @hookimpl\n    def kr_log():\n        return Provider(Notes)\n"
+    workshop.ship("kr-notes", {"notes": both, "other": GOOD})
+    assert workshop.registry().kind_of("notes") == ("source", "log")
+    assert workshop.imported() == ["kr_notes_notes"]
+
+
+# -- wrong configuration: exit 2 -------------------------------------------------------------------------
+
+
+@pytest.mark.req("P2", "P3")
+@pytest.mark.parametrize(
+    ("text", "noun", "name", "where"),
+    [
+        ("store: a\nlogs: [a, nots]", "log", "nots", "kr.yaml:2"),
+        ("knowledge_research:\n  sources:\n  - notes\n  - nots", "source", "nots", "kr.yaml:4"),
+        ("knowledge_research:\n  fallback_if_mcp_unavailable: nots", "source", "nots", "kr.yaml:2"),
+        ("\n\nstore: nots", "store", "nots", "kr.yaml:3"),
+        ("plugins:\n  wiki:\n    use: nots", "source", "wiki", "kr.yaml:3"),
+    ],
+)
+def test_an_unknown_name_is_told_where_it_stands_with_the_nearest_installed_one(
+    workshop, text, noun, name, where
+):
+    workshop.ship("kr-notes", {"notes": GOOD, "zzz": GOOD})
+    error = fault(ConfigError, workshop.registry(text).build, noun, name)
+    assert error.what == "no plugin is called `nots`"
+    assert error.where == where
+    assert error.todo == "did you mean `notes`? (installed: notes, zzz)"
+    assert workshop.imported() == []
+
+
+@pytest.mark.req("P2", "P3")
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("{}", "kr.yaml"),
+        ("store: notes\njournal: notes\nscorer: notes\nrenderer: notes\nlogs: [notes, x]", "kr.yaml:5"),
+        ("{store: notes, journal: notes, scorer: notes, renderer: notes, logs: []}\n", None),
+        (
+            "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], knowledge_research: {sources: [\n\nx]}}",
+            "kr.yaml:3",
+        ),
+        (
+            "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [],\nplugins: {nots: {}}}",
+            "kr.yaml:2",
+        ),
+    ],
+)
+def test_all_names_can_be_checked_without_importing_any(workshop, text, where):
+    workshop.ship("kr-notes", {"notes": GOOD})
+    registry = workshop.registry(text)
+    if where is None:
+        registry.check_names()
+    else:
+        assert fault(ConfigError, registry.check_names).where == where
+    assert workshop.imported() == []
+
+
+@pytest.mark.req("P3")
+def test_without_any_plugin_that_is_said(workshop):
+    assert fault(ConfigError, workshop.registry().build, "store", "files").todo == "installed: none"
+
+
+@pytest.mark.req("P1")
+def test_a_plugin_of_another_kind_is_told_what_it_is(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD})
+    error = fault(ConfigError, workshop.registry("store: notes").build, "store", "notes")
+    assert str(error) == "kr.yaml:1: `notes` is a source, not a store; name a store"
+
+
+@pytest.mark.req("P2")
+def test_one_name_from_two_distributions_is_refused_with_both_named(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD})
+    workshop.ship("kr-other", {"notes": GOOD, "fine": GOOD}, version="3.0")
+    registry = workshop.registry("logs: [notes]")
+    error = fault(ConfigError, registry.build, "log", "notes")
+    assert error.what == "two plugins are called `notes`: from kr-notes 1.2 and kr-other 3.0"
+    assert registry.build("source", "fine").setup.name == "fine"
+
+
+@pytest.mark.req("P2")
+def test_a_distribution_that_is_listed_twice_is_no_clash(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD})
+    workshop.distributions *= 2
+    assert len(workshop.registry().installed()) == 1
+
+
+@pytest.mark.req("P3")
+@pytest.mark.parametrize(
+    ("settings", "where", "what", "todo"),
+    [
+        (
+            "limits: 3",
+            "kr.yaml:3",
+            "unknown key `plugins.notes.limits`",
+            "did you mean `limit`? (keys: deep, folder, limit, token)",
+        ),
+        ("limit: many", "kr.yaml:3", "`plugins.notes.limit` cannot be used", "it must be a whole number"),
+        (
+            "deep: {dept: 2}",
+            "kr.yaml:3",
+            "unknown key `plugins.notes.deep.dept`",
+            "did you mean `depth`? (keys: depth)",
+        ),
+        (
+            "token: {env: NOPE}",
+            "kr.yaml:3",
+            "`plugins.notes.token` needs the environment variable NOPE, which is not set",
+            "set NOPE, or remove the key",
+        ),
+    ],
+)
+def test_a_plugins_settings_are_checked_by_its_own_model_with_file_and_line(
+    workshop, settings, where, what, todo
+):
+    workshop.ship("kr-notes", {"notes": GOOD})
+    registry = workshop.registry(f"plugins:\n  notes:\n    {settings}\n")
+    error = fault(ConfigError, registry.build, "source", "notes")
+    assert (error.where, error.what, error.todo) == (where, what, todo)
+
+
+@pytest.mark.req("P3")
+def test_a_setting_that_a_plugin_needs_is_asked_for(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD.replace('folder: str = "notes"', "folder: str")})
+    error = fault(ConfigError, workshop.registry("store: x").build, "source", "notes")
+    assert str(error) == "kr.yaml: `plugins.notes.folder` is missing; add it"
+
+
+@pytest.mark.req("G5")
+def test_a_wrong_setting_is_never_printed_since_it_may_be_a_secret(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD})
+    registry = workshop.registry("plugins: {notes: {limit: {env: TOKEN}}}", {"TOKEN": "hunter2"})
+    error = fault(ConfigError, registry.build, "source", "notes")
+    assert "hunter2" not in str(error)
+    assert error.__suppress_context__
+
+
+@pytest.mark.req("P3")
+def test_a_plugin_may_find_its_configuration_wrong_itself(workshop):
+    own = GOOD.replace("return Provider(Notes", "return Provider(refuse") + (
+        "\n    def refuse(settings, setup):\n        from kr_core.errors import ConfigError\n"
+        "        raise ConfigError('no such folder', where='notes')\n"
+    )
+    workshop.ship("kr-notes", {"notes": own})
+    assert str(fault(ConfigError, workshop.registry().build, "source", "notes")) == "notes: no such folder"
+
+
+# -- broken plugins: exit 3 ------------------------------------------------------------------------------
+
+
+@pytest.mark.req("P2")
+@pytest.mark.parametrize(
+    ("metadata", "command"),
+    [
+        (
+            "Provides-Extra: all\nProvides-Extra: web\nRequires-Dist: no.such-module>=2; extra == 'web'\n",
+            'pip install "kr-notes[web]"',
+        ),
+        ("Requires-Dist: pluggy\nRequires-Dist: No_Such_Module>=2\n", "pip install No_Such_Module"),
+        ("Requires-Dist: ???\n", "pip install no_such_module"),
+        ("", "pip install no_such_module"),
+    ],
+)
+@pytest.mark.parametrize("lazily", [False, True])
+def test_a_missing_module_is_named_with_the_command_that_installs_it(workshop, metadata, command, lazily):
+    late = GOOD.replace("self.settings,", "import no_such_module.part; self.settings,", 1)
+    source = late if lazily else "\nimport no_such_module.part\n"
+    workshop.ship("kr-notes", {"notes": source}, metadata=metadata)
+    error = fault(PluginError, workshop.registry().build, "source", "notes")
+    assert error.exit_code == 3
+    assert error.where == "plugin `notes` (kr-notes 1.2)"
+    assert error.what in {
+        f"it needs the module `{name}`, which is not installed"
+        for name in ("no_such_module", "no_such_module.part")
+    }
+    assert error.todo == command
+
+
+@pytest.mark.req("P2")
+def test_an_entry_point_whose_own_module_is_not_there_asks_for_a_fresh_install(workshop):
+    workshop.ship("kr-notes", {"notes": "kr_gone.plugin"})
+    error = fault(PluginError, workshop.registry().build, "source", "notes")
+    assert error.what == "its module `kr_gone` is not there"
+    assert error.todo == "reinstall kr-notes 1.2"
+
+
+HOOK = "\nfrom kr_core.hookspecs import Provider, Settings, hookimpl\n"
+
+
+@pytest.mark.req("P2")
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("\nraise ValueError('bad')\n", "failed to import: ValueError: bad"),
+        ("\nimport sys; sys.exit(1)\n", "failed to import: SystemExit: 1"),
+        ("\nraise ModuleNotFoundError('by hand')\n", "failed to import: by hand"),
+        (
+            "\nfrom os import nothing_like_it\n",
+            "failed to import: ImportError: cannot import name 'nothing_like_it'",
+        ),
+        ("\ndef (\n", "failed to import: SyntaxError"),
+        ("\nx = 1\n", "it has no hook"),
+        (HOOK + "@hookimpl\ndef kr_source(config): ...\n", "failed to register: PluginValidationError"),
+        (HOOK + "@hookimpl\ndef kr_sorce(): ...\n", "there is no hook called kr_sorce"),
+        (HOOK + "def kr_source(): ...\n", "failed to register: TypeError: kr_source is not marked"),
+        (HOOK + "def kr_sources(): ...\n", "failed to register: TypeError: kr_sources is not marked"),
+        (
+            HOOK + "@hookimpl\ndef kr_source(): raise KeyError('k')\n",
+            "failed to say what it provides: KeyError: 'k'",
+        ),
+        (
+            HOOK + "@hookimpl\ndef kr_source(): return None\n",
+            "failed to say what it provides: TypeError: kr_source",
+        ),
+        (
+            HOOK + "@hookimpl\ndef kr_source(): return print, Settings\n",
+            "failed to say what it provides: TypeError",
+        ),
+        (
+            HOOK + "@hookimpl\ndef kr_source(): return Provider(print, dict)\n",
+            "failed to say what it provides",
+        ),
+        (
+            HOOK + "@hookimpl\ndef kr_source(): return Provider(print)\n",
+            "failed to build: TypeError: its `build`",
+        ),
+        (HOOK + "@hookimpl\ndef kr_source(): return Provider(lambda s: s)\n", "failed to build: TypeError"),
+        (
+            HOOK + "from kr_core.errors import StorageError\ndef build(settings, setup):\n"
+            "    raise StorageError('is full', where='disk', todo='make room')\n"
+            "@hookimpl\ndef kr_source(): return Provider(build)\n",
+            "failed to build: disk: is full",
+        ),
+    ],
+)
+def test_a_broken_plugin_is_named_with_what_it_was_doing_and_the_next_one_is_not_blamed(
+    workshop, source, what
+):
+    workshop.ship("kr-notes", {"bad": source, "notes": GOOD})
+    registry = workshop.registry()
+    error = fault(PluginError, registry.build, "source", "bad")
+    assert error.where == "plugin `bad` (kr-notes 1.2)"
+    assert error.what.startswith(what)
+    assert registry.build("source", "notes").setup.name == "notes"
+
+
+@pytest.mark.req("P1")
+def test_a_misspelt_hook_is_told_the_nearest_one(workshop):
+    workshop.ship("kr-notes", {"bad": HOOK + "@hookimpl\ndef kr_sorce(): ...\n"})
+    assert fault(PluginError, workshop.registry().kind_of, "bad").todo.startswith("did you mean `kr_source`?")
+
+
+@pytest.mark.req("P2")
+def test_a_broken_instance_is_named_by_its_own_name_too(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD.replace("self.settings,", "1 / 0; self.settings,", 1)})
+    error = fault(PluginError, workshop.registry("plugins: {wiki: {use: notes}}").build, "source", "wiki")
+    assert error.where == "plugin `notes` as `wiki` (kr-notes 1.2)"
+
+
+@pytest.mark.req("P2")
+def test_a_failure_is_not_remembered_so_that_a_repaired_plugin_can_be_built(workshop):
+    workshop.ship("kr-notes", {"notes": GOOD})
+    registry = workshop.registry("plugins: {notes: {token: {env: TOKEN}}}", environ := {"OTHER": ""})
+    fault(ConfigError, registry.build, "source", "notes")
+    environ["TOKEN"] = "now"
+    assert registry.build("source", "notes").settings.token == "now"
+
+
+@pytest.mark.req("P1")
+def test_every_kind_of_plugin_has_a_hook_that_the_registry_knows(workshop):
+    every = HOOK + "".join(
+        f"@hookimpl\ndef {hook}(): return Provider(lambda s, t: t)\n" for hook in NOUNS.values()
+    )
+    workshop.ship("kr-every", {"every": every})
+    registry = workshop.registry()
+    assert registry.kind_of("every") == tuple(NOUNS)
+    assert all(registry.build(noun, "every").name == "every" for noun in NOUNS)
