@@ -1,0 +1,102 @@
+# Two commands to start: `make try` answers a question, `make test` runs everything that CI runs.
+# Needed: Python >= 3.11 with its venv module, and make. uv is used where it is present.
+
+export QUESTION ?= How do I set a timeout for a single request in httpx?
+
+SHELL := /bin/sh
+BIN := .venv/bin
+SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+export UV_PROJECT_ENVIRONMENT := .venv
+
+# The first Python that really runs and can make environments: a name on the PATH may be an empty shim, and
+# Debian's python3 may lack ensurepip.
+FIND_PYTHON = for name in python3.14 python3.13 python3.12 python3.11 python3; do \
+		if "$$name" -c '$(SUITABLE)' >/dev/null 2>&1; then python=$$name; break; fi; \
+	done; \
+	if test -z "$${python:-}"; then \
+		echo "no Python >= 3.11 with venv was found; install one (Debian: apt-get install python3-venv)" >&2; \
+		exit 1; \
+	fi
+
+.PHONY: help try test format check unit faults bench bench-table reference quality-env clean
+
+help:
+	@echo "make try           answer a question in a scratch folder; QUESTION=... for another"
+	@echo "make test          formatting, lint, types, layers, tests and the docs' code blocks"
+	@echo "make faults        the long fault drivers"
+	@echo "make bench         the measurements, into bench-results.json; make bench-table: into the docs"
+	@echo "make format        format the code and sort its imports"
+	@echo "make reference     write the generated pages of docs/reference"
+	@echo "make clean         remove the environments"
+
+# -- what a person runs ------------------------------------------------------------------------------------
+
+try: .venv/.ready
+	@folder=$$(mktemp -d "$${TMPDIR:-/tmp}/kr-try.XXXXXX") && \
+		cd "$$folder" && printf '\nin %s: kr research "%s"\n\n' "$$folder" "$$QUESTION" && \
+		"$(CURDIR)/$(BIN)/kr" research "$$QUESTION"
+
+test: check unit
+
+check: .venv/.ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/mypy tools tests/docs tests/bench
+	$(BIN)/lint-imports
+
+unit: .venv/.ready quality-env
+	$(BIN)/pytest -q -n 2 -m "not faults"
+
+faults: .venv/.ready
+	$(BIN)/pytest -q -m faults
+
+bench: .venv/.ready quality-env
+	$(BIN)/python tests/bench/bench.py
+
+bench-table: .venv/.ready
+	$(BIN)/python tests/bench/table.py
+
+format: .venv/.ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+reference: .venv/.ready
+	$(BIN)/python tools/reference.py
+
+clean:
+	rm -rf .venv .quality
+
+# -- environments ------------------------------------------------------------------------------------------
+
+.venv/.ready: pyproject.toml uv.lock tools/constraints.py
+	@set -e; \
+	if command -v uv >/dev/null 2>&1; then \
+		echo "setting up .venv with uv"; \
+		uv sync --frozen --quiet; \
+	else \
+		$(FIND_PYTHON); \
+		echo "setting up .venv with $$python and pip; this takes a minute"; \
+		"$(BIN)/python" -c 'import pip, $(SUITABLE:import %=%)' >/dev/null 2>&1 || "$$python" -m venv --clear .venv; \
+		"$(BIN)/python" -m pip install --quiet --upgrade "pip>=25.1"; \
+		"$(BIN)/python" tools/constraints.py > .venv/constraints.txt; \
+		"$(BIN)/python" -m pip install --quiet --constraint .venv/constraints.txt --group dev --editable .; \
+	fi; \
+	touch $@
+
+quality-env: .quality/.ready
+
+.quality/.ready: tests/quality/requirements.txt
+	@set -e; \
+	mkdir -p .quality; \
+	if command -v uv >/dev/null 2>&1; then \
+		echo "setting up .quality/.venv with uv"; \
+		uv venv --quiet --clear --python ">=3.11" .quality/.venv; \
+		VIRTUAL_ENV="$(CURDIR)/.quality/.venv" uv pip install --quiet --requirement $<; \
+	else \
+		$(FIND_PYTHON); \
+		echo "setting up .quality/.venv with $$python and pip"; \
+		"$$python" -m venv --clear .quality/.venv; \
+		.quality/.venv/bin/python -m pip install --quiet --requirement $<; \
+	fi; \
+	touch $@
