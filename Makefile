@@ -77,7 +77,7 @@ clean:
 	else \
 		$(FIND_PYTHON); \
 		echo "setting up .venv with $$python and pip; this takes a minute"; \
-		"$(BIN)/python" -c 'import pip, $(SUITABLE:import %=%)' >/dev/null 2>&1 || "$$python" -m venv --clear .venv; \
+		"$(BIN)/python" -c 'import pip; $(SUITABLE)' >/dev/null 2>&1 || "$$python" -m venv --clear .venv; \
 		"$(BIN)/python" -m pip install --quiet --upgrade "pip>=25.1"; \
 		"$(BIN)/python" tools/constraints.py > .venv/constraints.txt; \
 		"$(BIN)/python" -m pip install --quiet --constraint .venv/constraints.txt --group dev --editable .; \
