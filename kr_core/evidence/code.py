@@ -21,15 +21,16 @@ def shortest_example(
 ) -> tuple[Passage, str] | None:
     """The shortest piece of documented code that uses the passage's parameter or symbol, and where it stands.
 
-    Code that passes the parameter beats code that makes its type, which beats code that only calls the symbol;
-    among equals, code with more of the question's words, then the shorter.
+    Code that passes the parameter to the symbol beats code that passes it elsewhere, that beats code that makes its
+    type, and that beats code that only calls the symbol; among equals, code with more of the question's words, then
+    the shorter.
     """
     best: tuple[tuple[int, int, int], Passage, str] | None = None
     for candidate in candidates:
         for block in candidate.code:
             for piece in _pieces(block):
                 use = _use(passage, candidate, piece)
-                if use == 0:
+                if use == 0 or _only_imports(piece):
                     continue
                 rank = (use, min(3, len(stems(piece) & asked)), -len(piece))
                 if best is None or rank > best[0]:
@@ -39,30 +40,41 @@ def shortest_example(
 
 def _use(passage: Passage, candidate: Passage, code: str) -> int:
     """How well code shows the passage: 4 passes the parameter to the symbol, 3 passes it, 2 makes its type, 1 calls the symbol."""
-    names = [passage.symbol or "", *passage.also]
-    calls = any(_calls(name, code) for name in names if name)
+    names = [name for name in (passage.symbol, *passage.also, *passage.aliases) if name]
+    at_home = candidate is passage or (candidate.symbol is not None and candidate.symbol == passage.symbol)
     if passage.parameter:
         if re.search(rf"\b{re.escape(passage.parameter)}\s*=", code):
-            return 4 if calls else 3
+            if any(_calls(name, code) for name in names):
+                return 4
+            return 3 if at_home else 0
         maker = (candidate.symbol or "").rpartition(".")[2]
-        if (
-            maker
-            and candidate is not passage
-            and re.search(rf"\b{re.escape(maker)}\b", passage.annotation or "")
-            and _calls(maker, code)
-        ):
-            return 2
-        if maker and candidate.kind == "type" and _calls(maker, code):
-            return 2
-        return 0
+        return 2 if candidate.kind == "type" and maker and _calls(candidate.symbol or "", code) else 0
     if passage.symbol and passage.what:
-        return 1 if calls else 0
+        shown = any(_calls(name, code, loosely=at_home) for name in names)
+        return 1 if shown else 0
     return 1 if candidate is passage else 0
 
 
-def _calls(name: str, code: str) -> bool:
-    last = name.rpartition(".")[2]
-    return bool(re.search(rf"(?:(?<=\.)|(?<![\w.])|@){re.escape(last)}\b", code))
+def _calls(name: str, code: str, *, loosely: bool = False) -> bool:
+    """Whether code uses a dotted name: its last part, and for a method its class too, in some spelling.
+
+    `get` alone may be anybody's; `client.get` is likely `Client.get`. In the symbol's own documentation the last
+    part will do.
+    """
+    *_rest, owner, last = ["", *name.split(".")]
+    if not re.search(rf"(?:(?<=\.)|(?<![\w.])|@){re.escape(last)}\b", code):
+        return False
+    if loosely or last[:1].isupper() or not owner[:1].isupper():
+        return (
+            loosely
+            or bool(re.search(rf"(?:\b{re.escape(owner)}\.|(?<![\w.])|@){re.escape(last)}\(", code))
+            or last[:1].isupper()
+        )
+    return owner.lower() in code.lower()
+
+
+def _only_imports(code: str) -> bool:
+    return all(re.match(r"\s*(?:import |from |#|$)", line) for line in code.split("\n"))
 
 
 def _pieces(block: str) -> Iterable[str]:

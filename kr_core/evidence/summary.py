@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kr_core.model import Finding, ResearchQuery
 
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?:])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)`'\"]*\s+(?=[A-Z`'\"*:<(\[])"
+    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)`'\"]*\s+(?=[A-Z`'\"*:<(\[])"
 )
 _LONG_SENTENCE = 240
 _LONG_TYPE = 110
@@ -35,6 +35,11 @@ _CAVEAT = re.compile(
 _PLAIN_LITERAL = re.compile(
     r"^(?:None|True|False|-?\d[\d_.]*|[rbf]?['\"][^'\"]*['\"]|\.\.\.|\(\)|\[\]|\{\})$"
 )
+
+
+_VERBS = frozenset({"Pass", "Set", "Call", "Await", "Use", "Read", "See"})
+_WORTH_NAMING = 0.55
+"""An alternative is named if it covers so much of what the first passage covers."""
 
 
 class _Part(NamedTuple):
@@ -81,7 +86,12 @@ class _Composer:
             if example is not None:
                 code.append(example)
             rest = self.explanation(first)
-            others = [claim for part in self.parts[1:] for claim in self.alternative(part)][:_ALTERNATIVES]
+            worth = [
+                part
+                for part in self.parts[1:]
+                if part.passage.coverage >= _WORTH_NAMING * first.passage.coverage
+            ]
+            others = [claim for part in worth[:5] for claim in self.alternative(part)][:_ALTERNATIVES]
             summary += [*rest[:1], *others, *rest[1:]]
         details = [claim for part in self.parts[:4] for claim in self.details(part)]
         more = self.more_code({example.code for example in code})
@@ -113,36 +123,22 @@ class _Composer:
         key = f"{passage.symbol}({passage.parameter})" if passage.symbol else passage.title
         if key in self.shown:
             return []
-        return [
-            claim.model_copy(
-                update={
-                    "text": f"Related: {claim.text[0].lower() if claim.text[:2].isalpha() else claim.text[0]}{claim.text[1:]}"
-                }
-            )
-            for claim in self.opening(part)[:1]
-        ]
+        return [claim.model_copy(update={"text": _related(claim.text)}) for claim in self.opening(part)[:1]]
 
     def pass_parameter(self, part: _Part, symbol: str, parameter: str) -> list[Claim]:
         passage = part.passage
         self.shown.add(f"{symbol}({parameter})")
-        verb = "Set" if passage.what == "field" else "Pass"
-        link = "in" if passage.what == "field" else "to"
-        name = f"{parameter}=" if parameter.isidentifier() else parameter
-        start = f"{verb} `{name}` {link} `{symbol}`"
-        slots = [symbol, parameter]
-        sentence = self.sentence(passage)
-        anchors = [self.citer.cite(part.source, passage, sentence or passage.signature or parameter)]
-        if sentence:
-            start, slots = f"{start}: {plain(sentence)}", [*slots, sentence]
+        if passage.what == "field":
+            start = f"Set `{parameter}=` in `{symbol}`"
+        elif passage.star:
+            start = f"Pass `{passage.star}{parameter}` to `{symbol}`"
         else:
-            start = f"{start}."
-        claim = self.citer.claim(start, anchors, slots)
-        return [claim] if claim else []
+            start = f"Pass `{parameter}=` to `{symbol}`"
+        return self.opened(part, start, [symbol, parameter], passage.signature or parameter)
 
     def use_symbol(self, part: _Part, symbol: str) -> list[Claim]:
         passage = part.passage
         self.shown.add(f"{symbol}(None)")
-        call, slots = self.call_form(passage, symbol)
         verb = {"class": "Use", "property": "Read", "attribute": "Use", "constant": "Use"}.get(
             passage.what or "", "Call"
         )
@@ -150,15 +146,18 @@ class _Composer:
             verb = "Await"
         if re.search(r"(?:Error|Exception|Warning)$", symbol):
             verb = "See"
-        sentence = self.sentence(passage)
-        anchors = [self.citer.cite(part.source, passage, (passage.signature or symbol).split("\n")[0])]
-        text = f"{verb} `{call}`"
-        if sentence:
-            anchors.append(self.citer.cite(part.source, passage, sentence))
-            text, slots = f"{text}: {plain(sentence)}", [*slots, sentence]
-        else:
-            text = f"{text}."
-        claim = self.citer.claim(text, anchors, slots)
+        call, slots = self.call_form(passage, symbol)
+        anchor = (passage.signature or symbol).split("\n")[0]
+        return self.opened(part, f"{verb} `{call}`", slots, anchor) or self.opened(
+            part, f"{verb} `{symbol}`", [symbol], anchor
+        )
+
+    def opened(self, part: _Part, start: str, slots: list[str], anchor: str) -> list[Claim]:
+        """An opening with the documentation's own sentence, or, where there is none, with the signature as its quote."""
+        sentence = self.sentence(part.passage)
+        number = self.citer.cite(part.source, part.passage, sentence or anchor)
+        text = f"{start}: {plain(sentence)}" if sentence else f"{start}."
+        claim = self.citer.claim(text, [number], [*slots, sentence] if sentence else slots)
         return [claim] if claim else []
 
     def call_form(self, passage: Passage, symbol: str) -> tuple[str, list[str]]:
@@ -175,12 +174,15 @@ class _Composer:
         for name, default in passage.parameters:
             short = default is not None and len(default) <= 16
             shown = name if default is None else f"{name}={default if short else '...'}"
+            if name.startswith("**") and chosen:
+                left_out = True
+                continue
             if name in passage.required or name in telling or width + len(shown) <= _CALL_WIDTH / 2:
                 if width > _CALL_WIDTH and name not in passage.required:
                     left_out = True
                     continue
                 chosen.append(shown)
-                slots.append(name)
+                slots.append(name.lstrip("*"))
                 if short and default is not None:
                     slots.append(default)
                 width += len(shown) + 2
@@ -214,9 +216,10 @@ class _Composer:
         claims: list[Claim | None] = []
         if passage.parameter:
             claims.append(self.accepts(part))
-        further = [s for s in _sentences(_prose(passage.text)) if s not in _sentences(passage.lead)[:1]]
+        first = _sentences(passage.lead)[:1]
+        further = [s for s in _sentences(_prose(_documentation(passage))) if not any(said in s for said in first)]
         if passage.kind != "section":
-            further = [s for s in _sentences(passage.lead)[1:] if s] + further
+            further = _sentences(passage.lead)[1:] + further
             for chosen in self.best(further, 2):
                 number = self.citer.cite(part.source, passage, chosen)
                 claims.append(self.citer.claim(plain(chosen), [number], [chosen]))
@@ -317,7 +320,7 @@ class _Composer:
 
     def caveats(self, part: _Part) -> list[Claim]:
         passage = part.passage
-        found = [s for s in _sentences(_prose(passage.text)) if _CAVEAT.search(s) and len(s) < 300]
+        found = [s for s in _sentences(_prose(_documentation(passage))) if _CAVEAT.search(s) and len(s) < 300]
         claims = [
             self.citer.claim(plain(s), [self.citer.cite(part.source, passage, s)], [s]) for s in found[:2]
         ]
@@ -338,8 +341,34 @@ class _Composer:
         return [sentence for score, _number, sentence in sorted(chosen, key=lambda c: -c[1]) if score >= 2]
 
 
+def _related(text: str) -> str:
+    """An opening as one of several, its verb no longer at the start of the line."""
+    verb = text.split(" ", 1)[0]
+    return f"Related: {text[0].lower()}{text[1:]}" if verb in _VERBS else f"Related: {text}"
+
+
 def _sentences(text: str) -> list[str]:
-    return [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+    """The sentences of paragraphs, each paragraph a line."""
+    return [part.strip() for line in text.split("\n") for part in _SENTENCE_END.split(line) if part.strip()]
+
+
+def _documentation(passage: Passage) -> str:
+    """A passage's text without the signature that stands in it."""
+    lines = passage.text.split("\n")
+    if (
+        passage.kind == "parameter"
+    ):  # documentation, head of the callable, the argument: runs of lines in this order
+        starts = [start for start, _line in passage.lines]
+        return "\n".join(lines[: starts[1]]) if len(starts) == 3 else ""
+    if passage.signature:
+        documented = [start for start, _line in passage.lines][1:]
+        skip = documented[0] if passage.what != "class" and documented else passage.signature.count("\n") + 1
+        if passage.what == "class":
+            skip = max(
+                [skip, *(start for start in documented[:1] if not passage.parameters), *documented[1:2]]
+            )
+        return "\n".join(lines[skip:])
+    return passage.text
 
 
 def _prose(text: str) -> str:
@@ -366,7 +395,7 @@ def _prose(text: str) -> str:
             continue
         kept.append(line if stripped else "\n")
     paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
-    return "  ".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())
+    return "\n".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())
 
 
 def _cut(text: str, limit: int) -> str:

@@ -14,7 +14,7 @@ from kr_core.model.evidence import (
     PassageKind,
     Score,
 )
-from kr_core.model.knowledge import Attribution, Entry, EntryStatus, Report
+from kr_core.model.knowledge import SKELETON_MARK, STALE_MARK, Attribution, Entry, EntryStatus, Report
 from kr_core.model.research import (
     Fault,
     Match,
@@ -28,6 +28,9 @@ from kr_core.model.research import (
 )
 
 __all__ = [
+    "SKELETON_MARK",
+    "STALE_MARK",
+    "Attribution",
     "Citation",
     "Claim",
     "CodeExample",
@@ -48,7 +51,6 @@ __all__ = [
     "ResearchResult",
     "Results",
     "Score",
-    "Attribution",
     "SourceConsulted",
     "Status",
     "Tier",

@@ -54,6 +54,8 @@ class Passage(Value):
     """What the symbol is: function, class, property, attribute, constant."""
     symbol: str | None = None
     parameter: str | None = None
+    star: str = ""
+    """`*` or `**` where the parameter takes any number of arguments."""
     signature: str | None = None
     returns: str | None = None
     annotation: str | None = None
@@ -64,8 +66,10 @@ class Passage(Value):
     """A callable's parameters and their defaults, verbatim, in order."""
     also: tuple[str, ...] = ()
     """Other public names with the very same text (clones collapsed into this passage)."""
+    aliases: tuple[str, ...] = ()
+    """Other public names for the same thing (re-exports)."""
     code: tuple[str, ...] = ()
-    """Code examples, verbatim in `text`, shortest usable first."""
+    """Code examples, verbatim in `text`, in the order in which they stand there."""
     version: str | None = None
     official: bool = False
     coverage: float = 0.0

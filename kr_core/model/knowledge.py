@@ -11,6 +11,11 @@ from kr_core.model.research import ResearchQuery
 
 EntryStatus = Literal["fresh", "stale", "archived"]
 
+STALE_MARK = "[Based on stale cache, re-research recommended]"
+"""The line of a report that served though it was stale."""
+SKELETON_MARK = "[No research results available, manual research required]"
+"""The line of a report that holds no research; such a report is never indexed."""
+
 
 class Entry(Value):
     """One entry of `index.yaml`: its nine keys, in the order in which they are written."""

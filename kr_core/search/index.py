@@ -173,7 +173,7 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
                 size,
                 searchable(passage.name),
                 searchable(passage.lead),
-                searchable(passage.text),
+                searchable(passage.text if passage.prose is None else passage.prose),
                 searchable(passage.words),
                 searchable("\n".join(passage.code)),
             ),

@@ -25,3 +25,4 @@ class IndexedPassage(NamedTuple):
     words: str = ""
     prior: float = 1.0
     data: dict[str, Any] = {}  # noqa: RUF012  never changed; NamedTuple has no default factory
+    prose: str | None = None

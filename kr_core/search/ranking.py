@@ -57,8 +57,14 @@ class Weights(NamedTuple):
     """What an exception counts where the question does not speak of errors."""
     parameter: float = 1.0
     """What a parameter counts against a symbol."""
+    owner: float = 0.2
+    """What a method loses when the question does not name its class."""
     needed: float = 0.85
     """What a parameter without default counts: the callable is then the answer."""
+    unnamed: float = 0.3
+    """What a parameter loses when the question does not say its name."""
+    together: float = 0.2
+    """Exponent of coverage: one passage that holds two words beats two that hold one each."""
     length: float = 0.05
     """How much a long passage loses."""
 
@@ -66,7 +72,7 @@ class Weights(NamedTuple):
 TUNED = Weights()
 
 
-_ERROR_WORDS = frozenset({"error", "except", "exception", "rais", "catch"})
+_ERROR_WORDS = ("error", "except", "exception", "rais", "catch")
 _FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout)(?:\.\w+)?$")
 _SAID = 0.99
 """A likeness from which on a word counts as said itself."""
@@ -215,7 +221,7 @@ def rank(
         for number, gains in held.items()
     }
     best = sorted(rough, key=lambda number: -rough[number])[:_CANDIDATES]
-    errors_asked = any(root in _ERROR_WORDS for term in terms for root in term.alike)
+    errors_asked = any(term.alike.get(root) == 1.0 for term in terms for root in _ERROR_WORDS)
     ranked = [
         _ranked(
             hit,
@@ -276,23 +282,35 @@ def _ranked(
     )
     length = passage.text.count(" ") + passage.text.count("\n")
     normal = 1.0 / (1.0 + weights.length * max(0, length - 40) / 200)
-    precision = _precision(passage, terms)
+    precision = _precision(passage, terms, weights.owner)
     score = gained * normal * (1 - weights.precision + weights.precision * precision) + bm25
-    score *= passage.prior**weights.prior
+    score *= passage.prior**weights.prior * (0.1 + coverage) ** weights.together
     if within and (passage.symbol or passage.title).partition(".")[0] not in within:
         score *= _ELSEWHERE
     if not errors_asked and _FAULT.search(passage.symbol or ""):
         score *= weights.fault
     if passage.kind == "parameter":
+        said = _named(passage.parameter or "", terms)
         score *= weights.parameter * (weights.needed if passage.data.get("needed") else 1.0)
+        score *= 1 - weights.unnamed * (1 - said)
     return Ranked(passage, score, coverage, covered)
 
 
-def _precision(passage: IndexedPassage, terms: Sequence[Term]) -> float:
-    """How much of the passage's own name the question asks for; the best of its names."""
-    last = passage.symbol.rpartition(".")[2] if passage.symbol else passage.name
-    owners = [last, *(name.rpartition(".")[2] for name in passage.data.get("also", ())[:12])]
-    return max(_named(f"{owner} {passage.parameter or ''}", terms) for owner in owners)
+def _precision(passage: IndexedPassage, terms: Sequence[Term], owner_weight: float) -> float:
+    """How much of the passage's own name the question asks for; the best of its names.
+
+    A method's class counts a little: `open` is asked for before `TarFile.open` where nobody spoke of tar files.
+    """
+    names = [passage.symbol or passage.name, *passage.data.get("also", ())[:12]]
+    return max(_called(name, passage.parameter or "", terms, owner_weight) for name in names)
+
+
+def _called(name: str, parameter: str, terms: Sequence[Term], owner_weight: float) -> float:
+    *_rest, owner, last = ["", *name.split(".")]
+    said = _named(f"{last} {parameter}", terms)
+    if not owner[:1].isupper():
+        return said
+    return said * (1 - owner_weight + owner_weight * _named(owner, terms))
 
 
 def closest_name(names: Sequence[str], terms: Sequence[Term]) -> int:

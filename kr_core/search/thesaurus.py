@@ -17,7 +17,7 @@ _ARTICLES = frozenset(
     "a an the to of my our your it its them this that these those me i in on at for with and or be is are".split()
 )
 _WORD = re.compile(r"[a-z0-9]+(?:[.+/-][a-z0-9]+)*")
-_GAP = 1
+_GAP = 2
 """So many other words may stand inside a phrase: "leave the password out"."""
 
 

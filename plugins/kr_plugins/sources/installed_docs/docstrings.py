@@ -42,9 +42,6 @@ _LOOKS_LIKE_CODE = re.compile(
     r"^\s*(?:import [\w.]+|from [\w.]+ import |@\w|[a-z_][\w.]*(?:, ?\w+)* = \S|(?:async )?with [\w.]+\(.*:$"
     r"|(?:await |return |print)?[A-Za-z_][\w.]*\(.*\)\s*(?:#.*)?$)"
 )
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)`'\"]*\s+(?=[A-Z`'\"*:<(\[])"
-)
 
 
 class DocumentedParameter(NamedTuple):
@@ -115,22 +112,27 @@ def parse(lines: list[str]) -> Docstring:
 
 
 def lead(lines: list[str]) -> str:
-    """The first paragraph, folded into one line."""
+    """The first paragraph of prose, folded into one line; admonitions, directives and headings are not prose."""
     paragraph: list[str] = []
-    for line in lines:
-        if not line.strip() or _ANY_FIELD.match(line):
+    skipping = False
+    for number, line in enumerate(lines):
+        stripped = line.strip()
+        if not stripped or _ANY_FIELD.match(line):
+            if paragraph:
+                break
+            skipping = False
+            continue
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        if not paragraph and (stripped.startswith(("!!!", "???", "..", "@")) or _UNDERLINE.match(following)):
+            skipping = True  # to the end of this paragraph
+        if skipping:
+            continue
+        if _UNDERLINE.match(line) or stripped.startswith(">>>"):
             if paragraph:
                 break
             continue
-        if _UNDERLINE.match(line) or line.startswith(">>>"):
-            break
-        paragraph.append(line.strip())
+        paragraph.append(stripped)
     return " ".join(paragraph)
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a folded paragraph; abbreviations and dotted names do not end one."""
-    return [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
 
 
 def _sections(lines: list[str]) -> list[Section]:

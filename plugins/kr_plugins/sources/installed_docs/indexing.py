@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kr_core import INDEX_FORMAT, PassageIndex, build_index
+from kr_plugins.sources.installed_docs import compiled
 from kr_plugins.sources.installed_docs.naming import Names
 from kr_plugins.sources.installed_docs.passages import TextFile, make
 from kr_plugins.sources.installed_docs.reading import Module, Unreadable, read_module
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-READER_FORMAT = 5
+READER_FORMAT = 9
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
@@ -58,6 +59,8 @@ class Material:
     texts: list[TextFile]
     fingerprint: str
     notes: list[str] = field(default_factory=list)
+    compiled: bool = False
+    """Add what the running interpreter says of its compiled modules."""
 
 
 def open_index(
@@ -114,6 +117,13 @@ def _read(
             modules[name] = read_module(file, name, file.relative_to(material.base).as_posix())
         except Unreadable as reason:
             notes.append(str(reason))
+    if material.compiled:
+        for module in compiled.modules():
+            known = modules.get(module.name)
+            if known is None:
+                modules[module.name] = module
+            else:  # a Python module whose fast parts are compiled: what it says itself comes first
+                known.definitions = {**module.definitions, **known.definitions}
     progress(len(files), len(files))
     return modules, notes
 

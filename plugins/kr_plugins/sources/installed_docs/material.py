@@ -155,10 +155,11 @@ def _standard_library(project: LocalProject) -> Found:
     roots = [
         (path, path.stem)
         for path in sorted(folder.iterdir())
-        if path.stem in names and not path.name.startswith("_") and path.name not in {"test", "this.py", "antigravity.py", "idlelib", "lib2to3", "turtledemo"}
+        if path.stem in names and not path.name.startswith("_") and path.name not in {"test", "this.py", "antigravity.py", "idlelib", "lib2to3", "turtledemo", "distutils", "ntpath.py", "nturl2path.py"}
         and (path.suffix == ".py" or path.is_dir())
     ]  # fmt: skip
-    material = Material("python", version, folder, roots, [], f"{folder}:{version}")
+    same = version.split(".")[:2] == [str(part) for part in sys.version_info[:2]]
+    material = Material("python", version, folder, roots, [], f"{folder}:{version}:{same}", compiled=same)
     modules = frozenset(name for _path, name in roots)
     return Found(
         material, ("python", "python3"), Origin(f"pkg:generic/python@{version}", version), where, modules

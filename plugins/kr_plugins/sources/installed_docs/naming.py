@@ -39,6 +39,8 @@ class Names:
         self._aliases: dict[tuple[str, str], list[str]] = defaultdict(list)
         self._subclasses: dict[tuple[str, str], list[Definition]] = defaultdict(list)
         self._cache: dict[tuple[str, str], Naming] = {}
+        self._offered: set[tuple[str, str]] = set()
+        self._parts = self._imported()
         self._collect_aliases()
         self._collect_subclasses()
 
@@ -62,6 +64,14 @@ class Names:
             return found
         return self.modules[found.module].definitions.get(f"{found.qualname}.{rest}")
 
+    def is_offered(self, definition: Definition) -> bool:
+        """Whether a package re-exports a definition of one of its modules, or defines it itself."""
+        return (definition.module, definition.qualname) in self._offered
+
+    def is_part(self, module: str) -> bool:
+        """Whether other modules of the distribution are made of this one; what users enter by, nobody else imports."""
+        return module in self._parts
+
     # -- collecting --
 
     def _collect_aliases(self) -> None:
@@ -73,7 +83,25 @@ class Names:
                     continue
                 definition = self._lookup(module.name, name, 0)
                 if definition is not None:
+                    if _is_package(module):
+                        self._offered.add((definition.module, definition.qualname))
                     self._aliases[definition.module, definition.qualname].append(f"{module.name}.{name}")
+
+    def _imported(self) -> frozenset[str]:
+        """The modules that another module (not the package that holds them) imports from."""
+        found = set()
+        for module in self.modules.values():
+            sources = [
+                source if name is None or f"{source}.{name}" not in self.modules else f"{source}.{name}"
+                for source, name in module.imports.values()
+            ]
+            found.update(
+                source
+                for source in (*sources, *module.stars)
+                if source in self.modules
+                and source.rpartition(".")[0] != (module.name if _is_package(module) else "")
+            )
+        return frozenset(found)
 
     def _bound(self, module: Module) -> Iterator[str]:
         """The names that users may import from a module: its own, and what it re-exports on purpose.
@@ -153,7 +181,7 @@ class Names:
             if naming.public:
                 candidates.append(f"{naming.name}.{member}")
         if hidden or not candidates:
-            return Naming(f"{known.name}.{member}", (), public=False)
+            return Naming(_written(f"{known.name}.{member}"), (), public=False)
         return self._choose(candidates, definition)
 
     def _inheriting(self, owner: Definition, member: str) -> Iterator[Definition]:
@@ -172,12 +200,17 @@ class Names:
         if not candidates:
             return Naming(f"{definition.module}.{definition.qualname}", (), public=False)
         ranked = sorted(dict.fromkeys(candidates), key=self._rank)
-        return Naming(ranked[0], tuple(ranked[1 : _MAX_ALSO + 1]))
+        return Naming(_written(ranked[0]), tuple(ranked[1 : _MAX_ALSO + 1]))
 
     def _rank(self, name: str) -> tuple[int, int, int, str]:
         top = name.partition(".")[0]
         preference = self.packages.index(top) if top in self.packages else len(self.packages)
         return (name.count("."), preference, len(name), name)
+
+
+def _written(name: str) -> str:
+    """A name as it is written: builtins need no module."""
+    return name.removeprefix("builtins.")
 
 
 def _is_public_path(module: str) -> bool:

@@ -26,10 +26,12 @@ _SEE = re.compile(
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
 _MENTION = re.compile(r"([A-Za-z_]\w*)(?=\()|`~?\.?(?:\w+\.)*([A-Za-z_]\w*)(?:\(\))?`|\b([a-z_]\w*)=")
 _HOUSEKEEPING = re.compile(
-    r"\b(?:change(?:s|log)?|release|history|contribut|licen[cs]e|credit|sponsor|author|community|support(?:ing)? |badge|donate"
+    r"^v?\d+\.\d+|\bv\d+\.\d|\b(?:change(?:s|log)?|release|history|contribut|licen[cs]e|credit|sponsor|author|community|support(?:ing)? |badge|donate"
     r"|acknowledg|security|code of conduct|what's new|backers|documentation$|links?$)",
     re.IGNORECASE,
 )
+_OPTIONAL = re.compile(r"^\*?\(optional\)\*?[:,.]?\s+|^Optional[.:]\s+(?=[A-Z])", re.IGNORECASE)
+_OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
 _MAX_TEXT = 6000
 _MAX_SITES = 24
 _SHORT_DOC = 3
@@ -147,7 +149,7 @@ class _Maker:
         dunder = name.startswith("__") and name.endswith("__")
         if dunder and name not in {"__call__", "__enter__", "__aenter__"}:
             return
-        if not naming.public and definition.doc is None:
+        if not naming.public and definition.doc is None and definition.kind != "constant":
             return
         if definition.kind in {"attribute", "constant"} and definition.doc is None:
             if definition.kind == "constant" or not naming.public:
@@ -166,7 +168,8 @@ class _Maker:
             name=_shown_name(naming.name),
             lead=doc.lead if doc else "",
             code=_ordered_code(doc),
-            words=_context(self.owner(module, definition), module),
+            prose="\n".join(doc.lines) if doc else "",
+            words=" ".join([_context(self.owner(module, definition), module), *(parameter.name for parameter in definition.parameters)]),
             prior=prior,
             data={
                 "lines": lines,
@@ -175,7 +178,7 @@ class _Maker:
                 "required": [parameter.name for parameter in definition.parameters if parameter.required],
                 "parameters": [
                     (
-                        f"**{parameter.name}" if parameter.source.startswith("**") else parameter.name,
+                        f"{parameter.star}{parameter.name}",
                         parameter.default,
                     )
                     for parameter in definition.parameters
@@ -189,24 +192,42 @@ class _Maker:
         )
         yield from self.parameters(module, definition, naming, prior)
 
+    def standing(self, definition: Definition) -> float:
+        """How public the place of a public definition is: re-exported by a package, in a module of its own, or in a module that the package itself is made of."""
+        top = self.modules[definition.module].definitions.get(
+            definition.qualname.partition(".")[0], definition
+        )
+        if self.names.is_offered(top):
+            return 1.0
+        return 0.78 if self.names.is_part(definition.module) else 0.95
+
     def owner(self, module: Module, definition: Definition) -> Definition | None:
         return module.definitions.get(definition.qualname.rpartition(".")[0])
 
     def prior(self, definition: Definition, naming: Naming) -> float:
         """How likely any user is to ask for a definition; public, documented, near the top, much mentioned."""
         depth = naming.name.count(".") - (1 if "." in definition.qualname else 0)
-        base = 1.0 if naming.public else 0.4
+        base = self.standing(definition) if naming.public else 0.4
         if definition.doc is None:
             base *= 0.65
         if definition.kind in {"attribute", "constant"}:
             base *= 0.85
+        if definition.deprecated or _OLD.search(naming.name):
+            base *= 0.6
         use = min(1.0, log2(1 + self.mentions[definition.name]) / 6)
         return round(base * (0.8 + 0.2 * use) * (0.94 ** max(0, depth - 1)), 4)
 
     def symbol_text(self, definition: Definition) -> tuple[str, list[list[int]]]:
-        """Signature and docstring without its parameter sections (they are passages of their own)."""
+        """Signature (a class's constructor too) and docstring without its parameter sections, which are passages of their own."""
         parts = definition.signature.split("\n")
         lines = [[0, definition.line]]
+        if definition.constructor is not None:
+            lines.append([len(parts), definition.constructor[0]])
+            parts.extend(definition.constructor[1].split("\n"))
+        elif definition.kind == "class" and definition.fields:
+            for field in definition.parameters[:40]:
+                lines.append([len(parts), field.line])
+                parts.extend(field.source.split("\n"))
         doc = definition.doc
         if doc is None:
             return "\n".join(parts), lines
@@ -216,7 +237,7 @@ class _Maker:
             if section.parameters
             for number in range(section.line, section.end)
         } | {number for parameter in doc.parameters for number in range(parameter.line, parameter.end)}
-        size = len(definition.signature)
+        size = sum(map(len, parts))
         previous = None
         for number, line in enumerate(doc.lines):
             if number in skipped:
@@ -315,6 +336,7 @@ class _Maker:
             name=f"{_shown_name(naming.name)} {name}",
             lead=_description(doc_lines, type_text),
             code=tuple(block.code for block in docstrings.code_blocks(doc)),
+            prose="\n".join(doc),
             words=" ".join([definition.doc.lead if definition.doc else "", module.name.replace(".", " ")]),
             prior=round(prior * (0.9 + 0.1 * use) * (1.0 if doc_lines else 0.8), 4),
             data={
@@ -324,7 +346,8 @@ class _Maker:
                 "site": site,
                 "annotation": (parameter.annotation if parameter else None) or type_text or None,
                 "default": parameter.default if parameter else None,
-                "needed": parameter is not None and (parameter.required or name in {"args", "kwargs"}),
+                "needed": parameter is not None and (parameter.required or bool(parameter.star)),
+                "star": parameter.star if parameter else "",
                 "aliases": [f"{alias}({name})" for alias in naming.also],
                 "public": naming.public,
                 **self.links(module, definition, parameter),
@@ -418,13 +441,9 @@ def _shown_name(name: str) -> str:
 def _context(owner: Definition | None, module: Module) -> str:
     """Words by which a member is found though it does not say them itself: what its class or module is about."""
     leads = [
-        docstrings.sentences(doc.lead)[:1]
-        for doc in (owner.doc if owner else None, module.doc)
-        if doc is not None
+        doc.lead.partition(". ")[0] for doc in (owner.doc if owner else None, module.doc) if doc is not None
     ]
-    return " ".join(
-        [module.name.replace(".", " ").replace("_", " "), *(lead for found in leads for lead in found)]
-    )
+    return " ".join([module.name.replace(".", " ").replace("_", " "), *leads])
 
 
 def _description(lines: list[str], type_text: str) -> str:
@@ -438,12 +457,14 @@ def _description(lines: list[str], type_text: str) -> str:
         or (not type_text and rest and re.fullmatch(r"[\w*, ]+", first))
     ):
         return docstrings.lead(rest)  # NumPy: the name and its type have a line of their own
+    first = re.sub(r"^([\w*, ]+): \(([^)]*)\): ", r"\1 (\2): ", first)
     field = re.match(r"^:\w+\s+[^:]+:\s*(.*)$", first)
     bullet = re.match(r"^[*+-]\s+(?:\*\*|`{1,2})[^*`]+(?:\*\*|`{1,2})(?:[^-–—:]*?)\s*[-:–—]+\s*(.*)$", first)
     google = re.match(r"^[\w*, ]+(?:\([^)]*\))?\s*:\s+(.*)$", first)
     for match in (field, bullet, google):
         if match:
-            return docstrings.lead([match[1], *rest] if match[1] else rest)
+            said = docstrings.lead([match[1], *rest] if match[1] else rest)
+            return _OPTIONAL.sub("", said)
     return docstrings.lead(rest) or first
 
 

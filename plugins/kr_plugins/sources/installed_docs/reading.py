@@ -35,6 +35,8 @@ class Parameter:
     annotation: str | None = None
     default: str | None = None
     required: bool = False
+    star: str = ""
+    """`*` or `**` where it takes any number of arguments."""
     doc: docstrings.Docstring | None = None
     doc_line: int = 0
 
@@ -58,6 +60,9 @@ class Definition:
     returns: str | None = None
     bases: tuple[str, ...] = ()
     is_async: bool = False
+    constructor: tuple[int, str] | None = None
+    """Line and signature of a class's `__init__`, where it has one."""
+    deprecated: bool = False
     fields: bool = False
     """A class whose annotated attributes are what its constructor takes."""
 
@@ -182,6 +187,7 @@ class _Reader:
             self.parameters(node.args, method=bool(prefix) and "staticmethod" not in decorators),
             self.segment(node.returns) if node.returns else None,
             is_async=isinstance(node, ast.AsyncFunctionDef),
+            deprecated="deprecated" in decorators or _says_deprecated(doc),
         )
 
     def class_(self, node: ast.ClassDef, prefix: str) -> None:
@@ -198,6 +204,7 @@ class _Reader:
             doc,
             doc_line,
             bases=bases,
+            deprecated="deprecated" in decorators or _says_deprecated(doc),
             fields=bool(decorators & {"dataclass", "define", "frozen", "mutable", "attrs", "s"})
             or any(base.rpartition(".")[2] in {"NamedTuple", "TypedDict", "BaseModel"} for base in bases),
         )
@@ -209,6 +216,7 @@ class _Reader:
         )
         if initialiser is not None:
             definition.parameters = initialiser.parameters
+            definition.constructor = (initialiser.line, initialiser.signature)
             if definition.doc is None and initialiser.doc is not None:
                 definition.doc, definition.doc_line = initialiser.doc, initialiser.doc_line
         elif definition.fields:
@@ -340,6 +348,7 @@ class _Reader:
                     self.segment(argument.annotation) if argument.annotation else None,
                     self.segment(default) if default is not None else None,
                     required=default is None and argument not in (arguments.vararg, arguments.kwarg),
+                    star="*" if argument is arguments.vararg else "**" if argument is arguments.kwarg else "",
                 )
             )
         return found
@@ -357,6 +366,12 @@ class _Reader:
                 self.lines[last][:end].strip(),
             ]
         )
+
+
+def _says_deprecated(doc: docstrings.Docstring | None) -> bool:
+    return doc is not None and any(
+        "deprecated" in line.lower() and "version" not in line.lower() for line in doc.lines[:3]
+    )
 
 
 def _dedent(line: str, indent: int) -> str:
