@@ -7,26 +7,32 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # importing `typing` for this would double the start-up time; checkers know the name
 if TYPE_CHECKING:
+    from kr_core import yamltext as yamltext
     from kr_core.errors import ConfigError as ConfigError
     from kr_core.errors import KRError as KRError
     from kr_core.errors import PluginError as PluginError
     from kr_core.errors import StorageError as StorageError
+    from kr_core.evidence.answering import ABOUT as ABOUT
+    from kr_core.evidence.answering import PARTLY as PARTLY
+    from kr_core.evidence.answering import answered as answered
+    from kr_core.files import locked as locked
+    from kr_core.files import make_state_folder as make_state_folder
+    from kr_core.files import write_atomically as write_atomically
     from kr_core.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
     from kr_core.hookspecs import Provider as Provider
     from kr_core.hookspecs import Settings as Settings
     from kr_core.hookspecs import Setup as Setup
     from kr_core.hookspecs import hookimpl as hookimpl
-    from kr_core.protocols import Candidates as Candidates
-    from kr_core.protocols import Journal as Journal
-    from kr_core.protocols import Kept as Kept
-    from kr_core.protocols import Log as Log
-    from kr_core.protocols import LogRecord as LogRecord
-    from kr_core.protocols import Project as Project
-    from kr_core.protocols import Renderer as Renderer
-    from kr_core.protocols import Scorer as Scorer
-    from kr_core.protocols import Source as Source
-    from kr_core.protocols import SourceContext as SourceContext
-    from kr_core.protocols import Store as Store
+    from kr_core.knowledge.distributions import Distribution as Distribution
+    from kr_core.knowledge.distributions import import_names as import_names
+    from kr_core.knowledge.identity import fold_name as fold_name
+    from kr_core.knowledge.identity import inside as inside
+    from kr_core.knowledge.identity import report_path as report_path
+    from kr_core.knowledge.project import LocalProject as LocalProject
+    from kr_core.knowledge.project import is_python as is_python
+    from kr_core.knowledge.versions import gap as gap
+    from kr_core.model import SKELETON_MARK as SKELETON_MARK
+    from kr_core.model import STALE_MARK as STALE_MARK
     from kr_core.model import Attribution as Attribution
     from kr_core.model import Citation as Citation
     from kr_core.model import Claim as Claim
@@ -46,31 +52,32 @@ if TYPE_CHECKING:
     from kr_core.model import Score as Score
     from kr_core.model import Value as Value
     from kr_core.model import new_id as new_id
-    from kr_core.files import locked as locked
-    from kr_core.files import write_atomically as write_atomically
-    from kr_core.text import content_words as content_words
-    from kr_core.knowledge.identity import fold_name as fold_name
-    from kr_core.knowledge.identity import inside as inside
-    from kr_core.knowledge.identity import report_path as report_path
-    from kr_core.knowledge.versions import gap as gap
-    from kr_core.knowledge.distributions import Distribution as Distribution
-    from kr_core.knowledge.distributions import import_names as import_names
-    from kr_core.knowledge.project import LocalProject as LocalProject
-    from kr_core.knowledge.project import is_python as is_python
-    from kr_core.search.index import FORMAT as INDEX_FORMAT
+    from kr_core.pipeline import Pipeline as Pipeline
+    from kr_core.protocols import Candidates as Candidates
+    from kr_core.protocols import Journal as Journal
+    from kr_core.protocols import Kept as Kept
+    from kr_core.protocols import Log as Log
+    from kr_core.protocols import LogRecord as LogRecord
+    from kr_core.protocols import Project as Project
+    from kr_core.protocols import Renderer as Renderer
+    from kr_core.protocols import Scorer as Scorer
+    from kr_core.protocols import Source as Source
+    from kr_core.protocols import SourceContext as SourceContext
+    from kr_core.protocols import Store as Store
+    from kr_core.search.index import FORMAT as _FORMAT
     from kr_core.search.index import PassageIndex as PassageIndex
-    from kr_core.search.index import build as build_index
+    from kr_core.search.index import build as _build
     from kr_core.search.passages import IndexedPassage as IndexedPassage
     from kr_core.search.ranking import Ranked as Ranked
     from kr_core.search.ranking import Term as Term
     from kr_core.search.ranking import closest_name as closest_name
     from kr_core.search.ranking import question_terms as question_terms
     from kr_core.search.ranking import rank as rank
-    from kr_core.templating import render as render_template
-    from kr_core.evidence.answering import ABOUT as ABOUT
-    from kr_core.evidence.answering import PARTLY as PARTLY
-    from kr_core.evidence.answering import answered as answered
-    from kr_core.pipeline import Pipeline as Pipeline
+    from kr_core.templating import render as _render
+    from kr_core.text import content_words as content_words
+
+    # Another name than at home is an export to type checkers only by assignment.
+    INDEX_FORMAT, build_index, render_template = _FORMAT, _build, _render
 
 _HOMES: dict[str, dict[str, str]] = {
     "kr_core.errors": {"ConfigError": "", "KRError": "", "PluginError": "", "StorageError": ""},
@@ -95,6 +102,8 @@ _HOMES: dict[str, dict[str, str]] = {
         "Store": "",
     },
     "kr_core.model": {
+        "SKELETON_MARK": "",
+        "STALE_MARK": "",
         "Attribution": "",
         "Citation": "",
         "Claim": "",
@@ -115,7 +124,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "Value": "",
         "new_id": "",
     },
-    "kr_core.files": {"locked": "", "write_atomically": ""},
+    "kr_core.files": {"locked": "", "make_state_folder": "", "write_atomically": ""},
     "kr_core.text": {"content_words": ""},
     "kr_core.knowledge.identity": {"fold_name": "", "inside": "", "report_path": ""},
     "kr_core.knowledge.versions": {"gap": ""},
@@ -136,10 +145,14 @@ _HOMES: dict[str, dict[str, str]] = {
 }
 """Where each public name lives, and its name there if that differs."""
 _HOME_OF = {name: (home, real or name) for home, names in _HOMES.items() for name, real in names.items()}
-__all__ = ["__version__", *_HOME_OF]
+__all__ = ["__version__", "yamltext", *_HOME_OF]  # noqa: PLE0604  all of them are strings
 
 
 def __getattr__(name: str) -> object:
+    if name == "yamltext":  # a module, imported as a whole
+        from importlib import import_module
+
+        return import_module("kr_core.yamltext")
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -23,7 +23,7 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         OSError: nothing was changed.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
@@ -37,6 +37,27 @@ def write_atomically(path: Path, text: str) -> None:
             os.unlink(name)  # noqa: PTH108
         raise
     _sync_folder(path.parent)
+
+
+def make_state_folder(folder: Path) -> None:
+    """Make the folder of KR's own state, which keeps itself out of git.
+
+    Raises:
+        OSError: it cannot be made or written.
+    """
+    _make_folder(folder)
+    if not (folder / ".gitignore").exists():
+        write_atomically(folder / ".gitignore", "*\n")
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it, each synced into the one that holds it: else a synced file could vanish."""
+    if folder.is_dir():
+        return
+    if folder.parent != folder:
+        _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _sync_folder(folder.parent)
 
 
 def _mode_of(path: Path) -> int:

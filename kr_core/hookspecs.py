@@ -37,7 +37,7 @@ CONTRACT_VERSION = 1
 hookspec = pluggy.HookspecMarker("kr")
 hookimpl = pluggy.HookimplMarker("kr")
 
-Component = TypeVar("Component", covariant=True)
+Component_co = TypeVar("Component_co", covariant=True)
 
 
 class Settings(BaseModel):
@@ -62,13 +62,13 @@ class Setup(NamedTuple):
     today: Callable[[], date]
 
 
-class Provider(NamedTuple, Generic[Component]):
+class Provider(NamedTuple, Generic[Component_co]):
     """How to build one component.
 
     `build(settings, setup)` may open files; it is called once for a pipeline, on first use.
     """
 
-    build: Callable[[Any, Setup], Component]
+    build: Callable[[Any, Setup], Component_co]
     settings: type[Settings] = Settings
 
 

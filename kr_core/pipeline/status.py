@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kr_core.model import Outcome
+
 if TYPE_CHECKING:
     from kr_core.model import Status
     from kr_core.pipeline.chain import Chain
@@ -17,17 +19,13 @@ def status_of(chain: Chain, *, content: bool, write_failed: bool) -> Status:
         content: whether any source gave content.
         write_failed: whether the report or its entry could not be kept.
     """
+    outcomes = {entry.finding.outcome for entry in chain.consulted if entry.finding is not None}
     if chain.budget_cut:
         return "budget-exhausted"
-    timed_out = chain.run_timeout or any(
-        entry.finding is not None and entry.finding.outcome == "timeout" for entry in chain.consulted
-    )
-    if chain.run_timeout and content:
-        return "timeout"
     if not content:
-        return "timeout" if chain.run_timeout else "degraded"
-    if timed_out:
+        return "degraded"
+    if chain.run_timeout or Outcome.timeout in outcomes:
         return "timeout"
-    if write_failed or any(entry.line.status == "unavailable" for entry in chain.consulted):
+    if write_failed or outcomes - {Outcome.ok}:
         return "partial"
     return "success"

@@ -19,16 +19,13 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.errors import StorageError
-from kr_core.files import write_atomically
-from kr_core.hookspecs import Provider, hookimpl
-from kr_core.model import Event
+from kr_core import Event, Provider, StorageError, hookimpl, make_state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from kr_core.protocols import Journal
+    from kr_core import Journal
 
 __all__ = ["SCHEMA_VERSION", "SQLite", "kr_journal"]
 
@@ -92,7 +89,7 @@ class SQLite:
         self._lock = threading.Lock()
         self._writer: threading.Thread | None = None
         self._closed = False
-        _make_state_folder(folder)
+        _make_folder(folder)
         try:
             with self._connection() as connection:
                 self._prepare(connection)
@@ -345,11 +342,9 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
         time.sleep(0.01)
 
 
-def _make_state_folder(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / ".gitignore").exists():
-            write_atomically(folder / ".gitignore", "*\n")
+        make_state_folder(folder)
     except OSError as error:
         raise StorageError(
             f"the folder for KR's state cannot be made or written: {error.strerror or error}",

@@ -15,15 +15,13 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kr_core.errors import StorageError
-from kr_core.files import write_atomically
-from kr_core.hookspecs import Provider, hookimpl
+from kr_core import Provider, StorageError, hookimpl, make_state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from kr_core.protocols import Log, LogRecord
+    from kr_core import Log, LogRecord
 
 __all__ = ["JSONLines", "kr_log"]
 
@@ -69,9 +67,7 @@ class JSONLines:
 
     @contextmanager
     def _opened(self) -> Iterator[int]:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        if not (self._folder / ".gitignore").exists():
-            write_atomically(self._folder / ".gitignore", "*\n")
+        make_state_folder(self._folder)
         handle = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)  # closing the file lets go of it

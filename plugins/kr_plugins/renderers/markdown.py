@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Provider, hookimpl
-from kr_core.templating import render
+from kr_core import Provider, hookimpl, render_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,7 +71,7 @@ class Markdown:
         Raises:
             ConfigError: the template is wrong.
         """
-        return render(self._folders, TEMPLATE, **values(report))
+        return render_template(self._folders, TEMPLATE, **values(report))
 
 
 def values(report: Report) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from kr_core.errors import StorageError
 from kr_core.hookspecs import Settings
-from kr_core.model import Entry, ResearchQuery
+from kr_core.model import SKELETON_MARK, Entry, ResearchQuery
 from kr_plugins.stores.files import Files, kr_store
 from kr_plugins.stores.files.index import parse
-from kr_plugins.stores.files.reports import SKELETON_MARK, entry_of
+from kr_plugins.stores.files.reports import entry_of
 
 TODAY = date(2026, 2, 5)
 REPORT = "# httpx - retry requests\n\n**Framework:** httpx\n\n## Summary\n\nPass `retries`.\n"

@@ -24,18 +24,26 @@ from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from kr_core.errors import StorageError
-from kr_core.files import locked, write_atomically
-from kr_core.hookspecs import Provider, hookimpl
-from kr_core.knowledge.identity import fold_name, inside
-from kr_core.protocols import Candidates, Kept, Store
+from kr_core import (
+    SKELETON_MARK,
+    Candidates,
+    Kept,
+    Provider,
+    StorageError,
+    Store,
+    fold_name,
+    hookimpl,
+    inside,
+    locked,
+    write_atomically,
+)
 from kr_plugins.stores.files.index import Index, UnreadableError, archived_paths, is_about, parse
-from kr_plugins.stores.files.reports import SKELETON_MARK, entry_of, readable_text, rebuild
+from kr_plugins.stores.files.reports import entry_of, readable_text, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from kr_core.model import Entry, ResearchQuery
+    from kr_core import Entry, ResearchQuery
 
 __all__ = ["Files", "kr_store"]
 

@@ -13,9 +13,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, get_args
 
-from kr_core import yamltext
-from kr_core.knowledge.identity import fold_name
-from kr_core.model.knowledge import Entry, EntryStatus
+from kr_core import Entry, EntryStatus, fold_name, yamltext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,17 +11,12 @@ import re
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
-from kr_core.knowledge.identity import inside
-from kr_core.model.knowledge import Entry
+from kr_core import SKELETON_MARK, STALE_MARK, Entry, inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SKELETON_MARK = "[No research results available, manual research required]"
-"""The line of a report that holds no research; such a report is never indexed."""
-
-_STALE_MARK = "[Based on stale cache, re-research recommended]"
 _TITLE = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _BOLD = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?\*\*([A-Za-z ]+?)(?::\*\*|\*\*[ \t]*:)[ \t]*(.+?)[ \t\\]*$", re.MULTILINE
@@ -60,7 +55,7 @@ def entry_of(path: str, text: str, *, undated: date) -> Entry | None:
 
     When it was last read is not known: the research date stands for it.
     """
-    from kr_core.text import content_words
+    from kr_core import content_words
 
     section = _SECTION.search(text)
     head = text[: section.start()] if section else text
@@ -83,7 +78,7 @@ def entry_of(path: str, text: str, *, undated: date) -> Entry | None:
         path=path,
         created=day or undated,
         last_accessed=day or undated,
-        status="stale" if _STALE_MARK in text else "fresh",
+        status="stale" if STALE_MARK in text else "fresh",
     )
 
 

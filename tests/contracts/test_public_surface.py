@@ -1,0 +1,63 @@
+"""What plugins and programs may build on: the public names, and nothing below them."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kr_core
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+PUBLIC = """
+ABOUT Attribution Candidates CONTRACT_VERSION Citation Claim CodeExample ConfigError Distribution Draft Entry
+EntryStatus Event Finding INDEX_FORMAT IndexedPassage Journal KRError Kept Level LocalProject Log LogRecord Outcome
+PARTLY Passage PassageIndex Pipeline PluginError Project Provider Ranked Renderer Report ResearchQuery
+ResearchRequest ResearchResult SKELETON_MARK STALE_MARK Score Scorer Settings Setup Source SourceContext StorageError
+Store Term Value __version__ answered build_index closest_name content_words fold_name gap hookimpl import_names inside
+is_python locked make_state_folder new_id question_terms rank render_template report_path write_atomically yamltext
+"""
+
+
+@pytest.mark.req("P1")
+def test_the_public_names_are_these():
+    """A name is added or taken away on purpose: by changing this list too."""
+    assert sorted(kr_core.__all__) == sorted(PUBLIC.split())
+
+
+@pytest.mark.parametrize("name", sorted(kr_core.__all__))
+def test_each_public_name_is_there(name):
+    """Each name can be imported, and `dir` shows it."""
+    assert getattr(kr_core, name) is not None
+    assert name in dir(kr_core)
+
+
+def test_a_name_that_is_not_there():
+    """Any other name is an AttributeError as in every module."""
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        kr_core.nothing  # noqa: B018
+
+
+def test_importing_the_package_imports_nothing_else():
+    """`import kr_core` loads no module of KR and none of its dependencies."""
+    code = "import sys; before = set(sys.modules); import kr_core; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "['kr_core']\n"
+
+
+@pytest.mark.req("P1")
+@pytest.mark.parametrize(
+    "file", sorted(PLUGINS.rglob("*.py")), ids=lambda file: str(file.relative_to(PLUGINS))
+)
+def test_plugins_use_the_public_door_only(file):
+    """No plugin of ours imports a module of the core: what it needs, a stranger's plugin may need too."""
+    inner = []
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            inner += [alias.name for alias in node.names if alias.name.startswith("kr_core.")]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            inner += [node.module] if node.module.startswith("kr_core.") else []
+            if node.module == "kr_core":
+                inner += [alias.name for alias in node.names if alias.name not in kr_core.__all__]
+    assert inner == []

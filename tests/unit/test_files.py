@@ -1,0 +1,92 @@
+"""Files written whole or not at all."""
+
+import os
+import stat
+import threading
+
+import pytest
+
+from kr_core.files import locked, make_state_folder, write_atomically
+
+
+@pytest.mark.req("K8")
+def test_a_file_is_replaced_whole(tmp_path):
+    """The new text stands under the name, and nothing else is left in the folder."""
+    file = tmp_path / "a.txt"
+    write_atomically(file, "one\n")
+    write_atomically(file, "two\r\nthree")
+    assert file.read_bytes() == b"two\r\nthree"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.req("K8")
+def test_a_failure_changes_nothing(tmp_path):
+    """A text that cannot be written leaves the old one, and no temporary file."""
+    file = tmp_path / "a.txt"
+    write_atomically(file, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(file, "\ud800")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_atomically(tmp_path / "folder", "text")
+    assert file.read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "folder"]
+
+
+def test_permissions_stay(tmp_path):
+    """A file keeps its permissions, and a new one gets those that the umask leaves."""
+    file = tmp_path / "a.txt"
+    file.write_text("old")
+    file.chmod(0o640)
+    write_atomically(file, "new")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    (tmp_path / "plain").touch()
+    write_atomically(tmp_path / "b.txt", "new")
+    assert (tmp_path / "b.txt").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.req("K8")
+def test_a_new_folder_is_synced_into_its_parent(tmp_path, monkeypatch):
+    """Not only the file: each new folder on its way is made durable in the one that holds it."""
+    synced = []
+    real = os.fsync
+
+    def noted(handle):
+        synced.append(os.readlink(f"/proc/self/fd/{handle}"))
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    write_atomically(tmp_path / "a/b/c.txt", "text")
+    assert [str(tmp_path), str(tmp_path / "a"), str(tmp_path / "a/b")] == [
+        path for path in synced if ".tmp" not in path
+    ]
+
+
+def test_the_state_folder_stays_out_of_git(tmp_path):
+    """The folder of KR's own state ignores itself; what a person wrote there stays."""
+    make_state_folder(tmp_path / "x/.kr")
+    assert (tmp_path / "x/.kr/.gitignore").read_text() == "*\n"
+    (tmp_path / "x/.kr/.gitignore").write_text("mine\n")
+    make_state_folder(tmp_path / "x/.kr")
+    assert (tmp_path / "x/.kr/.gitignore").read_text() == "mine\n"
+
+
+@pytest.mark.req("K8")
+def test_one_at_a_time(tmp_path):
+    """Who holds the lock of a folder is alone in it, and no lock file appears."""
+    inside, most = [], []
+
+    def work():
+        for _ in range(20):
+            with locked(tmp_path / "kb"):
+                inside.append(1)
+                most.append(len(inside))
+                inside.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert max(most) == 1
+    assert os.listdir(tmp_path / "kb") == []
