@@ -15,6 +15,9 @@ def main(argv: "list[str] | None" = None) -> int:
 
         print(f"kr {__version__}")
         return 0
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that knows no UTF-8 still gets an answer
+            stream.reconfigure(errors="backslashreplace")
     if "research" in arguments:
         from kr_core.cli import hit
 

@@ -1,7 +1,7 @@
 """A result that was shown before, shown again while nothing it rests on has changed.
 
 This is no second implementation of the look-up: it knows nothing of matching. A result is kept under the command line
-and the surroundings it was given in, with the (path, time, size) of every file that could change it (configuration,
+and the surroundings it was given in, with the (path, times, size) of every file that could change it (configuration,
 index, report, evidence, lock files, the environment's folders) and the day; if any differs, the full way is taken.
 Only modules that Python has loaded or loads in a millisecond or two are imported here.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FOLDER = "hits"
 SESSION = "@kr-session@"
-_FORMAT = 1
+_FORMAT = 2
 _ENVIRONMENT = (
     "VIRTUAL_ENV",
     "CONDA_PREFIX",
@@ -45,28 +45,42 @@ _NEVER = (
 _KEPT = 200
 
 
+STARTED = time.time_ns() - 20_000_000
+"""When this process began; what changed since may have been read before the change. File systems keep coarse time."""
+
+
 def serve(arguments: "list[str]") -> "int | None":
     """Print the kept result for a command line and return its exit code; None where there is none that holds."""
     found = _find(arguments)
-    if found is None:
+    kept = _read(*found) if found is not None else None
+    if found is None or kept is None:
         return None
+    session = os.urandom(8).hex()
+    state_folder = os.path.dirname(os.path.dirname(found[0]))
+    if not _record(os.path.join(state_folder, "journal.sqlite"), kept["event"], session):
+        return None
+    try:
+        sys.stdout.write(kept["stdout"].replace(SESSION, session))
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has gone; Python would complain once more at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return int(kept["exit_code"])
+
+
+def _read(path: str, key: str) -> "dict[str, Any] | None":
+    """A kept result, if it is whole and nothing that it rests on has changed."""
     import json
 
-    path, key = found
     try:
         with open(path, encoding="utf-8") as file:
             kept = json.load(file)
         if kept["format"] != _FORMAT or kept["key"] != key or kept["day"] != _today():
             return None
-        if any(_state(guarded[0]) != guarded for guarded in kept["guards"]):
+        if not kept["guards"] or any(state(guarded[0]) != guarded for guarded in kept["guards"]):
             return None
-        session = os.urandom(8).hex()
-        if not _record(kept["journal"], kept["event"], session):
-            return None
-        sys.stdout.write(kept["stdout"].replace(SESSION, session))
-        sys.stdout.flush()
-        return int(kept["exit_code"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        whole = isinstance(kept["stdout"], str) and isinstance(kept["event"], dict)
+        return kept if whole and kept["exit_code"] in {0, 4} else None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
 
@@ -74,12 +88,15 @@ def keep(
     arguments: "list[str]",
     *,
     state_folder: str,
-    guards: "Iterable[str]",
+    guards: "Iterable[list[Any]]",
     stdout: str,
     exit_code: int,
     event: "Mapping[str, Any]",
 ) -> None:
-    """Keep a result for the same command line; a folder that cannot be written is no fault."""
+    """Keep a result for the same command line; a folder that cannot be written is no fault.
+
+    `guards` are the states of files (`state`) from before the result was looked up.
+    """
     if not may_keep(arguments):
         return
     import json
@@ -87,8 +104,8 @@ def keep(
     folder = os.path.join(state_folder, FOLDER)
     key = _key(arguments)
     value = {
-        "format": _FORMAT, "key": key, "day": _today(), "guards": [_state(path) for path in guards], "stdout": stdout,
-        "exit_code": exit_code, "journal": os.path.join(state_folder, "journal.sqlite"), "event": event,
+        "format": _FORMAT, "key": key, "day": _today(), "guards": list(guards), "stdout": stdout,
+        "exit_code": exit_code, "event": event,
     }  # fmt: skip
     path = os.path.join(folder, _name(key))
     temporary = f"{path}.{os.getpid()}.tmp"
@@ -98,7 +115,7 @@ def keep(
             json.dump(value, file, ensure_ascii=False)
         os.replace(temporary, path)
         _prune(folder)
-    except OSError:
+    except (OSError, ValueError):
         return
 
 
@@ -135,7 +152,7 @@ def _key(arguments: "list[str]") -> str:
     from kr_core import __version__
 
     surroundings = [f"{name}={os.environ.get(name, '')}" for name in _ENVIRONMENT]
-    terminal = str(sys.stdout.isatty())
+    terminal = str(os.get_terminal_size(sys.stdout.fileno())) if sys.stdout.isatty() else ""
     return "\0".join([__version__, sys.prefix, os.getcwd(), terminal, *surroundings, *arguments])
 
 
@@ -148,12 +165,18 @@ def _today() -> str:
     return time.strftime("%Y-%m-%d")
 
 
-def _state(path: str) -> "list[Any]":
+def state(path: str) -> "list[Any]":
+    """What tells whether a file has changed: also by a tool that sets its time back, which cannot set `ctime`."""
     try:
         status = os.stat(path)
     except OSError:
-        return [path, None, None]
-    return [path, status.st_mtime_ns, status.st_size]
+        return [path, None, None, None]
+    return [path, status.st_mtime_ns, status.st_ctime_ns, status.st_size]
+
+
+def changed_since_start(guard: "list[Any]") -> bool:
+    """Whether a file may have been read by this process before its last change."""
+    return guard[2] is not None and guard[2] >= STARTED
 
 
 def _record(journal: str, event: "Mapping[str, Any]", session: str) -> bool:

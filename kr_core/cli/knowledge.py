@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,11 @@ def run(options: argparse.Namespace) -> int:
 def _verify(pipeline: Pipeline, options: argparse.Namespace) -> int:
     from kr_core.evidence.verifying import verify
 
-    path = _report(pipeline, options.report)
+    path = _report(pipeline, options.report, options.folder)
     beside = path.with_suffix(".evidence.json")
     try:
         report, evidence = path.read_text("utf-8"), json.loads(beside.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(
             f"cannot be verified: {error}", where=str(path),
             todo=f"KR keeps its evidence in {beside.name}; research anew with --refresh if that is lost",
@@ -46,11 +47,11 @@ def _verify(pipeline: Pipeline, options: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def _report(pipeline: Pipeline, name: str) -> Path:
+def _report(pipeline: Pipeline, name: str, folder: Path | None) -> Path:
     """A report by its file, its path in the knowledge base, or its entry's id."""
     base = pipeline.config.knowledge_base
-    for path in (Path(name), base / name):
-        if path.is_file():
+    for path in ((folder or Path()) / name, base / name):
+        if os.path.isfile(path):  # noqa: PTH113  False, not an error, for a name that no file can have
             return path
     for entry in pipeline.store.entries():
         if entry.id == name:

@@ -70,11 +70,11 @@ def _width() -> int:
         return _RESULT_WIDTH
 
 
-def notes(result: ResearchResult, more: list[str], *, machine: bool) -> None:
-    """Faults, and for people the notes of the run, on standard error."""
+def notes(result: ResearchResult, more: list[str], *, errors_only: bool) -> None:
+    """What went wrong, and unless told otherwise the notes of the run, on standard error."""
     for fault in result.errors:
         print(f"kr: {fault.message}", file=sys.stderr)
-    if machine:
+    if errors_only:
         return
     for note in [*result.results.degradation_notes, *more]:
         print(f"note: {note}", file=sys.stderr)

@@ -13,19 +13,24 @@ EXIT_CODES = """exit codes: 0 an answer (its status says how good); 1 unforeseen
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line; options of the root stand before or after the subcommand."""
-    common = argparse.ArgumentParser(add_help=False)
+    common = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     _root_options(common, suppress=True)
     root = argparse.ArgumentParser(
         prog="kr",
         description="Technical questions answered once, well, and with their sources.",
         epilog=EXIT_CODES,
+        allow_abbrev=False,
     )
     root.add_argument("-V", "--version", action="version", version=f"kr {__version__}")
     _root_options(root, suppress=False)
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _research(
         commands.add_parser(
-            "research", parents=[common], help="answer a question about a library", epilog=EXIT_CODES
+            "research",
+            parents=[common],
+            help="answer a question about a library",
+            epilog=EXIT_CODES,
+            allow_abbrev=False,
         )
     )
     _with(commands, common, "verify", "check a report's quotes against the kept passages").add_argument(
@@ -36,7 +41,12 @@ def parser() -> argparse.ArgumentParser:
     versions = _with(commands, common, "versions", "show the versions in use and where each was found")
     versions.add_argument("name", metavar="NAME", nargs="?")
     versions.add_argument("--json", action="store_true", help="a list of {name, version, from}")
-    _cache(commands.add_parser("cache", parents=[common], help="look into the knowledge base"), common)
+    _cache(
+        commands.add_parser(
+            "cache", parents=[common], help="look into the knowledge base", allow_abbrev=False
+        ),
+        common,
+    )
     _with(commands, common, "plugins", "list the plugins that are installed").add_argument(
         "--json", action="store_true", help="print a list"
     )
@@ -70,7 +80,11 @@ def _with(
     text: str,
 ) -> argparse.ArgumentParser:
     return commands.add_parser(
-        name, parents=[common], help=text, description=text[0].upper() + text[1:] + "."
+        name,
+        parents=[common],
+        help=text,
+        description=text[0].upper() + text[1:] + ".",
+        allow_abbrev=False,  # `--sess` would pass by what looks for `--session`
     )
 
 
@@ -104,9 +118,9 @@ def _research(command: argparse.ArgumentParser) -> None:
 
 def _cache(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", parents=[common], help="list the entries")
+    listing = actions.add_parser("list", parents=[common], help="list the entries", allow_abbrev=False)
     listing.add_argument("--json", action="store_true", help="print a list")
-    show = actions.add_parser("show", parents=[common], help="print an entry's report")
+    show = actions.add_parser("show", parents=[common], help="print an entry's report", allow_abbrev=False)
     show.add_argument("id", metavar="ID")
 
 

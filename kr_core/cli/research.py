@@ -28,8 +28,7 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
         raise ConfigError(
             "nothing to answer", where="kr research", todo="give a question, --request FILE or --batch FILE"
         )
-    if options.question is not None and (options.request or options.batch):
-        raise ConfigError("a question and a file of requests", where="kr research", todo="give one of them")
+    _refuse_mixture(options)
     with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
         with Pipeline.open(options.folder, config_file=options.config, on_event=progress.show) as pipeline:
             if options.batch:
@@ -37,18 +36,42 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
             request = _request(pipeline, options)
             answer = pipeline.research(request)
             progress.clear()
-            shown = _shown(pipeline, options, request, answer)
-            sys.stdout.write(shown)
+            sys.stdout.write(_shown(pipeline, options, request, answer))
             sys.stdout.flush()
-            _remember(pipeline, options, arguments, request, answer, shown)
+            _remember(pipeline, options, arguments, request=request, answer=answer)
             notes = (
                 []
                 if isinstance(request, Invalid) or answer.result.status == "failure"
                 else pipeline.deliver_logs()
             )
-        if not options.quiet:
-            output.notes(answer.result, notes, machine=options.json or options.yaml)
+        output.notes(answer.result, notes, errors_only=options.quiet or options.json or options.yaml)
     return exit_code(answer.result)
+
+
+def _refuse_mixture(options: argparse.Namespace) -> None:
+    """A file of requests says all itself; an option beside it would be passed over in silence."""
+    if not options.request and not options.batch:
+        return
+    file = "--request" if options.request else "--batch"
+    beside = {
+        "a question": options.question,
+        "--framework": options.framework,
+        "--version": options.framework_version,
+        "--topic": options.topic,
+        "--tag": options.tags,
+        "--story": options.story_key,
+        "--session": options.session_id,
+        "--max-calls": options.max_calls,
+        "--timeout": options.timeout,
+        "--yaml (each answer is a line of JSON)": options.yaml and options.batch,
+    }
+    for name, value in beside.items():
+        if value is not None and value != [] and value is not False:
+            raise ConfigError(
+                f"{name} beside {file}",
+                where="kr research",
+                todo=f"write it into the file, or leave out {file}",
+            )
 
 
 def exit_code(result: ResearchResult) -> int:
@@ -62,7 +85,7 @@ def exit_code(result: ResearchResult) -> int:
 
 def _request(pipeline: Pipeline, options: argparse.Namespace) -> ResearchRequest | Invalid:
     if options.request:
-        raw = _document(options.request)
+        raw = _document(options.request, options.folder)
         if isinstance(raw, Mapping) and options.refresh:
             raw = {**raw, "refresh": True}
         return pipeline.read_request(raw)
@@ -80,20 +103,21 @@ def _request(pipeline: Pipeline, options: argparse.Namespace) -> ResearchRequest
     )
 
 
-def _text(name: str) -> str:
+def _text(name: str, folder: Path | None) -> str:
+    """The text of a file, whose name counts from the folder given with `-C`, or of standard input."""
     try:
-        return sys.stdin.read() if name == "-" else Path(name).read_text("utf-8")
+        raw = sys.stdin.buffer.read() if name == "-" else ((folder or Path()) / name).read_bytes()
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError("is not UTF-8 text", where=name) from error
-    except OSError as error:
-        raise ConfigError(
-            error.strerror or str(error), where=name, todo="name a file that can be read"
-        ) from error
+        raise ConfigError("is not UTF-8 text", where=name, todo="save it in UTF-8") from error
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(said, where=name, todo="name a file that can be read") from error
 
 
-def _document(name: str) -> Any:
+def _document(name: str, folder: Path | None) -> Any:
     """A request file: JSON is YAML too, so one reader serves both."""
-    text = _text(name)
+    text = _text(name, folder)
     try:
         return yamltext.load(text)
     except (yamltext.YAMLError, ValueError, RecursionError) as error:
@@ -120,27 +144,40 @@ def _shown(
 
 
 def _remember(
-    pipeline: Pipeline, options: argparse.Namespace, arguments: list[str], request: ResearchRequest | Invalid, answer: Research, shown: str
-) -> None:  # fmt: skip
+    pipeline: Pipeline,
+    options: argparse.Namespace,
+    arguments: list[str],
+    *,
+    request: ResearchRequest | Invalid,
+    answer: Research,
+) -> None:
     """Keep what the same command line will show next time, so that a repeated question costs next to nothing.
 
     After new research that is what a look-up finds now; it is asked, not guessed.
     """
     if isinstance(request, Invalid) or not hit.may_keep(arguments) or answer.result.errors:
         return
-    if answer.result.status != "cache-hit":
-        if not answer.result.results.index_updated:
-            return
-        again = pipeline.peek(request)
-        if again is None:
-            return
-        answer = again
-        shown = _shown(pipeline, options, request, again)
-    result = answer.result
+    if pipeline.config.reads_environment or not answer.result.results.index_updated:
+        return
+    first = answer if answer.result.status == "cache-hit" else pipeline.peek(request)
+    if first is None:
+        return
+    # The states are taken before the look-up that is kept, so that a change in between makes it void. What lies
+    # outside the knowledge base was read when the run began.
+    guards = [hit.state(str(path)) for path in first.depends_on]
+    base = pipeline.config.knowledge_base
+    outside = [
+        guard for path, guard in zip(first.depends_on, guards, strict=True) if base not in path.parents
+    ]
+    again = pipeline.peek(request)
+    if again is None or again.depends_on != first.depends_on or any(map(hit.changed_since_start, outside)):
+        return
+    result = again.result
+    shown = _shown(pipeline, options, request, again)
     hit.keep(
         arguments,
         state_folder=str(pipeline.config.state_folder),
-        guards=[str(path) for path in answer.depends_on],
+        guards=guards,
         stdout=shown.replace(result.session_id, hit.SESSION),
         exit_code=exit_code(result),
         event={
@@ -156,7 +193,11 @@ def _batch(pipeline: Pipeline, options: argparse.Namespace) -> int:
     """Answer many, some at once, and print one result a line in the order asked; the worst exit code counts."""
     import asyncio
 
-    lines = list(_lines(options.batch))
+    from kr_core.pipeline.running import run as run_loop
+
+    lines = list(_lines(options.batch, options.folder))
+    if options.refresh:
+        lines = [{**line, "refresh": True} if isinstance(line, dict) else line for line in lines]
     limit = pipeline.config.settings.defaults.max_concurrent
     worst = 0
 
@@ -174,18 +215,20 @@ def _batch(pipeline: Pipeline, options: argparse.Namespace) -> int:
             print(json.dumps(result.to_dict(), ensure_ascii=False), flush=True)
             worst = max(worst, exit_code(result))
 
-    asyncio.run(answer_all())
-    pipeline.deliver_logs()
+    run_loop(answer_all())
+    notes = pipeline.deliver_logs()
+    for note in notes if not options.quiet else ():
+        print(f"note: {note}", file=sys.stderr)
     return worst
 
 
-def _lines(name: str) -> Iterator[Any]:
-    for number, line in enumerate(_text(name).split("\n"), start=1):
+def _lines(name: str, folder: Path | None) -> Iterator[Any]:
+    for number, line in enumerate(_text(name, folder).split("\n"), start=1):
         if not line.strip():
             continue
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(
                 f"is not JSON: {error}", where=f"{name}:{number}", todo="write one JSON value a line"
             ) from error

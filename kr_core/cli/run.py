@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from kr_core.cli.parser import parser
@@ -14,10 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INTERRUPTED = 130
+_GRACE_SECONDS = 0.5
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code."""
+    code = _code(arguments)
+    _leave_behind(code)
+    return code
+
+
+def _code(arguments: Sequence[str]) -> int:
     try:
         options = parser().parse_args(arguments)
     except SystemExit as stop:  # argparse has printed help, or what was wrong
@@ -41,6 +49,22 @@ def run(arguments: Sequence[str]) -> int:
             raise
         print(f"kr: unforeseen: {type(error).__name__}: {error}; -v shows where", file=sys.stderr)
         return 1
+
+
+def _leave_behind(code: int) -> None:
+    """End the process at once if a call that was dropped still works in a thread, for which Python would wait."""
+    if "asyncio" not in sys.modules:
+        return
+    import threading
+
+    until = time.monotonic() + _GRACE_SECONDS
+    for thread in threading.enumerate():
+        if thread.name.startswith("asyncio_"):  # the pool of an event loop
+            thread.join(max(0.0, until - time.monotonic()))
+            if thread.is_alive():
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
 
 
 def _command(options: argparse.Namespace, arguments: list[str]) -> int:

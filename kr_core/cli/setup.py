@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core import __version__
 from kr_core.config import load
 from kr_core.errors import ConfigError, KRError
 from kr_core.files import write_atomically
+from kr_core.knowledge.project import LocalProject
 from kr_core.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _plugins(options: argparse.Namespace) -> int:
     active = _active(pipeline)
     rows = []
     for plugin in pipeline.registry.installed():
-        row = {"name": plugin.name, "distribution": plugin.distribution, "version": plugin.version,
+        row: dict[str, Any] = {"name": plugin.name, "distribution": plugin.distribution, "version": plugin.version,
                "module": plugin.module, "active": plugin.name in active}  # fmt: skip
         if options.verbose:
             try:
@@ -51,13 +52,8 @@ def _plugins(options: argparse.Namespace) -> int:
         return 0
     for row in rows:
         mark = "active" if row["active"] else "      "
-        more = (
-            f"  {', '.join(row['kinds'])}"
-            if "kinds" in row
-            else f"  BROKEN: {row['fault']}"
-            if "fault" in row
-            else ""
-        )  # type: ignore[arg-type]
+        more = f"  {', '.join(row['kinds'])}" if "kinds" in row else ""
+        more = f"  BROKEN: {row['fault']}" if "fault" in row else more
         print(f"{row['name']:<16} {mark}  {row['distribution']} {row['version']}{more}")
     return 0
 
@@ -104,7 +100,11 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
         value = getattr(config.settings.knowledge_research, key)
         if value != default:
             yield Check(f"knowledge_research.{key}", "note", f"{value!r} has no effect in this version")
-    with Pipeline.open(_folder(options), config_file=options.config) as pipeline:
+    with Pipeline(config, project=LocalProject(config.root, _folder(options), config.environ)) as pipeline:
+        try:
+            pipeline.check_names()
+        except ConfigError as error:
+            yield Check("plugins", "fault", str(error))
         yield from _project_checks(pipeline)
         yield from _plugin_checks(pipeline)
         yield from _store_checks(pipeline)

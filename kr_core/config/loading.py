@@ -58,6 +58,11 @@ class Config:
         entry = self.settings.plugins.get(name)
         return name if entry is None or entry.use is None else entry.use
 
+    @property
+    def reads_environment(self) -> bool:
+        """Whether a plugin's settings take a value from the environment, so that they may change without the file."""
+        return any(_takes_env(entry.model_extra) for entry in self.settings.plugins.values())
+
     def plugin_settings(self, name: str) -> dict[str, Any]:
         """A plugin's or instance's own settings as written, without `use`; a copy.
 
@@ -65,6 +70,12 @@ class Config:
         """
         entry = self.settings.plugins.get(name)
         return {} if entry is None else copy.deepcopy(entry.model_extra or {})
+
+
+def _takes_env(value: Any) -> bool:
+    if isinstance(value, dict):
+        return set(value) == {"env"} or any(map(_takes_env, value.values()))
+    return isinstance(value, list) and any(map(_takes_env, value))
 
 
 def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:

@@ -30,7 +30,6 @@ from kr_core.model import (
 )
 from kr_core.pipeline import lookup, requests
 from kr_core.pipeline.budget import Budget
-from kr_core.pipeline.chain import Chain, Link, Walk
 from kr_core.pipeline.recording import Recorder, deliver
 from kr_core.pipeline.status import status_of
 from kr_core.protocols import Selective
@@ -39,6 +38,7 @@ from kr_core.registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from kr_core.pipeline.chain import Chain, Link
     from kr_core.pipeline.lookup import Found
     from kr_core.pipeline.reporting import Written
     from kr_core.protocols import Journal, Kept, Log, Renderer, Scorer, Source, Store
@@ -124,11 +124,17 @@ class Pipeline:
         folder = (folder or Path.cwd()).resolve()
         config = load(folder, config_file)
         pipeline = cls(config, project=LocalProject(config.root, folder, config.environ), on_event=on_event)
-        if (
-            config.file is None or "_bmad" not in config.file.parts
-        ):  # a BMAD file may list what KR does not have
-            pipeline.registry.check_names()
+        pipeline.check_names()
         return pipeline
+
+    def check_names(self) -> None:
+        """Check every plugin name in the configuration; a BMAD file may list what KR does not have.
+
+        Raises:
+            ConfigError: a plugin is not installed.
+        """
+        if self.config.file is None or "_bmad" not in self.config.file.parts:
+            self.registry.check_names()
 
     # -- components --
 
@@ -340,6 +346,8 @@ class Pipeline:
 
     async def _walk(self, run: _Run, links: Sequence[Link], after: Chain | None = None) -> Chain:
         """Walk the chain; after a walk that was cut off, only the sources that did not come to an end are asked."""
+        from kr_core.pipeline.chain import Walk
+
         settings = self.config.settings
         ended = [entry for entry in (after.consulted if after else ()) if entry.finding is not None]
         limit = run.request.timeout_seconds or settings.knowledge_research.timeout_seconds
@@ -373,6 +381,8 @@ class Pipeline:
         return score.score >= wanted
 
     def _links(self, request: ResearchRequest) -> list[Link]:
+        from kr_core.pipeline.chain import Link
+
         if self._sources is not None:
             return [Link(name, lambda source=source: source) for name, source in self._sources.items()]  # type: ignore[misc]
         configured = self.config.settings.knowledge_research.sources
@@ -394,6 +404,8 @@ class Pipeline:
         return links
 
     def _link(self, name: str) -> Link:
+        from kr_core.pipeline.chain import Link
+
         return Link(name, lambda: self.registry.build("source", name))
 
     # -- the report --

@@ -18,6 +18,8 @@ UNKNOWN_VERSION = "latest"
 _STORY_KEY = re.compile(r"\d+-\d+", re.ASCII)
 _MAX_QUESTION = 10_000
 _MAX_NAME = 200
+_NO_TEXT = "is not text that UTF-8 has a form for"
+_MOST_SECONDS = 600
 _QUERY_FIELDS = ("framework", "framework_version", "topic", "tags", "question")
 _KEYS = {
     "story_key",
@@ -29,6 +31,19 @@ _KEYS = {
     "priority",
     "refresh",
 }
+_PERSON_KEYS = {
+    "question",
+    "framework",
+    "version",
+    "topic",
+    "tags",
+    "story_key",
+    "session_id",
+    "max_calls",
+    "timeout_seconds",
+    "refresh",
+}
+"""What a bare question may come with; of the published form `mode`, `config_overrides` and `priority` too."""
 
 
 class Invalid(NamedTuple):
@@ -50,22 +65,17 @@ def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | Invalid:
             (_fault("request", "a request is a mapping with research_query and the other fields"),), "0-0", ""
         )
     if "question" in raw and "research_query" not in raw:
-        return from_question(**_person_options(raw), project=project)
+        return _from_person(raw, project)
     faults = [
         _fault(str(key), f"unknown field; allowed are {', '.join(sorted(_KEYS))}")
         for key in raw
         if key not in _KEYS
     ]
     story_key, session_id = _text(raw.get("story_key")), _text(raw.get("session_id"))
+    faults += _mode_faults(raw.get("mode"))
     if not _STORY_KEY.fullmatch(story_key):
         faults.append(_fault("story_key", "must look like 3-1 (epic, hyphen, story)"))
-    if not session_id.strip():
-        faults.append(_fault("session_id", "must not be empty"))
-    mode = raw.get("mode")
-    if mode == "lessons-inject":
-        faults.append(_fault("mode", "lessons-inject is not available in this version"))
-    elif mode != MODE:
-        faults.append(Fault(type="validation_error", field="mode", message="Invalid mode"))
+    faults += _session_faults(session_id)
     query = raw.get("research_query")
     values = query if isinstance(query, Mapping) else {}
     if not isinstance(query, Mapping):
@@ -118,8 +128,7 @@ def from_question(
     faults = []
     if not _STORY_KEY.fullmatch(story):
         faults.append(_fault("story_key", "must look like 3-1 (epic, hyphen, story)"))
-    if not session.strip():
-        faults.append(_fault("session_id", "must not be empty"))
+    faults += _session_faults(session)
     faults += _question_faults(question, "question")
     inferred = set()
     if framework is None and not faults:
@@ -162,31 +171,31 @@ def from_question(
     )
 
 
-def _person_options(raw: Mapping[str, Any]) -> dict[str, Any]:
-    names = {
-        "question",
-        "framework",
-        "version",
-        "topic",
-        "tags",
-        "story_key",
-        "session_id",
-        "max_calls",
-        "timeout_seconds",
-        "refresh",
-    }
-    options = {key: value for key, value in raw.items() if key in names}
-    overrides = raw.get("config_overrides")
-    if isinstance(overrides, Mapping):
-        options |= {key: overrides[key] for key in ("max_calls", "timeout_seconds") if key in overrides}
+def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchRequest | Invalid:
+    """A bare question with options; what is null was not given."""
+    given = {key: value for key, value in raw.items() if value is not None}
+    overrides = given.pop("config_overrides", {})
+    faults = _mode_faults(given.pop("mode", MODE))
+    given.pop("priority", None)
+    faults += [
+        _fault(str(key), f"unknown field; allowed are {', '.join(sorted(_PERSON_KEYS))}")
+        for key in given
+        if key not in _PERSON_KEYS
+    ]
+    options = {key: value for key, value in given.items() if key in _PERSON_KEYS}
     for key in ("framework", "version", "topic"):
         if key in options:
             options[key] = _text(options[key])
     tags = options.get("tags", ())
     options["tags"] = tuple(map(_text, tags)) if isinstance(tags, (list, tuple)) else (_text(tags),)
-    options["question"] = _text(options["question"])
+    options["question"] = _text(raw["question"])
     options["refresh"] = options.get("refresh") is True
-    return options
+    if isinstance(overrides, Mapping):
+        options |= {key: overrides[key] for key in ("max_calls", "timeout_seconds") if key in overrides}
+    made = from_question(**options, project=project)
+    if isinstance(made, Invalid):
+        return made._replace(faults=(*faults, *made.faults))
+    return Invalid(tuple(faults), made.story_key, made.session_id) if faults else made
 
 
 def _unnamed(project: LocalProject) -> str:
@@ -216,11 +225,30 @@ def _query_faults(values: Mapping[Any, Any]) -> list[Fault]:
     return faults
 
 
+def _mode_faults(mode: Any) -> list[Fault]:
+    if mode == "lessons-inject":
+        return [_fault("mode", "lessons-inject is not available in this version")]
+    return [] if mode == MODE else [Fault(type="validation_error", field="mode", message="Invalid mode")]
+
+
+def _session_faults(session_id: str) -> list[Fault]:
+    if not session_id.strip():
+        return [_fault("session_id", "must not be empty")]
+    return [] if _is_text(session_id) else [_fault("session_id", _NO_TEXT)]
+
+
+def _is_text(value: str) -> bool:
+    """Whether UTF-8 has a form for it: bytes of a command line that are not text arrive as lone surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
+
+
 def _question_faults(value: Any, field: str) -> list[Fault]:
     if not isinstance(value, str) or not value.strip():
         return [_fault(field, "must not be empty")]
     if len(value) > _MAX_QUESTION:
         return [_fault(field, f"is {len(value)} characters long; at most {_MAX_QUESTION} are read")]
+    if not _is_text(value):
+        return [_fault(field, _NO_TEXT)]
     return [_fault(field, "must not hold NUL characters")] if "\0" in value else []
 
 
@@ -230,6 +258,8 @@ def _name_faults(value: Any, field: str) -> list[Fault]:
     text = str(value)
     if len(text) > _MAX_NAME:
         return [_fault(field, f"is {len(text)} characters long; at most {_MAX_NAME} are allowed")]
+    if not _is_text(text):
+        return [_fault(field, _NO_TEXT)]
     if any(ord(character) < 32 or ord(character) == 127 for character in text):
         return [_fault(field, "must not hold control characters")]
     last = field.rpartition(".")[2]
@@ -255,6 +285,8 @@ def _overrides(raw: Any) -> tuple[int | None, int | None, list[str]]:
             notes.append(f"config_overrides.{key}: {value!r} is not a positive whole number, default used")
         else:
             found[key] = value
+    if (found["timeout_seconds"] or 0) > _MOST_SECONDS:
+        notes.append(f"config_overrides.timeout_seconds: no call may take longer than {_MOST_SECONDS} s")
     return found["max_calls"], found["timeout_seconds"], notes
 
 
