@@ -359,7 +359,7 @@ def _documentation(passage: Passage) -> str:
         passage.kind == "parameter"
     ):  # documentation, head of the callable, the argument: runs of lines in this order
         starts = [start for start, _line in passage.lines]
-        return "\n".join(lines[: starts[1]]) if len(starts) == 3 else ""
+        return "\n".join(lines[: starts[1]]) if len(starts) >= 3 else ""
     if passage.signature:
         documented = [start for start, _line in passage.lines][1:]
         skip = documented[0] if passage.what != "class" and documented else passage.signature.count("\n") + 1

@@ -33,39 +33,41 @@ class Weights(NamedTuple):
     """What counts how much; the defaults are the tuned ones."""
 
     name: float = 1.0
-    lead: float = 0.5
-    body: float = 0.5
-    code: float = 0.2
-    words: float = 0.2
+    lead: float = 0.7
+    body: float = 0.55
+    code: float = 0.26
+    words: float = 0.41
     synonym: float = 0.7
     """What a thesaurus word counts where the package knows the user's own word."""
-    unsaid: float = 0.8
+    unsaid: float = 0.98
     """The same where it does not, or where that is an everyday word."""
-    phrase: float = 0.9
+    phrase: float = 0.93
     """What a phrase of the thesaurus weighs against a word of the same rarity."""
-    aside: float = 0.75
+    aside: float = 0.9
     """What words weigh that only tell the story around the question."""
-    fade: float = 0.07
+    fade: float = 0.05
     """By how much each further word of a thesaurus rule counts less."""
-    precision: float = 0.45
-    bm25: float = 0.25
-    prior: float = 1.5
-    weak: float = 0.6
-    rare: float = 1.1
+    precision: float = 0.43
+    bm25: float = 0.27
+    prior: float = 1.44
+    weak: float = 0.86
+    rare: float = 0.63
     """Exponent of a word's rarity."""
-    fault: float = 0.7
+    fault: float = 0.68
     """What an exception counts where the question does not speak of errors."""
-    parameter: float = 1.0
+    parameter: float = 1.04
     """What a parameter counts against a symbol."""
-    owner: float = 0.2
+    section: float = 0.9
+    """What a section of a README counts against a symbol."""
+    owner: float = 0.23
     """What a method loses when the question does not name its class."""
-    needed: float = 0.85
+    needed: float = 0.78
     """What a parameter without default counts: the callable is then the answer."""
     unnamed: float = 0.3
     """What a parameter loses when the question does not say its name."""
-    together: float = 0.2
+    together: float = 0.55
     """Exponent of coverage: one passage that holds two words beats two that hold one each."""
-    length: float = 0.05
+    length: float = 0.04
     """How much a long passage loses."""
 
 
@@ -289,6 +291,8 @@ def _ranked(
         score *= _ELSEWHERE
     if not errors_asked and _FAULT.search(passage.symbol or ""):
         score *= weights.fault
+    if passage.kind == "section":
+        score *= weights.section
     if passage.kind == "parameter":
         said = _named(passage.parameter or "", terms)
         score *= weights.parameter * (weights.needed if passage.data.get("needed") else 1.0)

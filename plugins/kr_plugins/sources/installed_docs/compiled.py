@@ -70,7 +70,12 @@ def modules() -> Iterator[Module]:
 
 
 def _belongs(value: Any, module: str) -> bool:
-    return callable(value) and getattr(value, "__module__", module) in {module, _MODULES[module], "builtins", None}
+    return callable(value) and getattr(value, "__module__", module) in {
+        module,
+        _MODULES[module],
+        "builtins",
+        None,
+    }
 
 
 def _offered(public: str, attribute: str, value: Any) -> bool:
@@ -83,7 +88,11 @@ def _add(module: Module, qualname: str, value: Any) -> None:
     if not isinstance(doc, str) or not doc.strip():
         return
     signature = getattr(value, "__text_signature__", None)
-    head = f"{qualname.rpartition('.')[2]}{signature or ''}".replace("($self, ", "(").replace("($self)", "()").replace("($module, ", "(")
+    head = (
+        f"{qualname.rpartition('.')[2]}{signature or ''}".replace("($self, ", "(")
+        .replace("($self)", "()")
+        .replace("($module, ", "(")
+    )
     lines, _cut = docstrings.clean(doc)
     module.definitions[qualname] = Definition(
         "class" if inspect.isclass(value) else "function",

@@ -6,6 +6,7 @@ package took minutes where this takes a fraction of a second.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,6 +44,8 @@ class Names:
         self._parts = self._imported()
         self._collect_aliases()
         self._collect_subclasses()
+        self._instances: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._collect_instances()
 
     def of(self, definition: Definition) -> Naming:
         """The name users write for a definition, other names for it, and whether any of them is public."""
@@ -164,6 +167,18 @@ class Names:
                     if parent is not None and parent is not definition:
                         self._subclasses[parent.module, parent.qualname].append(definition)
 
+    def _collect_instances(self) -> None:
+        """Public objects of private classes: `loguru.logger` is how `_Logger.add` is called."""
+        for module in self.modules.values():
+            for definition in module.definitions.values():
+                made = re.match(r"\w+(?:\s*:[^=]+)?\s*=\s*([A-Za-z_][\w.]*)\(", definition.signature)
+                if definition.kind != "constant" or made is None:
+                    continue
+                maker = self.resolve(module.name, made[1])
+                if maker is not None and maker.kind == "class":
+                    aliases = self._aliases.get((definition.module, definition.qualname), [])
+                    self._instances[maker.module, maker.qualname].extend(aliases)
+
     # -- choosing --
 
     def _name(self, definition: Definition) -> Naming:
@@ -176,6 +191,10 @@ class Names:
         hidden = member.startswith("_") and not (member.startswith("__") and member.endswith("__"))
         known = self.of(owner)
         candidates = [f"{known.name}.{member}"] if known.public else []
+        if not known.public:
+            candidates += [
+                f"{instance}.{member}" for instance in self._instances.get((owner.module, owner.qualname), ())
+            ]
         for subclass in self._inheriting(owner, member):
             naming = self.of(subclass)
             if naming.public:

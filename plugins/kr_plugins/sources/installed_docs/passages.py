@@ -169,7 +169,12 @@ class _Maker:
             lead=doc.lead if doc else "",
             code=_ordered_code(doc),
             prose="\n".join(doc.lines) if doc else "",
-            words=" ".join([_context(self.owner(module, definition), module), *(parameter.name for parameter in definition.parameters)]),
+            words=" ".join(
+                [
+                    _context(self.owner(module, definition), module),
+                    *(parameter.name for parameter in definition.parameters),
+                ]
+            ),
             prior=prior,
             data={
                 "lines": lines,
@@ -334,13 +339,15 @@ class _Maker:
             symbol=naming.name,
             parameter=name,
             name=f"{_shown_name(naming.name)} {name}",
-            lead=_description(doc_lines, type_text),
+            lead=docstrings.lead(doc_lines) if parameter is not None and parameter.doc else _description(doc_lines, type_text),
             code=tuple(block.code for block in docstrings.code_blocks(doc)),
             prose="\n".join(doc),
             words=" ".join([definition.doc.lead if definition.doc else "", module.name.replace(".", " ")]),
             prior=round(prior * (0.9 + 0.1 * use) * (1.0 if doc_lines else 0.8), 4),
             data={
-                "what": "field" if parameter is not None and parameter.doc is not None else definition.kind,
+                "what": "field"
+                if parameter is not None and parameter.doc is not None and definition.fields
+                else definition.kind,
                 "doc": "\n".join(doc)[:_MAX_TEXT],
                 "doc_line": doc_line,
                 "site": site,
@@ -417,6 +424,7 @@ def _site(definition: Definition, naming: Naming, parameter: Parameter | None) -
         "line": definition.line,
         "source": parameter.source if parameter else "",
         "source_line": parameter.line if parameter else 0,
+        "tail": list(parameter.tail) if parameter and parameter.tail else None,
         "required": [other.name for other in definition.parameters if other.required],
     }
 
@@ -430,6 +438,9 @@ def with_site(doc: str, doc_line: int, site: dict[str, Any]) -> tuple[str, list[
     if site["source"]:
         lines.append([len(parts), site["source_line"]])
         parts.extend(site["source"].split("\n"))
+    if site["tail"]:
+        lines.append([len(parts), site["tail"][0]])
+        parts.extend(site["tail"][1].split("\n"))
     return "\n".join(parts), lines
 
 

@@ -39,6 +39,8 @@ class Parameter:
     """`*` or `**` where it takes any number of arguments."""
     doc: docstrings.Docstring | None = None
     doc_line: int = 0
+    tail: tuple[int, str] | None = None
+    """Line and text of a default that stands far from the name."""
 
 
 @dataclass(slots=True)
@@ -340,18 +342,48 @@ class _Reader:
             source = self.segment(argument)
             if default is not None:
                 source = self.between(argument, default)
+            annotation = argument.annotation
+            doc, doc_line = self.annotated_doc(annotation)
+            tail = None
+            if (
+                doc is not None
+                and isinstance(annotation, ast.Subscript)
+                and isinstance(annotation.slice, ast.Tuple)
+            ):
+                annotation = annotation.slice.elts[0]  # the type in `Annotated[type, ..., Doc("...")]`
+                source = self.between(argument, annotation)
+                if default is not None:
+                    tail = (default.lineno, self.segment(default))
             found.append(
                 Parameter(
                     argument.arg,
                     source,
                     argument.lineno,
-                    self.segment(argument.annotation) if argument.annotation else None,
+                    self.segment(annotation) if annotation else None,
                     self.segment(default) if default is not None else None,
                     required=default is None and argument not in (arguments.vararg, arguments.kwarg),
                     star="*" if argument is arguments.vararg else "**" if argument is arguments.kwarg else "",
+                    doc=doc,
+                    doc_line=doc_line,
+                    tail=tail,
                 )
             )
         return found
+
+    def annotated_doc(self, annotation: ast.expr | None) -> tuple[docstrings.Docstring | None, int]:
+        """The text of `Annotated[type, Doc("...")]` (PEP 727's form, used by FastAPI and Typer)."""
+        if not (isinstance(annotation, ast.Subscript) and _dotted(annotation.value).endswith("Annotated")):
+            return None, 0
+        parts = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else []
+        for part in parts[1:]:
+            if (
+                isinstance(part, ast.Call)
+                and _dotted(part.func).rpartition(".")[2] == "Doc"
+                and part.args
+                and isinstance(part.args[0], ast.Constant)
+            ):
+                return self.parsed(part.args[0])
+        return None, 0
 
     def between(self, argument: ast.arg, default: ast.expr) -> str:
         first, last = argument.lineno - 1, (default.end_lineno or default.lineno) - 1
