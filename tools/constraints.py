@@ -1,3 +1,4 @@
+# ruff: noqa: INP001  a script, not a package
 """Print the versions of `uv.lock` as constraints for pip, so that both install the same tools."""
 
 from __future__ import annotations

@@ -1,0 +1,61 @@
+"""Where the documentation's blocks run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SWITCHES = ("KR_CACHE_DIR", "KR_TRUST", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH")
+
+
+@pytest.fixture(scope="session")
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """KR's cache folder: a page need not read again what the page before it has read."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def run(tmp_path: Path, cache_folder: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`run(command, installs=False)`: run a command as a reader does, in the page's own folder."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    environ = {name: value for name, value in os.environ.items() if name not in _SWITCHES}
+    environ |= {"KR_CACHE_DIR": str(cache_folder), "HOME": str(tmp_path), "NO_COLOR": "1"}
+    ready: list[Path] = []
+
+    def run(command: list[str], *, installs: bool = False) -> subprocess.CompletedProcess[str]:
+        if not ready:
+            ready.append(_own_environment(tmp_path / "env") if installs else Path(sys.executable).parent)
+            environ["PATH"] = f"{ready[0]}{os.pathsep}{environ.get('PATH', os.defpath)}"
+            if installs:  # the build backend is in the environment: no network is needed
+                environ.update(PIP_NO_BUILD_ISOLATION="false", PIP_NO_INDEX="1")
+        return subprocess.run(
+            command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    return run
+
+
+def _own_environment(folder: Path) -> Path:
+    """An environment that a page may install into; it sees all of this one, KR included."""
+    venv.create(folder, with_pip=True, symlinks=True)
+    site = next(folder.glob("lib/python*/site-packages"))
+    # as a site directory, so that its own .pth files (KR's editable install) are followed too
+    inherited = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
+    (site / "inherited.pth").write_text(inherited, "utf-8")
+    script = folder / "bin" / "kr"
+    script.write_text(
+        f"#!{folder}/bin/python\nimport sys\nfrom kr_core.cli import main\nsys.exit(main())\n", "utf-8"
+    )
+    script.chmod(0o755)
+    return folder / "bin"

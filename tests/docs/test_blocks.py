@@ -1,0 +1,67 @@
+"""Every command and every program that README and docs show runs as it stands there."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from pages import PAGES, ROOT, Block, blocks
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+RUN = {"sh", "console", "python"}
+SHOWN = {"text", "markdown", "yaml", "toml", "json"}
+"""Languages of blocks that are only shown; with a title they are written to that file."""
+
+EXEMPT = {
+    "make try": "sets up the environment that this test runs in; CI calls it first",
+    "make test": "runs this test",
+    "make faults": "CI's second command",
+    "make bench": "takes minutes; run for each release",
+    "make bench-table": "rewrites a page",
+    "make reference": "rewrites pages; test_reference.py checks that they are current",
+    "make format": "rewrites the code",
+    "pip install ./kr": "needs the network; CI builds the wheel",
+}
+"""Commands that are shown and not run, each with its reason."""
+
+
+def _command(block: Block) -> str:
+    """The block without the exempt lines."""
+    lines = block.commands.splitlines(keepends=True)
+    return "".join(line for line in lines if line.split("#")[0].strip() not in EXEMPT)
+
+
+@pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES])
+def test_the_blocks_of_a_page_run_in_order(
+    page: str, tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """A reader who follows a page from top to bottom in one folder meets no error."""
+    found = blocks(ROOT / page)
+    installs = any("pip install" in _command(block) for block in found if block.language in {"sh", "console"})
+    for block in found:
+        if block.title:
+            file = tmp_path / "project" / block.title
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text, "utf-8")
+            continue
+        if block.language not in RUN:
+            continue
+        command = ["python", "-W", "error", "-c", block.text]
+        if block.language != "python":
+            command = ["sh", "-e", "-c", _command(block)]
+        done = run(command, installs=installs)
+        assert done.returncode == 0, f"{page}:{block.line}\n{block.text}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES])
+def test_every_block_says_what_it_is(page: str) -> None:
+    """A block with no language, or an unknown one, would be passed over in silence."""
+    for block in blocks(ROOT / page):
+        assert block.language in RUN | SHOWN, f"{page}:{block.line}: language {block.language!r}"

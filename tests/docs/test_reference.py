@@ -1,0 +1,54 @@
+"""The reference is complete and current."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from kr_core.hookspecs import NOUNS
+
+sys.path.insert(0, str(Path(__file__).parent))
+from pages import PAGES, ROOT
+
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def test_generated_pages_are_current() -> None:
+    """What `make reference` would write stands in docs/reference."""
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "tools" / "reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    reference = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reference)
+    for path, text in reference.pages().items():
+        assert path.read_text("utf-8") == text, f"{path.name} is old; run `make reference`"
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_every_hook_has_a_heading_and_an_example(noun: str) -> None:
+    """A new hook fails here until docs/reference/plugins.md describes it."""
+    page = (ROOT / "docs" / "reference" / "plugins.md").read_text("utf-8")
+    section = re.split(rf"^## {noun}$", page, flags=re.MULTILINE)[1].split("\n## ")[0]
+    for said in ("**When it is called.**", "**When it fails.**", f"def {NOUNS[noun]}()"):
+        assert said in section, f"plugins.md, {noun}: {said}"
+
+
+@pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES])
+def test_links_lead_somewhere(page: str) -> None:
+    """A relative link names a file that is there."""
+    text = (ROOT / page).read_text("utf-8")
+    for target in _LINK.findall(text):
+        if not target.startswith(("http:", "https:", "#")):
+            assert ((ROOT / page).parent / target.split("#")[0]).exists(), target
+
+
+def test_every_page_is_in_the_index() -> None:
+    """docs/index.md leads to all pages."""
+    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        name = page.relative_to(ROOT / "docs").as_posix()
+        assert name == "index.md" or f"({name})" in index, name
