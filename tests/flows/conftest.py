@@ -1,0 +1,54 @@
+"""A project with a small documented package, pipelines in a folder, and the real command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from support import PARCEL, Bench, Done, install, make_environment
+
+
+@pytest.fixture
+def project_folder(tmp_path):
+    """A project whose environment has the package `parcel` 1.4.0."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    install(make_environment(folder), "parcel", "1.4.0", {"parcel/__init__.py": PARCEL})
+    return folder
+
+
+@pytest.fixture
+def bench(tmp_path):
+    """A folder without an environment, in which pipelines are opened with given sources."""
+    made = Bench(tmp_path / "work")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def environ(tmp_path):
+    """The environment of commands: nothing of the tester's own projects."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("VIRTUAL_ENV", "CONDA", "KR_"))
+    }
+    return {**kept, "KR_CACHE_DIR": str(tmp_path / "cache"), "NO_COLOR": "1"}
+
+
+@pytest.fixture
+def kr(project_folder, environ):
+    """Run `kr` in the project: `kr("research", "...", input=b"", cwd=folder)`."""
+
+    def run(*arguments, input=b"", cwd=project_folder, env=None, timeout=60):  # noqa: A002  as in subprocess
+        command = [sys.executable, "-m", "kr_core", *map(os.fspath, arguments)]
+        return Done(
+            subprocess.run(
+                command, check=False, capture_output=True, input=input, cwd=cwd, env={**environ, **(env or {})},
+                timeout=timeout,
+            )
+        )  # fmt: skip
+
+    return run
