@@ -16,9 +16,15 @@ _ROLE = re.compile(r":[\w:+.-]+:`[~!]?([^`<]*?)(?:\s*<[^`>]*>)?`")
 _LINK = re.compile(r"`([^`<]+?)\s*<[^`>]+>`_{1,2}")
 
 
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)")
+_TAG = re.compile(r"</?(?:abbr|a|b|i|em|strong|code|span|p|br|sup|sub)(?: [^<>]*)?/?>")
+
+
 def plain(text: str) -> str:
-    """A text without reStructuredText mark-up (roles, double backticks, links), white space folded."""
+    """A text as it reads: without roles, link targets, inline tags and double backticks, white space folded."""
     text = _ROLE.sub(r"`\1`", text)
+    text = _MARKDOWN_LINK.sub(r"\1", text)
+    text = _TAG.sub("", text)
     text = _LINK.sub(r"\1", text)
     return folded(re.sub(r"(?<!`)``(?!`)", "`", text))
 

@@ -37,6 +37,8 @@ _PLAIN_LITERAL = re.compile(
 )
 
 
+_ASIDES = frozenset({"see also", "references", "returns", "raises", "yields"})
+"""Headed parts of a docstring that are lists of names, not prose."""
 _VERBS = frozenset({"Pass", "Set", "Call", "Await", "Use", "Read", "See"})
 _WORTH_NAMING = 0.55
 """An alternative is named if it covers so much of what the first passage covers."""
@@ -217,7 +219,9 @@ class _Composer:
         if passage.parameter:
             claims.append(self.accepts(part))
         first = _sentences(passage.lead)[:1]
-        further = [s for s in _sentences(_prose(_documentation(passage))) if not any(said in s for said in first)]
+        further = [
+            s for s in _sentences(_prose(_documentation(passage))) if not any(said in s for said in first)
+        ]
         if passage.kind != "section":
             further = _sentences(passage.lead)[1:] + further
             for chosen in self.best(further, 2):
@@ -328,14 +332,17 @@ class _Composer:
 
     def best_sentences(self, text: str, limit: int) -> list[str]:
         candidates = _sentences(text)
-        return self.best(candidates, limit) or [s for s in candidates if len(s) <= _LONG_SENTENCE][:1]
+        return (
+            self.best(candidates, limit)
+            or [s for s in candidates if len(s) <= _LONG_SENTENCE and _says_something(s)][:1]
+        )
 
     def best(self, candidates: list[str], limit: int) -> list[str]:
         """Sentences that hold most of what was asked, at most `limit`, in the order of the text."""
         scored = [
             (len(stems(sentence) & self.asked), -number, sentence)
             for number, sentence in enumerate(dict.fromkeys(candidates))
-            if 12 <= len(sentence) <= _LONG_SENTENCE
+            if 12 <= len(sentence) <= _LONG_SENTENCE and _says_something(sentence)
         ]
         chosen = sorted(scored, reverse=True)[:limit]
         return [sentence for score, _number, sentence in sorted(chosen, key=lambda c: -c[1]) if score >= 2]
@@ -350,6 +357,16 @@ def _related(text: str) -> str:
 def _sentences(text: str) -> list[str]:
     """The sentences of paragraphs, each paragraph a line."""
     return [part.strip() for line in text.split("\n") for part in _SENTENCE_END.split(line) if part.strip()]
+
+
+def _says_something(sentence: str) -> bool:
+    """Whether a sentence is more than a pointer ("Read more in ...", "Run it with:") or a link."""
+    said = re.sub(r"https?://\S+|[*_`\[\]()]", "", plain(sentence)).strip()
+    return (
+        len(said.split()) >= 4
+        and not said.endswith(":")
+        and not re.match(r"(?:Read more|See|For more|More (?:info|details)|Full)\b", said)
+    )
 
 
 def _documentation(passage: Passage) -> str:
@@ -374,9 +391,15 @@ def _documentation(passage: Passage) -> str:
 def _prose(text: str) -> str:
     """The running text of a passage: headings, code, tables and mark-up lines left out."""
     kept: list[str] = []
-    fenced = False
-    for line in text.split("\n"):
+    fenced = aside = False
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
         stripped = line.strip()
+        if number + 1 < len(lines) and re.match(r"^[-=~^]{3,}$", lines[number + 1].strip()):
+            aside = stripped.lower() in _ASIDES
+        if aside:
+            kept.append("\n")
+            continue
         if stripped.startswith(("```", "~~~")):
             fenced = not fenced
             continue

@@ -71,6 +71,10 @@ class PassageIndex:
             "select distinct doc, col from vocabulary where term = ?", (root,)
         ).fetchall()
 
+    def names(self, root: str) -> bool:
+        """Whether a stem stands in any passage's name."""
+        return any(field == "name" for _number, field in self.postings(root))
+
     def priors(self) -> dict[int, float]:
         """The prior of each passage."""
         return dict(self._connection.execute("select id, prior from passages"))
@@ -155,7 +159,7 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
     connection.executescript(_TABLES)
     connection.execute("begin")
     size = 0
-    for size, passage in enumerate(passages, start=1):  # noqa: B007  the last number is the size
+    for size, passage in enumerate(passages, start=1):
         connection.execute(
             f"insert into passages (id, {_COLUMNS}) values (?,?,?,?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
             (

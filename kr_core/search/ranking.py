@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _CANDIDATES = 200
 _SAME_SYMBOL = 2
 """At most so many passages about one symbol among the first."""
+_SORTED_OUT = 20
+"""So many places are sorted out; nobody is shown more."""
+_TWIN = 0.6
+"""Two texts that share so many of their words are near copies."""
 _ELSEWHERE = 0.35
 """What a passage outside the modules that the question names still counts."""
 
@@ -32,11 +36,11 @@ _ELSEWHERE = 0.35
 class Weights(NamedTuple):
     """What counts how much; the defaults are the tuned ones."""
 
-    name: float = 1.0
+    name: float = 1.26
     lead: float = 0.7
     body: float = 0.55
     code: float = 0.26
-    words: float = 0.41
+    words: float = 0.5
     synonym: float = 0.7
     """What a thesaurus word counts where the package knows the user's own word."""
     unsaid: float = 0.98
@@ -47,25 +51,27 @@ class Weights(NamedTuple):
     """What words weigh that only tell the story around the question."""
     fade: float = 0.05
     """By how much each further word of a thesaurus rule counts less."""
-    precision: float = 0.43
-    bm25: float = 0.27
+    precision: float = 0.41
+    bm25: float = 0.2
     prior: float = 1.44
-    weak: float = 0.86
-    rare: float = 0.63
+    weak: float = 0.89
+    rare: float = 0.56
     """Exponent of a word's rarity."""
-    fault: float = 0.68
+    fault: float = 0.64
     """What an exception counts where the question does not speak of errors."""
     parameter: float = 1.04
     """What a parameter counts against a symbol."""
+    naming: float = 1.2
+    """What a word weighs more that stands in some name of the package."""
     section: float = 0.9
     """What a section of a README counts against a symbol."""
-    owner: float = 0.23
+    owner: float = 0.42
     """What a method loses when the question does not name its class."""
     needed: float = 0.78
     """What a parameter without default counts: the callable is then the answer."""
-    unnamed: float = 0.3
+    unnamed: float = 0.64
     """What a parameter loses when the question does not say its name."""
-    together: float = 0.55
+    together: float = 0.74
     """Exponent of coverage: one passage that holds two words beats two that hold one each."""
     length: float = 0.04
     """How much a long passage loses."""
@@ -104,6 +110,8 @@ class Ranked(NamedTuple):
     """Share of the question's weight that the passage holds anywhere, synonyms counted in part; 0-1."""
     covered: frozenset[str]
     """The words of the question that it holds."""
+    also: tuple[str, ...] = ()
+    """Symbols of near copies that were folded into it."""
 
 
 def question_terms(
@@ -125,6 +133,8 @@ def question_terms(
         )
         if root in asides:
             weight *= weights.aside
+        if index.names(root):
+            weight *= weights.naming
         found[root] = Term(word, weight, {root: 1.0}, known=rarity is not None, weak=weak)
     _halve_parts(found)
     for expansion in expand(asked):
@@ -262,14 +272,43 @@ def _held(
 
 
 def _diverse(ranked: list[Ranked]) -> list[Ranked]:
-    """The same order, but that further passages about one symbol come after everything else."""
+    """The same order with near copies folded into the first of them, and third passages about one symbol last.
+
+    `numpy.choose(choices)` and `numpy.ma.choose(choices)` say the same: one place, and the other is named beside it.
+    """
+    first: list[Ranked] = []
+    later: list[Ranked] = []
     seen: Counter[str] = Counter()
-    first, later = [], []
     for found in ranked:
-        symbol = found.passage.symbol or found.passage.title
+        passage = found.passage
+        symbol = passage.symbol or passage.title
+        place = next(
+            (number for number, other in enumerate(first) if _are_twins(other.passage, passage)), None
+        )
+        if place is not None:
+            first[place] = first[place]._replace(also=(*first[place].also, symbol))
+            continue
         seen[symbol] += 1
         (first if seen[symbol] <= _SAME_SYMBOL else later).append(found)
+        if len(first) >= _SORTED_OUT:
+            break
     return first + later
+
+
+def _are_twins(one: IndexedPassage, other: IndexedPassage) -> bool:
+    """Whether two passages say the same of things with the same last name."""
+    if (
+        one.symbol is None
+        or other.symbol is None
+        or one.symbol == other.symbol
+        or one.parameter != other.parameter
+    ):
+        return False
+    if one.symbol.rpartition(".")[2] != other.symbol.rpartition(".")[2]:
+        return False
+    ours, theirs = set(words(one.lead)), set(words(other.lead))
+    larger = max(len(ours), len(theirs))
+    return larger == 0 or len(ours & theirs) >= _TWIN * larger
 
 
 def _ranked(

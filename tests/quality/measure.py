@@ -17,8 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kr_core import Finding, LocalProject, ResearchQuery
-from kr_core import yamltext
+from kr_core import Finding, LocalProject, ResearchQuery, yamltext
 from kr_core.knowledge.topics import topic_and_tags
 from kr_core.pipeline import reporting
 from kr_core.pipeline.chain import Context

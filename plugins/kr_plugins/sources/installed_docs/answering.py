@@ -59,7 +59,10 @@ def _passage(found: Ranked, terms: Sequence[Term], origin: Origin) -> Passage:
         base = _at_site(indexed, chosen, tuple(site["symbol"] for site in sites), origin)
     else:
         base = _plain(indexed, origin)
-    return base.model_copy(update={"coverage": min(1.0, found.coverage), "covered": found.covered})
+    also = tuple(dict.fromkeys([*base.also, *(name for name in found.also if name != base.symbol)]))
+    return base.model_copy(
+        update={"also": also, "coverage": min(1.0, found.coverage), "covered": found.covered}
+    )
 
 
 def _at_site(indexed: IndexedPassage, site: dict[str, Any], also: tuple[str, ...], origin: Origin) -> Passage:
@@ -112,7 +115,7 @@ def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> 
         code=indexed.code,
         version=origin.version,
         official=origin.official,
-    )  # type: ignore[arg-type]
+    )
 
 
 def _explain(index: PassageIndex, found: Ranked, passage: Passage, origin: Origin) -> list[Passage]:

@@ -92,7 +92,7 @@ class Names:
 
     def _imported(self) -> frozenset[str]:
         """The modules that another module (not the package that holds them) imports from."""
-        found = set()
+        found: set[str] = set()
         for module in self.modules.values():
             sources = [
                 source if name is None or f"{source}.{name}" not in self.modules else f"{source}.{name}"

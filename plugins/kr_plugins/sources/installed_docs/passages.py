@@ -17,7 +17,7 @@ from kr_plugins.sources.installed_docs import docstrings, markup
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kr_plugins.sources.installed_docs.naming import Naming, Names
+    from kr_plugins.sources.installed_docs.naming import Names, Naming
     from kr_plugins.sources.installed_docs.reading import Definition, Module, Parameter
 
 _SEE = re.compile(
@@ -31,6 +31,9 @@ _HOUSEKEEPING = re.compile(
     re.IGNORECASE,
 )
 _OPTIONAL = re.compile(r"^\*?\(optional\)\*?[:,.]?\s+|^Optional[.:]\s+(?=[A-Z])", re.IGNORECASE)
+_PLAIN_WORD = re.compile(r"[a-z]+")
+_COMMON = 4
+"""A word of the prose counts as one when it stands there so often."""
 _OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
 _MAX_TEXT = 6000
 _MAX_SITES = 24
@@ -50,8 +53,33 @@ class TextFile(NamedTuple):
 def make(modules: Mapping[str, Module], names: Names, texts: Sequence[TextFile] = ()) -> list[IndexedPassage]:
     """All passages of a distribution, clones collapsed."""
     maker = _Maker(modules, names, texts)
-    passages = _collapse(maker.all())
-    return [maker.with_pointers(passage) for passage in passages]
+    passages = [maker.with_pointers(passage) for passage in _collapse(maker.all())]
+    split = _joined_words(passages)
+    return [passage._replace(name=_spread(passage.name, split)) for passage in passages]
+
+
+def _joined_words(passages: Sequence[IndexedPassage]) -> dict[str, str]:
+    """Names that join two words without a mark (`savefig`, `textlength`), told by the package's own prose."""
+    prose = Counter(word for passage in passages for word in _PLAIN_WORD.findall(passage.lead.lower()))
+    common = {word for word, count in prose.items() if count >= _COMMON and len(word) >= 3}
+    found = {}
+    for name in {part for passage in passages for part in _PLAIN_WORD.findall(passage.name.lower())}:
+        if len(name) < 6 or name in common:
+            continue
+        cuts = [(name[:cut], name[cut:]) for cut in range(3, len(name) - 2)]
+        known = [
+            (min(prose[first], prose[last]), f"{first} {last}")
+            for first, last in cuts
+            if {first, last} <= common
+        ]
+        if known:
+            found[name] = max(known)[1]
+    return found
+
+
+def _spread(name: str, split: Mapping[str, str]) -> str:
+    more = [split[part] for part in _PLAIN_WORD.findall(name.lower()) if part in split]
+    return " ".join([name, *more])
 
 
 def text_passages(text: TextFile, *, docstring: bool = False) -> Iterator[IndexedPassage]:
@@ -339,7 +367,9 @@ class _Maker:
             symbol=naming.name,
             parameter=name,
             name=f"{_shown_name(naming.name)} {name}",
-            lead=docstrings.lead(doc_lines) if parameter is not None and parameter.doc else _description(doc_lines, type_text),
+            lead=docstrings.lead(doc_lines)
+            if parameter is not None and parameter.doc
+            else _description(doc_lines, type_text),
             code=tuple(block.code for block in docstrings.code_blocks(doc)),
             prose="\n".join(doc),
             words=" ".join([definition.doc.lead if definition.doc else "", module.name.replace(".", " ")]),
@@ -462,10 +492,8 @@ def _description(lines: list[str], type_text: str) -> str:
     if not lines:
         return ""
     first, *rest = [line.strip() for line in lines]
-    if (
-        type_text
-        and first.endswith(f": {type_text}")
-        or (not type_text and rest and re.fullmatch(r"[\w*, ]+", first))
+    if (type_text and first.endswith(f": {type_text}")) or (
+        not type_text and rest and re.fullmatch(r"[\w*, ]+", first)
     ):
         return docstrings.lead(rest)  # NumPy: the name and its type have a line of their own
     first = re.sub(r"^([\w*, ]+): \(([^)]*)\): ", r"\1 (\2): ", first)

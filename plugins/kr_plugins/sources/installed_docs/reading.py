@@ -281,7 +281,7 @@ class _Reader:
 
     # -- verbatim text --
 
-    def segment(self, node: ast.expr | ast.stmt) -> str:
+    def segment(self, node: ast.expr | ast.stmt | ast.arg) -> str:
         """The source of a node, dedented to its first column."""
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         start = self.column(first, node.col_offset)
