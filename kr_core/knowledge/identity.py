@@ -17,7 +17,7 @@ _SAFE_FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 """Names that Windows keeps for devices, whatever the extension (Microsoft, "Naming Files, Paths")."""
 
-_ORDINARY = re.compile(r"[a-z0-9\s\-_.,;:!?'\"()/`‐-―‘’“”…]*")  # noqa: RUF001  typographic marks
+_ORDINARY = re.compile(r"[a-z0-9\s\-_.,;:!?'\"()/`‐-―‘’“”…]*")
 _TELLING_MARK = re.compile(r"(?:^|\s)[-_.]+(?=[a-z0-9])|__|[a-z0-9]_+(?:\s|$)")
 """Marks that belong to a name, as in `--lf`, `.env` or `__init__`: without them it is another topic."""
 _LOOKS_HASHED = re.compile(r"(?:^|-)[0-9a-f]{8}$")

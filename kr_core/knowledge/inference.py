@@ -34,12 +34,12 @@ _FOR = re.compile(r"\bfor\s+(?:the\s+)?[`'\"]?$", re.IGNORECASE)
 _USE = re.compile(r"\b(?:use|uses|used)\s+(?:the\s+)?[`'\"]?$", re.IGNORECASE)
 _IMPORT = re.compile(r"(?:^|[\s`(])import\s+$|\bfrom\s+$", re.IGNORECASE)
 _NOUN = re.compile(r"[`'\"]?\s+(?:library|package|module|framework|distribution)\b", re.IGNORECASE)
-_END = re.compile(r"[`'\"]?(?:\s*(?:==|v|version\s*)?\s*\d[\w.]*)?\s*(?:[,;:?!)。，？]|\.(?:\s|$)|$|中|里)")  # noqa: RUF001
+_END = re.compile(r"[`'\"]?(?:\s*(?:==|v|version\s*)?\s*\d[\w.]*)?\s*(?:[,;:?!)。，？]|\.(?:\s|$)|$|中|里)")
 _VERB_BEFORE = re.compile(
     r"\b(?:to|i|we|you|they|can|could|should|would|will|not|a|an|each|every|this|that)\s+$", re.IGNORECASE
 )
 _FILE_TAILS = frozenset(
-    "c cfg conf css csv env html ini ipynb java js json lock log md pdf py rs rst sh sql toml ts txt xml yaml yml".split()  # noqa: SIM905  easier to read than forty strings
+    "c cfg conf css csv env html ini ipynb java js json lock log md pdf py rs rst sh sql toml ts txt xml yaml yml".split()
 )
 _ENGLISH_ENDINGS = re.compile(
     r"(?:ing|ings|tion|tions|sion|ment|ments|ness|ity|ities|ly|able|ible|ed|ence|ance|ism|ship|ful|less|ous|ual|ies|ss|ers|ors|ure)$"

@@ -36,7 +36,7 @@ _OPENINGS = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_EDGES = " \t\n.,;:!?¿¡。，、；：！？…-–—"  # noqa: RUF001  marks of other scripts
+_EDGES = " \t\n.,;:!?¿¡。，、；：！？…-–—"
 _WHOLLY_QUOTED = re.compile(r"([`'\"])([^`'\"]*)\1")
 
 

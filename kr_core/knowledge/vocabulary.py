@@ -17,7 +17,7 @@ PLAIN_ENGLISH = frozenset(
     table tables tag tags tap task tasks tenacity test testing tests text textual this thread threading time timeout
     token tokenize toolz tools trace traceback transitions trees turtle types typing units utils uuid version
     vine voluptuous warnings watch watchdog web websocket websockets wheel wire wrapt xml yarn zip
-    """.split()  # noqa: SIM905  a list of 200 strings would be unreadable
+    """.split()
 )
 """Names of packages and modules that a question may hold as ordinary words: they need a cue beside them."""
 
@@ -27,7 +27,7 @@ DEFINITE_MODULES = frozenset(
     hashlib heapq importlib itertools json linecache mimetypes multiprocessing optparse pathlib pdb pprint
     shelve shlex shutil smtplib socketserver sqlite3 subprocess sysconfig tarfile tempfile textwrap timeit tkinter
     tomllib tracemalloc unittest urllib venv weakref zipfile zoneinfo
-    """.split()  # noqa: SIM905  a list of 200 strings would be unreadable
+    """.split()
 )
 """Modules of the standard library that mean only that, where they are written in lower case."""
 
@@ -42,7 +42,7 @@ KNOWN = frozenset(
     rubocop ruff rust sanic scala scikit-learn scipy scrapy seaborn selenium serde sinatra spark spring sqlalchemy
     sqlite starlette streamlit strapi svelte swift symfony tailwind tensorflow terraform tokio tornado trio typescript
     typer uvicorn vite vitest vue webpack zod zustand
-    """.split()  # noqa: SIM905  a list of 200 strings would be unreadable
+    """.split()
 )
 """Names of libraries, languages and tools that no one uses for anything else beside `in` or `with`."""
 
@@ -113,6 +113,6 @@ NOT_LIBRARIES = frozenset(
     upload uri url user utc utf utf-8 utf8 utf16 uuid value variable vector verbose version video view vim virtual
     visual wait warning week weight width wifi wild window windows word work worker world wrapper write x509 xml
     yaml year zero zip zone
-    """.split()  # noqa: SIM905  a list of 200 strings would be unreadable
+    """.split()
 )
 """Words after `in` or `with` that are formats, protocols and common nouns; their plurals too."""
