@@ -26,10 +26,11 @@ def shortest_example(
     the shorter.
     """
     best: tuple[tuple[int, int, int], Passage, str] | None = None
+    spoken = _types_spoken_of(passage, candidates)
     for candidate in candidates:
         for block in candidate.code:
             for piece in _pieces(block):
-                use = _use(passage, candidate, piece)
+                use = _use(passage, candidate, piece, spoken)
                 if use == 0 or _only_imports(piece):
                     continue
                 rank = (use, min(3, len(stems(piece) & asked)), -len(piece))
@@ -38,7 +39,7 @@ def shortest_example(
     return None if best is None else (best[1], best[2])
 
 
-def _use(passage: Passage, candidate: Passage, code: str) -> int:
+def _use(passage: Passage, candidate: Passage, code: str, spoken: str) -> int:
     """How well code shows the passage: 4 passes the parameter to the symbol, 3 passes it, 2 makes its type, 1 calls the symbol."""
     names = [name for name in (passage.symbol, *passage.also, *passage.aliases) if name]
     at_home = candidate is passage or (candidate.symbol is not None and candidate.symbol == passage.symbol)
@@ -48,11 +49,25 @@ def _use(passage: Passage, candidate: Passage, code: str) -> int:
                 return 4
             return 3 if at_home else 0
         maker = (candidate.symbol or "").rpartition(".")[2]
-        return 2 if candidate.kind == "type" and maker and _calls(candidate.symbol or "", code) else 0
+        named = bool(maker) and bool(re.search(rf"\b{re.escape(maker)}\b", spoken))
+        return 2 if named and candidate.kind == "type" and _calls(candidate.symbol or "", code) else 0
     if passage.symbol and passage.what:
         shown = any(_calls(name, code, loosely=at_home) for name in names)
         return 1 if shown else 0
     return 1 if candidate is passage else 0
+
+
+def _types_spoken_of(passage: Passage, candidates: Sequence[Passage]) -> str:
+    """A parameter's annotation and what its alias stands for: the types whose examples show what to pass."""
+    annotation = passage.annotation or ""
+    aliases = [
+        one.text
+        for one in candidates
+        if one.what == "constant"
+        and one.symbol
+        and re.search(rf"\b{re.escape(one.symbol.rpartition('.')[2])}\b", annotation)
+    ]
+    return " ".join([annotation, *aliases])
 
 
 def _calls(name: str, code: str, *, loosely: bool = False) -> bool:

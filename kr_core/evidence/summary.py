@@ -416,7 +416,8 @@ def _prose(text: str) -> str:
         ):
             kept.append("\n")
             continue
-        kept.append(line if stripped else "\n")
+        bullet = re.match(r"^[-*+•]\s+(.*)$", stripped)
+        kept.append(f"\n\n{bullet[1]}" if bullet else line if stripped else "\n")
     paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
     return "\n".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())
 

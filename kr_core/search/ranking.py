@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.search.thesaurus import Expansion, expand
+from kr_core.search.thesaurus import Expansion, expand, near
 from kr_core.text import WEAK_WORDS, content_words, split_identifier, stem, words
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ _ELSEWHERE = 0.35
 class Weights(NamedTuple):
     """What counts how much; the defaults are the tuned ones."""
 
-    name: float = 1.26
-    lead: float = 0.7
+    name: float = 1.11
+    lead: float = 0.74
     body: float = 0.55
     code: float = 0.26
     words: float = 0.5
@@ -45,29 +45,35 @@ class Weights(NamedTuple):
     """What a thesaurus word counts where the package knows the user's own word."""
     unsaid: float = 0.98
     """The same where it does not, or where that is an everyday word."""
+    near: float = 0.4
+    """What a near word counts, times its cosine, where the package knows the user's own word."""
+    near_unsaid: float = 0.7
+    """The same where it does not."""
     phrase: float = 0.93
     """What a phrase of the thesaurus weighs against a word of the same rarity."""
     aside: float = 0.9
     """What words weigh that only tell the story around the question."""
     fade: float = 0.05
     """By how much each further word of a thesaurus rule counts less."""
-    precision: float = 0.41
+    precision: float = 0.38
     bm25: float = 0.2
     prior: float = 1.44
     weak: float = 0.89
-    rare: float = 0.56
+    rare: float = 0.69
     """Exponent of a word's rarity."""
-    fault: float = 0.64
+    fault: float = 0.57
     """What an exception counts where the question does not speak of errors."""
     parameter: float = 1.04
     """What a parameter counts against a symbol."""
+    rarest: float = 0.2
+    """What a passage loses that does not hold the rarest word that the package knows."""
     naming: float = 1.2
     """What a word weighs more that stands in some name of the package."""
-    section: float = 0.9
+    section: float = 0.83
     """What a section of a README counts against a symbol."""
     owner: float = 0.42
     """What a method loses when the question does not name its class."""
-    needed: float = 0.78
+    needed: float = 0.59
     """What a parameter without default counts: the callable is then the answer."""
     unnamed: float = 0.64
     """What a parameter loses when the question does not say its name."""
@@ -139,7 +145,22 @@ def question_terms(
     _halve_parts(found)
     for expansion in expand(asked):
         _widen(index, found, expansion, weights)
+    for term in found.values():
+        _add_neighbours(index, term, weights)
     return list(found.values())
+
+
+def _add_neighbours(index: PassageIndex, term: Term, weights: Weights) -> None:
+    """Widen a word by what stands near it in meaning; more so where the package does not know the word itself."""
+    if " " in term.word:
+        return
+    likeness = weights.near if term.known and not term.weak else weights.near_unsaid
+    for other, cosine in near(term.word).items():
+        term.alike.setdefault(stem(other), likeness * cosine)
+    if not term.known:
+        rarity = _alike_rarity(index, [root for root in term.alike if index.postings(root)])
+        if any(index.postings(root) for root in term.alike):
+            term.weight, term.known = weights.phrase * rarity**weights.rare, True
 
 
 def _asides(question: str) -> frozenset[str]:
@@ -326,6 +347,14 @@ def _ranked(
     precision = _precision(passage, terms, weights.owner)
     score = gained * normal * (1 - weights.precision + weights.precision * precision) + bm25
     score *= passage.prior**weights.prior * (0.1 + coverage) ** weights.together
+    rarest = max(
+        (number for number, term in enumerate(terms) if term.known and not term.weak),
+        key=lambda n: terms[n].weight,
+        default=None,
+    )
+    if rarest is not None:
+        _gain, likeness = gains.get(rarest, (0.0, 0.0))
+        score *= 1 - weights.rarest * (1 - likeness)
     if within and (passage.symbol or passage.title).partition(".")[0] not in within:
         score *= _ELSEWHERE
     if not errors_asked and _FAULT.search(passage.symbol or ""):

@@ -60,6 +60,21 @@ def _place(phrase: list[str], roots: list[str]) -> list[int] | None:
     return None
 
 
+def near(word: str) -> dict[str, float]:
+    """Words that stand near a word in a space of sentence embeddings, with their cosine (0.52-1)."""
+    text = _neighbours()
+    start = text.find(f"\n{word} ")
+    if start < 0:
+        return {}
+    parts = text[start + 1 : text.index("\n", start + 1)].split(" ")[1:]
+    return {other: int(cosine) / 100 for other, cosine in zip(parts[::2], parts[1::2], strict=True)}
+
+
+@lru_cache(maxsize=1)
+def _neighbours() -> str:
+    return (files("kr_core.search") / "neighbours.txt").read_text("ascii")
+
+
 @lru_cache(maxsize=1)
 def _rules() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     text = (files("kr_core.search") / "thesaurus.txt").read_text("utf-8")

@@ -132,7 +132,7 @@ def lead(lines: list[str]) -> str:
                 break
             continue
         paragraph.append(stripped)
-    return " ".join(paragraph)
+    return re.sub(r"^[-*+•]\s+", "", " ".join(paragraph))
 
 
 def _sections(lines: list[str]) -> list[Section]:

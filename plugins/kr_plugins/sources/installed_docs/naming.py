@@ -218,13 +218,13 @@ class Names:
     def _choose(self, candidates: list[str], definition: Definition) -> Naming:
         if not candidates:
             return Naming(f"{definition.module}.{definition.qualname}", (), public=False)
-        ranked = sorted(dict.fromkeys(candidates), key=self._rank)
+        ranked = sorted(dict.fromkeys(candidates), key=lambda name: self._rank(name, definition.name))
         return Naming(_written(ranked[0]), tuple(ranked[1 : _MAX_ALSO + 1]))
 
-    def _rank(self, name: str) -> tuple[int, int, int, str]:
+    def _rank(self, name: str, own: str) -> tuple[int, int, bool, int, str]:
         top = name.partition(".")[0]
         preference = self.packages.index(top) if top in self.packages else len(self.packages)
-        return (name.count("."), preference, len(name), name)
+        return (name.count("."), preference, name.rpartition(".")[2] != own, len(name), name)
 
 
 def _written(name: str) -> str:
