@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from support import PARCEL, Bench, Done, install, make_environment
@@ -16,6 +17,7 @@ def project_folder(tmp_path):
     folder = tmp_path / "project"
     folder.mkdir()
     install(make_environment(folder), "parcel", "1.4.0", {"parcel/__init__.py": PARCEL})
+    time.sleep(0.03)  # a command may not trust what changed right before it began
     return folder
 
 
