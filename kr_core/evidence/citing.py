@@ -22,7 +22,7 @@ class Citer:
     def cite(self, source: str, passage: Passage, quote: str) -> int | None:
         """The number of a quote's citation, or None (and a note) where the passage does not hold it."""
         wanted = folded(quote)
-        if not (holds(passage.text, quote) or holds_code(passage.text, quote)):
+        if not holds(passage.text, quote):
             self.dropped.append(f"{passage.title or passage.url}: {wanted[:80]}")
             return None
         locator = passage.locate(quote)
@@ -56,8 +56,15 @@ class Citer:
         return Claim(text=f"{text} {marks}".strip(), citations=cited, slots=tuple(slots))
 
     def code(self, source: str, passage: Passage, code: str) -> CodeExample | None:
-        """A code example with its citation, or None where the passage does not hold it."""
-        number = self.cite(source, passage, code)
+        """A code example with its citation, or None where the passage does not hold it.
+
+        Its first line is what the citation quotes: the whole may have lost prompts that stand between its lines.
+        """
+        if not holds_code(passage.text, code):
+            self.dropped.append(f"{passage.title or passage.url}: {folded(code)[:80]}")
+            return None
+        first = next(line.strip() for line in code.split("\n") if line.strip())
+        number = self.cite(source, passage, first)
         return None if number is None else CodeExample(code=code, citation=number)
 
 
