@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -113,8 +115,9 @@ class TestResearch:
         assert fresh.json["status"] == "success"
 
     @pytest.mark.req("S4")
-    def test_a_batch(self, kr):
+    def test_a_batch(self, kr, project_folder):
         """One result a line, in the order asked; the worst exit code counts."""
+        (project_folder / "kr.yaml").write_text("defaults: {max_concurrent: 1}\n")
         lines = [json.dumps(FORM), json.dumps({"question": QUESTION, "framework": "parcel"}), "",
                  json.dumps({**FORM, "mode": "x"})]  # fmt: skip
         done = kr("research", "--batch", "-", input="\n".join(lines).encode())
@@ -198,30 +201,72 @@ class TestResearch:
             assert "Traceback" not in errors
             assert "BrokenPipe" not in errors
 
+    @pytest.fixture
+    def stubborn(self, tmp_path, project_folder, environ):
+        """Install a source that never ends, as a plugin, and configure it first; returns the environment to use."""
+
+        def make(kind, seconds):
+            work = {
+                "ignores": "while True:\n            try:\n                await asyncio.sleep(3600)\n"
+                "            except asyncio.CancelledError:\n                continue\n",
+                "blocks": "await asyncio.to_thread(time.sleep, 3600)\n",
+            }
+            plugin = f"""\
+import asyncio, time, kr_core
+
+class Stubborn:
+    external = False
+    timeout_seconds = {seconds}
+
+    async def query(self, query, context):
+        {work[kind]}
+
+@kr_core.hookimpl
+def kr_source():
+    return kr_core.Provider(lambda settings, setup: Stubborn())
+"""
+            site = tmp_path / "extra"
+            folder = install(site, "kr-stubborn", "1.0", {"kr_stubborn.py": plugin})
+            (folder / "entry_points.txt").write_text("[kr]\nstubborn = kr_stubborn\n")
+            (project_folder / "kr.yaml").write_text(
+                "knowledge_research: {sources: [stubborn, installed_docs]}\n"
+            )
+            return {"PYTHONPATH": str(site)}
+
+        return make
+
     @pytest.mark.req("R8")
     @pytest.mark.parametrize("kind", ["ignores", "blocks"])
-    def test_a_stubborn_source_does_not_keep_the_process(self, kr, tmp_path, kind):
+    def test_a_stubborn_source_does_not_keep_the_process(self, kr, stubborn, kind):
         """A call that never stops, as a task or in a thread, is left behind: the process ends soon."""
-        work = {
-            "ignores": "    while True:\n        try:\n            await asyncio.sleep(3600)\n        except asyncio.CancelledError:\n            continue\n",
-            "blocks": "    await asyncio.to_thread(time.sleep, 3600)\n",
-        }
-        plugin = (
-            "import asyncio, time, kr_core\n"
-            "class Stubborn:\n    external = False\n    timeout_seconds = 0.1\n"
-            "    async def query(self, query, context):\n    "
-            + work[kind].replace("\n    ", "\n        ")
-            + "\n@kr_core.hookimpl\ndef kr_source():\n    return kr_core.Provider(lambda settings, setup: Stubborn())\n"
-        )
-        site = tmp_path / "extra"
-        folder = install(site, "kr-stubborn", "1.0", {"kr_stubborn.py": plugin})
-        (folder / "entry_points.txt").write_text("[kr]\nstubborn = kr_stubborn\n")
-        (tmp_path / "project/kr.yaml").write_text(
-            "knowledge_research: {sources: [stubborn, installed_docs]}\n"
-        )
-        done = kr(*ASK, "--json", env={"PYTHONPATH": str(site)}, timeout=20)
+        done = kr(*ASK, "--json", env=stubborn(kind, 0.1), timeout=20)
         assert (done.code, done.json["status"]) == (0, "timeout"), done
         assert "stubborn: timeout after 0.1 s" in done.json["results"]["degradation_notes"]
+
+    @pytest.mark.parametrize("kind", ["ignores", "blocks"])
+    def test_an_interrupt(self, stubborn, project_folder, environ, kind):
+        """Control-C ends a run soon, with 130 and one line, whatever its source does; the journal tells of it."""
+        command = [sys.executable, "-m", "kr_core", *ASK, "-v"]
+        process = subprocess.Popen(
+            command,
+            cwd=project_folder,
+            env={**environ, **stubborn(kind, 60)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        asked = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=20)
+        assert (asked, process.returncode, out, errors) == (
+            b"asking stubborn\n",
+            130,
+            b"",
+            b"kr: interrupted\n",
+        )
+        connection = sqlite3.connect(project_folder / ".kr/journal.sqlite")
+        last = connection.execute("SELECT kind FROM events ORDER BY number DESC").fetchone()
+        connection.close()
+        assert last == ("run.cancelled",)
 
 
 class TestVerify:
