@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from kr_core.errors import KRError as KRError
     from kr_core.errors import PluginError as PluginError
     from kr_core.errors import StorageError as StorageError
-    from kr_core.evidence.answering import ABOUT as ABOUT
-    from kr_core.evidence.answering import PARTLY as PARTLY
+    from kr_core.evidence.answering import COVERED as COVERED
+    from kr_core.evidence.answering import FULLY as FULLY
     from kr_core.evidence.answering import answered as answered
     from kr_core.files import locked as locked
     from kr_core.files import make_state_folder as make_state_folder
@@ -140,7 +140,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "rank": "",
     },
     "kr_core.templating": {"render_template": "render"},
-    "kr_core.evidence.answering": {"ABOUT": "", "PARTLY": "", "answered": ""},
+    "kr_core.evidence.answering": {"COVERED": "", "FULLY": "", "answered": ""},
     "kr_core.pipeline": {"Pipeline": ""},
 }
 """Where each public name lives, and its name there if that differs."""

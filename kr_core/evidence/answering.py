@@ -9,12 +9,14 @@ if TYPE_CHECKING:
 
     from kr_core.model import Finding
 
-ABOUT = 0.45
-"""From this share of the question (weighted by rarity) on, a passage is about it; chosen on the tuning half."""
-PARTLY = 0.25
-"""Below this nothing was found that is about the question."""
-_FOLLOWING = 0.5
-"""What the second and third passage add counts half."""
+ABOUT = 0.4
+"""From this coverage of the question on, a finding is about it, and the chain of sources may stop."""
+PARTLY = 0.3
+"""Below this the answer says first that the documentation does not seem to hold it."""
+COVERED = 0.61
+"""From here on an official passage may be trusted (`medium`): 2 of 39 unanswerable tuning questions reach it."""
+FULLY = 0.67
+"""From here on, with code, it is `high`: no unanswerable tuning question reaches it."""
 
 
 class Answered(NamedTuple):
@@ -30,9 +32,6 @@ def answered(findings: Sequence[tuple[str, Finding]]) -> Answered:
     for _source, finding in findings:
         if not finding.passages:
             continue
-        first = finding.passages[0]
-        others = [passage.coverage for passage in finding.passages[1:3]]
-        more = max(0.0, max(others, default=0.0) - first.coverage)
-        found = Answered(min(1.0, first.coverage + _FOLLOWING * more), finding.missing)
+        found = Answered(finding.passages[0].coverage, finding.missing)
         best = max(best, found, key=lambda one: one.coverage)
     return best

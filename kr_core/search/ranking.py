@@ -40,14 +40,14 @@ class Weights(NamedTuple):
     lead: float = 0.74
     body: float = 0.55
     code: float = 0.26
-    words: float = 0.5
+    words: float = 0.47
     synonym: float = 0.7
     """What a thesaurus word counts where the package knows the user's own word."""
-    unsaid: float = 0.98
+    unsaid: float = 1
     """The same where it does not, or where that is an everyday word."""
     near: float = 0.4
     """What a near word counts, times its cosine, where the package knows the user's own word."""
-    near_unsaid: float = 0.7
+    near_unsaid: float = 0.49
     """The same where it does not."""
     phrase: float = 0.93
     """What a phrase of the thesaurus weighs against a word of the same rarity."""
@@ -56,26 +56,26 @@ class Weights(NamedTuple):
     fade: float = 0.05
     """By how much each further word of a thesaurus rule counts less."""
     precision: float = 0.38
-    bm25: float = 0.2
+    bm25: float = 0.44
     prior: float = 1.44
     weak: float = 0.89
     rare: float = 0.69
     """Exponent of a word's rarity."""
     fault: float = 0.57
     """What an exception counts where the question does not speak of errors."""
-    parameter: float = 1.04
+    parameter: float = 1.1
     """What a parameter counts against a symbol."""
-    rarest: float = 0.2
+    rarest: float = 0.13
     """What a passage loses that does not hold the rarest word that the package knows."""
     naming: float = 1.2
     """What a word weighs more that stands in some name of the package."""
-    section: float = 0.83
+    section: float = 0.55
     """What a section of a README counts against a symbol."""
-    owner: float = 0.42
+    owner: float = 0.45
     """What a method loses when the question does not name its class."""
     needed: float = 0.59
     """What a parameter without default counts: the callable is then the answer."""
-    unnamed: float = 0.64
+    unnamed: float = 0.46
     """What a parameter loses when the question does not say its name."""
     together: float = 0.74
     """Exponent of coverage: one passage that holds two words beats two that hold one each."""
@@ -113,7 +113,7 @@ class Ranked(NamedTuple):
     passage: IndexedPassage
     score: float
     coverage: float
-    """Share of the question's weight that the passage holds anywhere, synonyms counted in part; 0-1."""
+    """How much of the question the passage holds, 0-1; see `_coverage`."""
     covered: frozenset[str]
     """The words of the question that it holds."""
     also: tuple[str, ...] = ()
@@ -338,7 +338,7 @@ def _ranked(
     passage = hit.passage
     total = sum(term.weight for term in terms) or 1.0
     gained = sum(gain for gain, _likeness in gains.values()) / total
-    coverage = sum(terms[position].weight * likeness for position, (_gain, likeness) in gains.items()) / total
+    held = sum(terms[position].weight * likeness for position, (_gain, likeness) in gains.items()) / total
     covered = frozenset(
         terms[position].word for position, (_gain, likeness) in gains.items() if likeness >= _SAID
     )
@@ -346,7 +346,7 @@ def _ranked(
     normal = 1.0 / (1.0 + weights.length * max(0, length - 40) / 200)
     precision = _precision(passage, terms, weights.owner)
     score = gained * normal * (1 - weights.precision + weights.precision * precision) + bm25
-    score *= passage.prior**weights.prior * (0.1 + coverage) ** weights.together
+    score *= passage.prior**weights.prior * (0.1 + held) ** weights.together
     rarest = max(
         (number for number, term in enumerate(terms) if term.known and not term.weak),
         key=lambda n: terms[n].weight,
@@ -365,7 +365,20 @@ def _ranked(
         said = _named(passage.parameter or "", terms)
         score *= weights.parameter * (weights.needed if passage.data.get("needed") else 1.0)
         score *= 1 - weights.unnamed * (1 - said)
-    return Ranked(passage, score, coverage, covered)
+    return Ranked(passage, score, _coverage(terms, gains), covered)
+
+
+def _coverage(terms: Sequence[Term], gains: dict[int, tuple[float, float]]) -> float:
+    """The mean of two shares: of the telling words, near ones counted in part, and of all words as they were said.
+
+    Of the measures tried on the tuning questions it told answerable from unanswerable ones best.
+    """
+    likeness = {position: best for position, (_gain, best) in gains.items()}
+    telling = {position: term for position, term in enumerate(terms) if not term.weak}
+    soft = sum(term.weight * likeness.get(position, 0.0) for position, term in telling.items())
+    said = sum(term.weight for position, term in enumerate(terms) if likeness.get(position, 0.0) >= _SAID)
+    whole = sum(term.weight for term in terms) or 1.0
+    return (soft / (sum(term.weight for term in telling.values()) or 1.0) + said / whole) / 2
 
 
 def _precision(passage: IndexedPassage, terms: Sequence[Term], owner_weight: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import kr_core
-from kr_core import ABOUT, PARTLY, Provider, Score, answered, gap
+from kr_core import COVERED, FULLY, Provider, Score, answered, gap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,13 +28,13 @@ class Evidence:
             return Score(score=0, level="low", reasons=("no quote could be verified",))
         found = answered(findings)
         share = round(100 * found.coverage)
-        reasons = [f"the passages hold {share} % of what was asked, weighted by rarity"]
+        reasons = [f"the first passage holds {share} % of what was asked, weighted by rarity"]
         official = draft.citations[0].official
         reasons.append("official documentation" if official else "not official documentation")
         cap = 100
         if found.missing:
             reasons.append(f"nothing was found about: {', '.join(found.missing[:5])}")
-        if found.coverage < ABOUT:
+        if found.coverage < COVERED:
             cap = min(cap, MEDIUM - 1)
             reasons.append("too little of the question is covered")
         if not official:
@@ -56,11 +56,12 @@ class Evidence:
 
     @staticmethod
     def _value(coverage: float, *, code: bool, official: bool) -> int:
-        """0-100: coverage gives up to 49 below the threshold; above it, documentation and code lift it by class."""
-        if coverage < ABOUT or not official:
-            return round(49 * min(1.0, max(0.0, coverage - PARTLY / 2) / (ABOUT - PARTLY / 2)))
-        above = (coverage - ABOUT) / (1 - ABOUT)
-        return round((HIGH + 20 * above) if code else (MEDIUM + 29 * above))
+        """0-100: up to 49 below `COVERED`, up to 79 below `FULLY` or without code, and from 80 above with code."""
+        if coverage < COVERED or not official:
+            return round((MEDIUM - 1) * min(1.0, coverage / COVERED))
+        if coverage < FULLY or not code:
+            return round(MEDIUM + (HIGH - 1 - MEDIUM) * min(1.0, (coverage - COVERED) / (1 - COVERED) * 2))
+        return round(HIGH + (100 - HIGH) * (coverage - FULLY) / (1 - FULLY))
 
 
 def _level(value: int) -> Level:

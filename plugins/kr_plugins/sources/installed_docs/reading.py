@@ -7,6 +7,9 @@ own words and the line of each argument, and loaders render expressions anew and
 from __future__ import annotations
 
 import ast
+import io
+import re
+import tokenize
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 DefinitionKind = Literal["function", "class", "property", "attribute", "constant"]
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONSTANT_LIMIT = 600
+_NOT_A_FIELD = re.compile(r"[\"']?(?:[\w.]+\.)?(?:ClassVar\b|KW_ONLY\b)")
+_ESCAPE = re.compile(
+    r"\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\}|[\\'\"abfnrtv])"
+)
 _MAX_BYTES = 5_000_000
 """A larger file is generated data, not something that documents itself (it is skipped, and noted)."""
 
@@ -67,6 +74,8 @@ class Definition:
     deprecated: bool = False
     fields: bool = False
     """A class whose annotated attributes are what its constructor takes."""
+    value: str | None = None
+    """What is assigned to an attribute or constant, verbatim."""
 
     @property
     def name(self) -> str:
@@ -104,15 +113,14 @@ def read_module(file: Path, name: str, path: str) -> Module:
         if file.stat().st_size > _MAX_BYTES:
             raise Unreadable(f"{path}: {file.stat().st_size // 1_000_000} MB in one file, not read")
         raw = file.read_bytes()
-        text = _decode(raw)
+        text = _decode(raw).replace("\r\n", "\n").replace("\r", "\n")  # as Python itself counts lines
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
             tree = ast.parse(text)
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reader = _Reader(Module(name, path), text, is_package=file.stem == "__init__")
+        reader.read(tree)
+    except (OSError, SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
         raise Unreadable(f"{path}: does not parse ({type(error).__name__})") from error
-    is_package = file.stem == "__init__"
-    reader = _Reader(Module(name, path), text, is_package=is_package)
-    reader.read(tree)
     return reader.module
 
 
@@ -120,9 +128,6 @@ def _decode(raw: bytes) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        import io
-        import tokenize
-
         encoding, _lines = tokenize.detect_encoding(io.BytesIO(raw).readline)
         return raw.decode(encoding)
 
@@ -151,6 +156,9 @@ class _Reader:
             elif isinstance(statement, (ast.Import, ast.ImportFrom)):
                 if not prefix:
                     self.import_(statement)
+            elif isinstance(statement, ast.AugAssign) or _extends_all(statement):
+                if not prefix:
+                    self.exports_more(statement)
             else:
                 for block in _blocks(statement):
                     self.statements(block, prefix)
@@ -225,11 +233,12 @@ class _Reader:
             definition.parameters = [
                 Parameter(
                     attribute.name, attribute.signature, attribute.line, attribute.returns,
-                    default=_default_of(attribute.signature), required="=" not in attribute.signature,
+                    default=attribute.value, required=attribute.value is None,
                     doc=attribute.doc, doc_line=attribute.doc_line,
                 )
                 for attribute in self.module.definitions.values()
-                if attribute.kind == "attribute" and attribute.qualname == here + attribute.name and attribute.returns
+                if attribute.kind == "attribute" and attribute.qualname == here + attribute.name
+                and attribute.returns and not _NOT_A_FIELD.match(attribute.returns)
             ]  # fmt: skip
 
     def assignment(self, node: ast.Assign | ast.AnnAssign, prefix: str, following: ast.stmt | None) -> None:
@@ -244,21 +253,37 @@ class _Reader:
         if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
             doc, doc_line = self.parsed(following.value)
         if doc is None:
-            doc, doc_line = self.comment_above(node.lineno)
+            doc, doc_line = self.comment_beside(node) or self.comment_above(node.lineno)
         source = self.segment(node)
         if len(source) > _CONSTANT_LIMIT:
             if doc is None:
                 return
             source = source[:_CONSTANT_LIMIT].rpartition("\n")[0] or source.split("\n")[0]
         annotation = self.segment(node.annotation) if isinstance(node, ast.AnnAssign) else None
+        value = self.segment(node.value)[:_CONSTANT_LIMIT] if node.value is not None else None
         kind: DefinitionKind = "attribute" if prefix else "constant"
         for name in names:
             self.add(
                 Definition(
                     kind, self.module.name, prefix + name, self.module.path, node.lineno, source, doc, doc_line,
-                    returns=annotation,
+                    returns=annotation, value=value,
                 )
             )  # fmt: skip
+
+    def exports_more(self, statement: ast.stmt) -> None:
+        """`__all__ += [...]`, and `extend`, `append`; what is not a plain list leaves it unknown."""
+        if isinstance(statement, ast.AugAssign):
+            if not (isinstance(statement.target, ast.Name) and statement.target.id == "__all__"):
+                return
+            more = _string_list(statement.value)
+        else:
+            assert isinstance(statement, ast.Expr)
+            assert isinstance(statement.value, ast.Call)
+            given = statement.value.args
+            appended = _dotted(statement.value.func) == "__all__.append"
+            more = _string_list(ast.List(given) if appended else given[0]) if given else frozenset()
+        known = self.module.exported
+        self.module.exported = None if known is None or more is None else known | more
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
@@ -300,12 +325,17 @@ class _Reader:
         first = node.lineno - 1
         stop = max(first + 1, node.body[0].lineno - 1)
         indent = node.col_offset
+        last = max((part.end_lineno or 0 for part in _head(node)), default=0) - 1
         taken = []
         for number in range(first, min(stop, first + 60)):
             line = self.lines[number]
             taken.append(_dedent(line, indent).rstrip())
             bare = line.split("#")[0].rstrip()
-            if bare.endswith(":") and (number > first or isinstance(node, ast.ClassDef) or ")" in bare):
+            if (
+                number >= last
+                and bare.endswith(":")
+                and (number > first or isinstance(node, ast.ClassDef) or ")" in bare)
+            ):
                 break
         return "\n".join(taken)
 
@@ -319,10 +349,24 @@ class _Reader:
     def parsed(self, constant: ast.Constant) -> tuple[docstrings.Docstring | None, int]:
         if not isinstance(constant.value, str) or not constant.value.strip():
             return None, 0
-        lines, cut = docstrings.clean(constant.value)
-        # Escapes and joined strings move lines; then the first line of the string is the best that can be said.
-        faithful = (constant.end_lineno or 0) - constant.lineno == constant.value.count("\n")
-        return docstrings.parse(lines), constant.lineno + (cut if faithful else 0)
+        value = constant.value
+        source = self.segment(constant)
+        # An escaped or joined line break would move all lines that follow it.
+        if source.count("\n") != value.count("\n") or "\\" in source:
+            value = _line_by_line(source)
+        lines, cut = docstrings.clean(value)
+        return docstrings.parse(lines), constant.lineno + cut
+
+    def comment_beside(self, node: ast.stmt) -> tuple[docstrings.Docstring, int] | None:
+        """`timeout = 5  #: Seconds to wait.`, Sphinx's form on the same line."""
+        number = node.end_lineno or node.lineno
+        line = self.lines[number - 1]
+        rest = line[self.column(number - 1, node.end_col_offset or 0) :].strip()
+        return (
+            (docstrings.parse([rest[2:].strip()]), number)
+            if rest.startswith("#:") and rest[2:].strip()
+            else None
+        )
 
     def comment_above(self, line: int) -> tuple[docstrings.Docstring | None, int]:
         """Sphinx reads `#:` comments above an attribute as its documentation."""
@@ -337,7 +381,7 @@ class _Reader:
     def parameters(self, arguments: ast.arguments, *, method: bool) -> list[Parameter]:
         found = []
         for number, (argument, default) in enumerate(_with_defaults(arguments)):
-            if method and number == 0:
+            if method and number == 0 and (arguments.posonlyargs or arguments.args):
                 continue
             source = self.segment(argument)
             if default is not None:
@@ -423,10 +467,70 @@ def _with_defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
     """The bodies of `if`, `try` and `with`, where definitions hide behind a version or a type check."""
-    if isinstance(statement, (ast.If, ast.Try, ast.With)):
+    while isinstance(statement, ast.If):  # a generated chain of `elif` is deeper than Python's stack
+        yield statement.body
+        if len(statement.orelse) != 1 or not isinstance(statement.orelse[0], ast.If):
+            yield statement.orelse
+            return
+        statement = statement.orelse[0]
+    if isinstance(statement, (ast.Try, ast.TryStar, ast.With)):
         yield statement.body
         yield from (handler.body for handler in getattr(statement, "handlers", ()))
         yield getattr(statement, "orelse", [])
+        yield getattr(statement, "finalbody", [])
+
+
+def _head(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.expr | ast.arg]:
+    """What stands in the head of a definition: arguments, defaults and the return type, or bases."""
+    if isinstance(node, ast.ClassDef):
+        yield from node.bases
+        yield from (keyword.value for keyword in node.keywords)
+        return
+    for argument, default in _with_defaults(node.args):
+        yield argument
+        if default is not None:
+            yield default
+    if node.returns is not None:
+        yield node.returns
+
+
+def _extends_all(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and _dotted(statement.value.func) in {"__all__.extend", "__all__.append"}
+    )
+
+
+def _line_by_line(source: str) -> str:
+    """A string literal's text with the line breaks of its source, and with no others.
+
+    Escapes are read, but for those that make line breaks or control characters: these stay as they are written.
+    """
+    lines = [""] * (source.count("\n") + 1)
+    for token in tokenize.generate_tokens(io.StringIO(f"(\n{source}\n)").readline):
+        if token.type != tokenize.STRING:
+            continue
+        prefix, body = _literal(token.string)
+        for number, line in enumerate(body.split("\n"), start=token.start[0] - 2):
+            continued = line.endswith("\\") and not line.endswith("\\\\")
+            shown = line[:-1] if continued and "r" not in prefix else line
+            lines[number] += shown if "r" in prefix else _ESCAPE.sub(_unescaped, shown)
+    return "\n".join(lines)
+
+
+def _literal(source: str) -> tuple[str, str]:
+    """The prefix and the body of a string literal."""
+    start = min(source.find(mark) for mark in "'\"" if mark in source)
+    mark = source[start] * (
+        3 if source[start : start + 3] == source[start] * 3 and len(source) > start + 5 else 1
+    )
+    return source[:start].lower(), source[start + len(mark) : -len(mark)]
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    character = ast.literal_eval(f'"{escape[0]}"') if escape[0] != '\\"' else '"'
+    return str(character) if character.isprintable() else escape[0]
 
 
 def _is_overload(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -450,8 +554,3 @@ def _string_list(node: ast.expr | None) -> frozenset[str] | None:
     return frozenset(
         item.value for item in node.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)
     )
-
-
-def _default_of(source: str) -> str | None:
-    _target, found, value = source.partition("=")
-    return value.strip() if found else None
