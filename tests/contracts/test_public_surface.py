@@ -12,7 +12,7 @@ import kr_core
 PLUGINS = Path(__file__).parents[2] / "plugins"
 PUBLIC = """
 Attribution COVERED Candidates CONTRACT_VERSION Citation Claim CodeExample ConfigError Distribution Draft Entry
-EntryStatus Event Finding INDEX_FORMAT IndexedPassage Journal KRError Kept Level LocalProject Log LogRecord Outcome
+EntryStatus Event FULLY Finding INDEX_FORMAT IndexedPassage Journal KRError Kept Level LocalProject Log LogRecord Outcome
 Passage PassageIndex Pipeline PluginError Project Provider Ranked Renderer Report ResearchQuery
 ResearchRequest ResearchResult SKELETON_MARK STALE_MARK Score Scorer Settings Setup Source SourceContext StorageError
 Store Term Value __version__ answered build_index closest_name content_words fold_name gap hookimpl import_names inside
