@@ -112,19 +112,33 @@ def parse(lines: list[str]) -> Docstring:
 
 
 def lead(lines: list[str]) -> str:
-    """The first paragraph of prose, folded into one line; admonitions, directives and headings are not prose."""
+    """The first paragraph of prose, folded into one line; admonitions, directives, headings and code are not prose."""
     paragraph: list[str] = []
     skipping = False
+    aside: int | None = None  # how far an admonition is indented: what stands deeper belongs to it
+    code_end = 0
     for number, line in enumerate(lines):
         stripped = line.strip()
+        if number < code_end:
+            continue
         if not stripped or _ANY_FIELD.match(line):
             if paragraph:
                 break
             skipping = False
             continue
+        if aside is not None and len(line) - len(line.lstrip()) > aside:
+            continue
+        aside = None
+        code_end = _fence_end(lines, number)
+        if code_end:
+            if paragraph:
+                break
+            continue
         following = lines[number + 1] if number + 1 < len(lines) else ""
         if not paragraph and (stripped.startswith(("!!!", "???", "..", "@")) or _UNDERLINE.match(following)):
             skipping = True  # to the end of this paragraph
+            if stripped.startswith(("!!!", "???", "..")):
+                aside = len(line) - len(line.lstrip())
         if skipping:
             continue
         if _UNDERLINE.match(line) or stripped.startswith(">>>"):
@@ -141,6 +155,9 @@ def _sections(lines: list[str]) -> list[Section]:
     while number < len(lines):
         line = lines[number]
         following = lines[number + 1] if number + 1 < len(lines) else ""
+        if code_end := _fence_end(lines, number):
+            number = code_end
+            continue
         if line.strip() and not line.startswith(" ") and _UNDERLINE.match(following):
             title = line.strip()
             starts.append((number, number + 2, title, title.lower() in _NUMPY_PARAMETERS))
@@ -163,6 +180,25 @@ def _sections(lines: list[str]) -> list[Section]:
     ]
 
 
+def _fence_end(lines: list[str], number: int) -> int:
+    """The line after a fenced block that begins here; 0 where none does. A line of tildes may underline a title."""
+    fence = _FENCE.match(lines[number].strip())
+    if not fence:
+        return 0
+    title = lines[number - 1].strip() if number else ""
+    if title and not lines[number].strip().strip("~") and not lines[number - 1].startswith(" "):
+        return 0
+    end = number + 1
+    while end < len(lines) and not _closes(lines[end], fence[1]):
+        end += 1
+    return end + 1
+
+
+def _closes(line: str, fence: str) -> bool:
+    stripped = line.strip()
+    return stripped.startswith(fence) and not stripped.strip(fence[0])
+
+
 def _entries(lines: list[str], section: Section) -> list[DocumentedParameter]:
     found: list[tuple[str, str, int]] = []
     margin = min(
@@ -171,6 +207,7 @@ def _entries(lines: list[str], section: Section) -> list[DocumentedParameter]:
     )
     numpy = section.line > 0 and bool(_UNDERLINE.match(lines[section.line - 1]))
     end = section.end
+    bullets = False
     for number in range(section.line, section.end):
         line = lines[number]
         if not line.strip():
@@ -181,7 +218,11 @@ def _entries(lines: list[str], section: Section) -> list[DocumentedParameter]:
         bullet = _BULLET_ENTRY.match(text)
         if bullet:
             found.append((bullet[1], "", number))
+            bullets = True
             continue
+        if bullets and not lines[number - 1].strip():
+            end = number  # a paragraph of its own ends a list
+            break
         if margin == 0 and not numpy and found and section.title != "Parameters":
             end = number  # unindented text after a Google section is no longer part of it
             break
@@ -233,10 +274,9 @@ def code_blocks(lines: list[str]) -> list[CodeBlock]:
         line = lines[number]
         stripped = line.strip()
         fence = _FENCE.match(stripped)
-        if fence:
-            end = number + 1
-            while end < len(lines) and not lines[end].strip().startswith(fence[1]):
-                end += 1
+        after = _fence_end(lines, number)
+        if fence and after:
+            end = after - 1
             if fence[2] in {
                 "",
                 "python",
@@ -257,7 +297,7 @@ def code_blocks(lines: list[str]) -> list[CodeBlock]:
                 "jinja",
             }:
                 _add(blocks, lines, number + 1, end)
-            number = end + 1
+            number = after
             continue
         if stripped.startswith(">>>"):
             end = number

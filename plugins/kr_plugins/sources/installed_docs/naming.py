@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.reading import Definition, Module
 
 _MAX_ALSO = 12
+_MAX_STEPS = 12
+"""So many imports and aliases are followed; longer chains are circles."""
 
 
 class Naming(NamedTuple):
@@ -56,13 +58,18 @@ class Names:
 
     def resolve(self, module: str, name: str) -> Definition | None:
         """What a dotted name means inside a module, as far as this distribution defines it."""
+        return self._resolve(module, name, 0)
+
+    def _resolve(self, module: str, name: str, depth: int) -> Definition | None:
         head, _dot, rest = name.partition(".")
-        found = self._lookup(module, head, 0)
+        found = self._lookup(module, head, depth)
         if found is None and module in self.modules and head in self.modules[module].imports:
             source, imported = self.modules[module].imports[head]
             target = source if imported is None else f"{source}.{imported}"
-            if target in self.modules and rest:
-                return self.resolve(target, rest)
+            if target in self.modules and rest and depth <= _MAX_STEPS:
+                return self._resolve(target, rest, depth + 1)
+        if found is None and rest and f"{module}.{head}" in self.modules:  # a submodule by its full name
+            return self._resolve(f"{module}.{head}", rest, depth)
         if found is None or not rest:
             return found
         return self.modules[found.module].definitions.get(f"{found.qualname}.{rest}")
@@ -133,19 +140,25 @@ class Names:
 
     def _lookup(self, module_name: str, name: str, depth: int) -> Definition | None:
         module = self.modules.get(module_name)
-        if module is None or depth > 12:
+        if module is None or depth > _MAX_STEPS:
             return None
         if name in module.definitions:
             found = module.definitions[name]
+            if found.kind == "constant" and module.imports.get(name, ("", None))[1] is not None:
+                # `try: from ._fast import parse`, and `parse = None` where that fails
+                source, imported = module.imports[name]
+                meant = self._lookup(source, imported or name, depth + 1)
+                if meant is not None:
+                    return meant
             # `get = _api.get` and `Foo = _Foo` are other names of what they point to.
-            if found.kind == "constant" and depth < 12:
+            if found.kind == "constant" and depth < _MAX_STEPS:
                 value = found.signature.partition("=")[2].strip()
                 if (
                     value.replace(".", "").replace("_", "").isalnum()
                     and not value[0].isdigit()
                     and value != name
                 ):
-                    return self.resolve(module_name, value) or found
+                    return self._resolve(module_name, value, depth + 1) or found
             return found
         if name in module.imports:
             source, imported = module.imports[name]
@@ -204,14 +217,15 @@ class Names:
         return self._choose(candidates, definition)
 
     def _inheriting(self, owner: Definition, member: str) -> Iterator[Definition]:
-        waiting, seen = [owner], {owner.qualname}
+        waiting, seen = [owner], {(owner.module, owner.qualname)}
         while waiting and len(seen) < 60:
             current = waiting.pop()
             for subclass in self._subclasses.get((current.module, current.qualname), ()):
                 overrides = f"{subclass.qualname}.{member}" in self.modules[subclass.module].definitions
-                if subclass.qualname in seen or overrides:
+                key = (subclass.module, subclass.qualname)
+                if key in seen or overrides:
                     continue
-                seen.add(subclass.qualname)
+                seen.add(key)
                 waiting.append(subclass)
                 yield subclass
 

@@ -24,9 +24,7 @@ DefinitionKind = Literal["function", "class", "property", "attribute", "constant
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONSTANT_LIMIT = 600
 _NOT_A_FIELD = re.compile(r"[\"']?(?:[\w.]+\.)?(?:ClassVar\b|KW_ONLY\b)")
-_ESCAPE = re.compile(
-    r"\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]+\}|[\\'\"abfnrtv])"
-)
+_ESCAPE = re.compile(r"\\([\\'\"])")
 _MAX_BYTES = 5_000_000
 """A larger file is generated data, not something that documents itself (it is skipped, and noted)."""
 
@@ -350,7 +348,11 @@ class _Reader:
         if not isinstance(constant.value, str) or not constant.value.strip():
             return None, 0
         value = constant.value
-        source = self.segment(constant)
+        first, last = constant.lineno - 1, (constant.end_lineno or constant.lineno) - 1
+        taken = self.lines[first : last + 1]
+        taken[-1] = taken[-1][: self.column(last, constant.end_col_offset or 0)]
+        taken[0] = taken[0][self.column(first, constant.col_offset) :]
+        source = "\n".join(taken)
         # An escaped or joined line break would move all lines that follow it.
         if source.count("\n") != value.count("\n") or "\\" in source:
             value = _line_by_line(source)
@@ -505,7 +507,7 @@ def _extends_all(statement: ast.stmt) -> bool:
 def _line_by_line(source: str) -> str:
     """A string literal's text with the line breaks of its source, and with no others.
 
-    Escapes are read, but for those that make line breaks or control characters: these stay as they are written.
+    Escaped backslashes and quotes are read; other escapes stay as they are written, so that they are found there.
     """
     lines = [""] * (source.count("\n") + 1)
     for token in tokenize.generate_tokens(io.StringIO(f"(\n{source}\n)").readline):
@@ -513,9 +515,9 @@ def _line_by_line(source: str) -> str:
             continue
         prefix, body = _literal(token.string)
         for number, line in enumerate(body.split("\n"), start=token.start[0] - 2):
-            continued = line.endswith("\\") and not line.endswith("\\\\")
+            continued = (len(line) - len(line.rstrip("\\"))) % 2 == 1
             shown = line[:-1] if continued and "r" not in prefix else line
-            lines[number] += shown if "r" in prefix else _ESCAPE.sub(_unescaped, shown)
+            lines[number] += shown if "r" in prefix else _ESCAPE.sub(r"\1", shown)
     return "\n".join(lines)
 
 
@@ -526,11 +528,6 @@ def _literal(source: str) -> tuple[str, str]:
         3 if source[start : start + 3] == source[start] * 3 and len(source) > start + 5 else 1
     )
     return source[:start].lower(), source[start + len(mark) : -len(mark)]
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    character = ast.literal_eval(f'"{escape[0]}"') if escape[0] != '\\"' else '"'
-    return str(character) if character.isprintable() else escape[0]
 
 
 def _is_overload(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
