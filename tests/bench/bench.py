@@ -35,8 +35,8 @@ ASKED = {
 }
 FIRST_LIMIT = {"pydantic": 2.0, "pandas": 8.0}
 NEXT_LIMIT = 0.4
-SHORT, LONG = 15, 3
-"""How often a command is measured: one of a tenth of a second, and one of seconds."""
+SHORT, MIDDLE, LONG = 41, 15, 3
+"""How often a command is measured: one of hundredths, of tenths and of whole seconds."""
 
 _READ = """
 import ast, pathlib, sys
@@ -143,7 +143,7 @@ def measure(folder: Path) -> dict[str, list[float]]:
             "pass again": lambda: timing.run(PASS, repeated, cache),
             **{f"next {package}": (lambda package=package: following(package)) for package in ASKED},  # type: ignore[misc]
         },
-        SHORT,
+        MIDDLE,
     )
     return dict(timing.seconds)
 
