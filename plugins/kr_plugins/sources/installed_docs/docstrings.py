@@ -129,7 +129,7 @@ def lead(lines: list[str]) -> str:
         if aside is not None and len(line) - len(line.lstrip()) > aside:
             continue
         aside = None
-        code_end = _fence_end(lines, number)
+        code_end = fence_end(lines, number)
         if code_end:
             if paragraph:
                 break
@@ -155,7 +155,7 @@ def _sections(lines: list[str]) -> list[Section]:
     while number < len(lines):
         line = lines[number]
         following = lines[number + 1] if number + 1 < len(lines) else ""
-        if code_end := _fence_end(lines, number):
+        if code_end := fence_end(lines, number):
             number = code_end
             continue
         if line.strip() and not line.startswith(" ") and _UNDERLINE.match(following):
@@ -171,6 +171,8 @@ def _sections(lines: list[str]) -> list[Section]:
             starts.append((number, number + 1, line.strip().rstrip(":"), False))
         elif starts[-1][3] and line and not line[0].isspace() and re.match(r"^\*\*[^*]+:?\*\*:?\s*$", line):
             starts.append((number, number + 1, line.strip("*: "), False))
+        elif starts[-1][3] and starts[-1][1] == starts[-1][0] + 1 and _leaves(lines, starts[-1][1], number):
+            starts.append((number, number, "", False))
         number += 1
     ends = [start[0] for start in starts[1:]] + [len(lines)]
     return [
@@ -180,7 +182,16 @@ def _sections(lines: list[str]) -> list[Section]:
     ]
 
 
-def _fence_end(lines: list[str], number: int) -> int:
+def _leaves(lines: list[str], start: int, number: int) -> bool:
+    """Whether an unindented line comes after a list of parameters: below indented ones, or in a paragraph of its own."""
+    line = lines[number]
+    if not line.strip() or line[0].isspace() or _BULLET_ENTRY.match(line):
+        return False
+    first = next(text for text in lines[start:] if text.strip())
+    return first[0].isspace() or not (lines[number - 1].strip() or _GOOGLE_ENTRY.match(line))
+
+
+def fence_end(lines: list[str], number: int) -> int:
     """The line after a fenced block that begins here; 0 where none does. A line of tildes may underline a title."""
     fence = _FENCE.match(lines[number].strip())
     if not fence:
@@ -207,7 +218,6 @@ def _entries(lines: list[str], section: Section) -> list[DocumentedParameter]:
     )
     numpy = section.line > 0 and bool(_UNDERLINE.match(lines[section.line - 1]))
     end = section.end
-    bullets = False
     for number in range(section.line, section.end):
         line = lines[number]
         if not line.strip():
@@ -218,11 +228,7 @@ def _entries(lines: list[str], section: Section) -> list[DocumentedParameter]:
         bullet = _BULLET_ENTRY.match(text)
         if bullet:
             found.append((bullet[1], "", number))
-            bullets = True
             continue
-        if bullets and not lines[number - 1].strip():
-            end = number  # a paragraph of its own ends a list
-            break
         if margin == 0 and not numpy and found and section.title != "Parameters":
             end = number  # unindented text after a Google section is no longer part of it
             break
@@ -274,7 +280,7 @@ def code_blocks(lines: list[str]) -> list[CodeBlock]:
         line = lines[number]
         stripped = line.strip()
         fence = _FENCE.match(stripped)
-        after = _fence_end(lines, number)
+        after = fence_end(lines, number)
         if fence and after:
             end = after - 1
             if fence[2] in {

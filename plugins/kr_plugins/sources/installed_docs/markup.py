@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kr_plugins.sources.installed_docs.docstrings import code_blocks
+from kr_plugins.sources.installed_docs.docstrings import code_blocks, fence_end
 
 _LONG = 2600
 """A longer section is cut at a paragraph, so that a passage stays something one can cite."""
@@ -40,12 +40,11 @@ def sections(text: str, *, docstring: bool = False) -> list[TextSection]:
     start = 0
     levels: dict[str, int] = {}
     number = 0
-    fenced = False
     while number < len(lines):
-        line = lines[number]
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        heading = None if fenced else _heading(lines, number, levels, atx=not docstring)
+        if code_end := fence_end(lines, number):
+            number = code_end
+            continue
+        heading = _heading(lines, number, levels, atx=not docstring)
         if heading is not None:
             level, title, taken = heading
             _close(found, lines, start, number, trail)
@@ -107,15 +106,15 @@ def _close(
 
 def _pieces(lines: list[str], start: int, end: int) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
-    size, first, fenced = 0, start, False
+    size, first, code_end = 0, start, 0
     for number in range(start, end):
         line = lines[number]
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
+        if number >= code_end:
+            code_end = fence_end(lines, number)
         size += len(line) + 1
         # A break before a paragraph; never inside a fence, nor between a paragraph and its indented code.
         following = lines[number + 1] if number + 1 < end else ""
-        if size > _LONG and not fenced and not line.strip() and following[:1].strip():
+        if size > _LONG and number >= code_end and not line.strip() and following[:1].strip():
             pieces.append((first, number))
             first, size = number + 1, 0
     pieces.append((first, end))
