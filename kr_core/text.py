@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from functools import lru_cache
 
 from snowballstemmer.porter_stemmer import PorterStemmer
@@ -42,13 +43,22 @@ WEAK_WORDS = frozenset(
 _WORD = re.compile(r"[A-Za-z]+/[0-9]+(?:\.[0-9]+)?|[^\W_]+(?:['’][a-z]+)?|_+[^\W_]+", re.UNICODE)
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-_porter = PorterStemmer()
+
+
+class _Stemmers(threading.local):
+    """A stemmer keeps the word it works on, so each thread has its own."""
+
+    def __init__(self) -> None:
+        self.porter = PorterStemmer()
+
+
+_stemmers = _Stemmers()
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """The Porter stem of a lower-case word (M. F. Porter, 1980), as SQLite's `porter` tokenizer makes it."""
-    return str(_porter.stemWord(word))
+    return str(_stemmers.porter.stemWord(word))
 
 
 def split_identifier(word: str) -> list[str]:

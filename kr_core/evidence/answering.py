@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.text import WEAK_WORDS, content_words, stem, stems
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core.model import Finding
+    from kr_core.model import Finding, Passage
 
 ABOUT = 0.4
 """From this coverage of the question on, a finding is about it, and the chain of sources may stop."""
@@ -15,8 +17,21 @@ PARTLY = 0.3
 """Below this the answer says first that the documentation does not seem to hold it."""
 COVERED = 0.61
 """From here on an official passage may be trusted (`medium`): 2 of 39 unanswerable tuning questions reach it."""
+_WEAK = 0.3
 FULLY = 0.67
 """From here on, with code, it is `high`: no unanswerable tuning question reaches it."""
+
+
+def measured(passage: Passage, question: str) -> Passage:
+    """A passage with its coverage; a source that does not say it gets the share of the question's words it holds."""
+    if passage.coverage:
+        return passage
+    held = stems(f"{passage.title} {passage.text}")
+    asked = content_words(question)
+    weight = {word: _WEAK if word in WEAK_WORDS else 1.0 for word in asked}
+    covered = {word for word in asked if stem(word) in held}
+    share = sum(weight[word] for word in covered) / (sum(weight.values()) or 1.0)
+    return passage.model_copy(update={"coverage": share, "covered": frozenset(covered)})
 
 
 class Answered(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.evidence.answering import COVERED
 from kr_core.evidence.citing import Citer
 from kr_core.evidence.code import shortest_example
 from kr_core.evidence.quotes import folded, holds, plain
@@ -28,6 +29,8 @@ _LONG_TYPE = 110
 _LONG_DEFAULT = 60
 _CALL_WIDTH = 64
 _ALTERNATIVES = 3
+_GUESSES = 4
+"""Alternatives that are named where the first passage is not sure to be the answer."""
 _CAVEAT = re.compile(
     r"\b(?:deprecated|versionadded|versionchanged|warning|caution|not thread.?safe|new in version|changed in version|note that|be aware|removed in)\b",
     re.IGNORECASE,
@@ -81,9 +84,12 @@ class _Composer:
     def draft(self) -> Draft:
         summary: list[Claim] = [Claim(text=self.notice)] if self.notice else []
         code: list[CodeExample] = []
+        code_after = 0
         if self.parts:
             first = self.parts[0]
+            sure = first.passage.coverage >= COVERED
             summary += self.opening(first)
+            code_after = len(summary)
             example = self.example(first)
             if example is not None:
                 code.append(example)
@@ -93,14 +99,22 @@ class _Composer:
                 for part in self.parts[1:]
                 if part.passage.coverage >= _WORTH_NAMING * first.passage.coverage
             ]
-            others = [claim for part in worth[:5] for claim in self.alternative(part)][:_ALTERNATIVES]
-            summary += [*rest[:1], *others, *rest[1:]]
+            others = [claim for part in worth for claim in self.alternative(part)][
+                : _ALTERNATIVES if sure else _GUESSES
+            ]
+            if sure:
+                summary += [*rest[:1], *others, *rest[1:]]
+            else:  # the answer may well be the second or third: they come before what explains the first
+                summary += others
+                code_after = len(summary)
+                summary += rest
         details = [claim for part in self.parts[:4] for claim in self.details(part)]
         more = self.more_code({example.code for example in code})
         caveats = [claim for part in self.parts[:3] for claim in self.caveats(part)]
         return Draft(
             summary=tuple(summary),
             summary_code=tuple(code),
+            code_after=code_after,
             details=tuple(details),
             code=tuple(more),
             caveats=tuple(caveats[:4]),
@@ -158,7 +172,8 @@ class _Composer:
         """An opening with the documentation's own sentence, or, where there is none, with the signature as its quote."""
         sentence = self.sentence(part.passage)
         number = self.citer.cite(part.source, part.passage, sentence or anchor)
-        text = f"{start}: {plain(sentence)}" if sentence else f"{start}."
+        cut = "" if sentence is None or sentence == _sentences(part.passage.lead)[0] else " ..."
+        text = f"{start}: {plain(sentence)}{cut}" if sentence else f"{start}."
         claim = self.citer.claim(text, [number], [*slots, sentence] if sentence else slots)
         return [claim] if claim else []
 
@@ -201,7 +216,7 @@ class _Composer:
             return []
         text = " ".join(plain(sentence) for sentence in chosen)
         numbers = [self.citer.cite(part.source, passage, sentence) for sentence in chosen]
-        claim = self.citer.claim(f"{passage.title}: {text}", numbers, chosen)
+        claim = self.citer.claim(f"{passage.title}: {text}" if passage.title else text, numbers, chosen)
         return [claim] if claim else []
 
     def sentence(self, passage: Passage) -> str | None:

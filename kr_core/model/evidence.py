@@ -163,6 +163,8 @@ class Draft(Value):
 
     summary: tuple[Claim, ...] = ()
     summary_code: tuple[CodeExample, ...] = ()
+    code_after: int = 1
+    """So many sentences of the summary stand before its code."""
     details: tuple[Claim, ...] = ()
     code: tuple[CodeExample, ...] = ()
     caveats: tuple[Claim, ...] = ()

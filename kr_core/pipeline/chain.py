@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core.errors import KRError
+from kr_core.evidence.answering import measured
 from kr_core.model import Finding, Outcome, SourceConsulted
 from kr_core.pipeline.running import GRACE_SECONDS
 
@@ -208,7 +209,7 @@ class Walk:
             if not task.done():
                 await self._drop(task, name)
                 return Finding(outcome=Outcome.timeout, reason=_timeout(seconds)), True
-            return _outcome(task, context, loop.time() - started), False
+            return _outcome(task, context, loop.time() - started, self._query.question), False
         except asyncio.CancelledError:  # the run itself is cancelled: the call goes with it
             await self._drop(task, name)
             raise
@@ -269,13 +270,13 @@ def _heard(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-def _outcome(task: asyncio.Task[Any], context: Context, elapsed: float) -> Finding:
+def _outcome(task: asyncio.Task[Any], context: Context, elapsed: float, question: str) -> Finding:
     """What became of a call that ended by itself."""
     if task.cancelled():
         return Finding(outcome=Outcome.unavailable, reason="the source cancelled itself")
     error = task.exception()
     if error is None:
-        return _checked(task.result())
+        return _checked(task.result(), question)
     reached = context.answered or not _is_refusal(error)
     if isinstance(error, TimeoutError) or _is_of_httpx(error, "TimeoutException"):
         return Finding(outcome=Outcome.timeout, reason=_timeout(elapsed), reached=reached)
@@ -297,13 +298,13 @@ def _is_of_httpx(error: BaseException, kind: str) -> bool:
     return httpx is not None and isinstance(error, getattr(httpx, kind))
 
 
-def _checked(finding: Any) -> Finding:
+def _checked(finding: Any, question: str) -> Finding:
     """A source's answer, if it is one."""
     if not isinstance(finding, Finding):
         return Finding(outcome=Outcome.bad_answer, reason=f"returned {type(finding).__name__}, not a Finding")
     if finding.outcome is not Outcome.ok:
         return finding.model_copy(update={"passages": (), "support": ()})  # a failure is never an answer
-    passages = tuple(passage for passage in finding.passages if passage.text.strip())
+    passages = tuple(measured(passage, question) for passage in finding.passages if passage.text.strip())
     if passages:
         return finding.model_copy(update={"passages": passages})
     reason = finding.reason or "no passages"
@@ -313,7 +314,7 @@ def _checked(finding: Any) -> Finding:
 
 
 def _timeout(seconds: float) -> str:
-    return f"timeout after {round(seconds, 2):g} s"
+    return f"timeout after {round(seconds, 1):g} s"
 
 
 def _said(error: BaseException) -> str:

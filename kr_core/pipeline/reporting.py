@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from kr_core.model import Finding, ResearchQuery
     from kr_core.protocols import Renderer, Scorer
 
-_BEFORE_CODE = 1
-"""Sentences that stand before the code in the summary."""
 NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
 
 
@@ -189,9 +187,7 @@ def evidence_of(report: Report, query: ResearchQuery, path: str) -> dict[str, An
 
 def summary_text(draft: Draft) -> str:
     """The Summary as people and agents read it: its sentences, then the shortest code."""
-    first, rest = draft.summary[:_BEFORE_CODE], draft.summary[_BEFORE_CODE:]
-    if draft.summary and not draft.summary[0].citations:  # a notice, and then the first sentence
-        first, rest = draft.summary[: _BEFORE_CODE + 1], draft.summary[_BEFORE_CODE + 1 :]
+    first, rest = draft.summary[: draft.code_after], draft.summary[draft.code_after :]
     blocks = [claim.text for claim in first]
     blocks += [
         f"```{example.language}\n{example.code}\n```\n[{example.citation}]" for example in draft.summary_code

@@ -60,6 +60,7 @@ class PassageIndex:
         if self.meta.get("format") != str(FORMAT):
             raise sqlite3.DatabaseError("an index of another format")
         self.size = int(self.meta["size"])
+        self._postings: dict[str, list[tuple[int, str]]] = {}
 
     def close(self) -> None:
         """Let go of the file."""
@@ -67,9 +68,11 @@ class PassageIndex:
 
     def postings(self, root: str) -> list[tuple[int, str]]:
         """Where a stem stands: (passage, field), the field being name, lead, body, words or code."""
-        return self._connection.execute(
-            "select distinct doc, col from vocabulary where term = ?", (root,)
-        ).fetchall()
+        if root not in self._postings:
+            self._postings[root] = self._connection.execute(
+                "select distinct doc, col from vocabulary where term = ?", (root,)
+            ).fetchall()
+        return self._postings[root]
 
     def names(self, root: str) -> bool:
         """Whether a stem stands in any passage's name."""

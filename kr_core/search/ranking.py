@@ -37,11 +37,11 @@ class Weights(NamedTuple):
     """What counts how much; the defaults are the tuned ones."""
 
     name: float = 1.11
-    lead: float = 0.74
+    lead: float = 0.81
     body: float = 0.55
-    code: float = 0.26
-    words: float = 0.47
-    synonym: float = 0.7
+    code: float = 0.17
+    words: float = 0.5
+    synonym: float = 0.69
     """What a thesaurus word counts where the package knows the user's own word."""
     unsaid: float = 1
     """The same where it does not, or where that is an everyday word."""
@@ -51,35 +51,37 @@ class Weights(NamedTuple):
     """The same where it does not."""
     phrase: float = 0.93
     """What a phrase of the thesaurus weighs against a word of the same rarity."""
-    aside: float = 0.9
+    aside: float = 0.69
     """What words weigh that only tell the story around the question."""
-    fade: float = 0.05
+    fade: float = 0.03
     """By how much each further word of a thesaurus rule counts less."""
     precision: float = 0.38
-    bm25: float = 0.44
-    prior: float = 1.44
-    weak: float = 0.89
-    rare: float = 0.69
+    bm25: float = 0.6
+    prior: float = 1.61
+    weak: float = 0.9
+    rare: float = 0.77
     """Exponent of a word's rarity."""
-    fault: float = 0.57
+    fault: float = 0.41
     """What an exception counts where the question does not speak of errors."""
     parameter: float = 1.1
     """What a parameter counts against a symbol."""
     rarest: float = 0.13
     """What a passage loses that does not hold the rarest word that the package knows."""
-    naming: float = 1.2
+    naming: float = 1.6
     """What a word weighs more that stands in some name of the package."""
-    section: float = 0.55
+    recall: float = 0.07
+    """Exponent of the share of the question that a name says."""
+    section: float = 0.4
     """What a section of a README counts against a symbol."""
     owner: float = 0.45
     """What a method loses when the question does not name its class."""
-    needed: float = 0.59
+    needed: float = 0.52
     """What a parameter without default counts: the callable is then the answer."""
-    unnamed: float = 0.46
+    unnamed: float = 0.35
     """What a parameter loses when the question does not say its name."""
     together: float = 0.74
     """Exponent of coverage: one passage that holds two words beats two that hold one each."""
-    length: float = 0.04
+    length: float = 0
     """How much a long passage loses."""
 
 
@@ -344,7 +346,7 @@ def _ranked(
     )
     length = passage.text.count(" ") + passage.text.count("\n")
     normal = 1.0 / (1.0 + weights.length * max(0, length - 40) / 200)
-    precision = _precision(passage, terms, weights.owner)
+    precision = _precision(passage, terms, weights)
     score = gained * normal * (1 - weights.precision + weights.precision * precision) + bm25
     score *= passage.prior**weights.prior * (0.1 + held) ** weights.together
     rarest = max(
@@ -381,21 +383,38 @@ def _coverage(terms: Sequence[Term], gains: dict[int, tuple[float, float]]) -> f
     return (soft / (sum(term.weight for term in telling.values()) or 1.0) + said / whole) / 2
 
 
-def _precision(passage: IndexedPassage, terms: Sequence[Term], owner_weight: float) -> float:
+def _precision(passage: IndexedPassage, terms: Sequence[Term], weights: Weights) -> float:
     """How much of the passage's own name the question asks for; the best of its names.
 
     A method's class counts a little: `open` is asked for before `TarFile.open` where nobody spoke of tar files.
     """
     names = [passage.symbol or passage.name, *passage.data.get("also", ())[:12]]
-    return max(_called(name, passage.parameter or "", terms, owner_weight) for name in names)
+    return max(_called(name, passage.parameter or "", terms, weights) for name in names)
 
 
-def _called(name: str, parameter: str, terms: Sequence[Term], owner_weight: float) -> float:
+def _called(name: str, parameter: str, terms: Sequence[Term], weights: Weights) -> float:
     *_rest, owner, last = ["", *name.split(".")]
-    said = _named(f"{last} {parameter}", terms)
+    called = f"{last} {parameter}"
+    said: float = _named(called, terms) * _share(called, terms) ** weights.recall
     if not owner[:1].isupper():
         return said
-    return said * (1 - owner_weight + owner_weight * _named(owner, terms))
+    return said * (1 - weights.owner + weights.owner * _named(owner, terms))
+
+
+def _share(name: str, terms: Sequence[Term]) -> float:
+    """How much of the question a name says: one noun of many is little."""
+    parts = _parts(name)
+    total = sum(term.weight for term in terms) or 1.0
+    return (
+        sum(term.weight * max((term.alike.get(part, 0.0) for part in parts), default=0.0) for term in terms)
+        / total
+    )
+
+
+def _parts(name: str) -> set[str]:
+    return {
+        stem(part) for word in name.split() for piece in word.split("_") for part in split_identifier(piece)
+    }
 
 
 def closest_name(names: Sequence[str], terms: Sequence[Term]) -> int:

@@ -117,7 +117,6 @@ class TestResearch:
     @pytest.mark.req("S4")
     def test_a_batch(self, kr, project_folder):
         """One result a line, in the order asked; the worst exit code counts."""
-        (project_folder / "kr.yaml").write_text("defaults: {max_concurrent: 1}\n")
         lines = [json.dumps(FORM), json.dumps({"question": QUESTION, "framework": "parcel"}), "",
                  json.dumps({**FORM, "mode": "x"})]  # fmt: skip
         done = kr("research", "--batch", "-", input="\n".join(lines).encode())

@@ -131,14 +131,20 @@ def main() -> None:
     outcomes = measure(Path(sys.argv[1]), cache)
     for one in outcomes:
         if "-v" in sys.argv and one.answerable and (one.place != 0 or not one.usable):
-            print(f"\n{one.place} usable={one.usable} {one.level} {one.score} cov={one.coverage:.2f} {one.id}: {one.question}\n   want {one.wanted[:4]}\n   got {one.shown[:6]}")
+            print(
+                f"\n{one.place} usable={one.usable} {one.level} {one.score} cov={one.coverage:.2f} {one.id}: {one.question}\n   want {one.wanted[:4]}\n   got {one.shown[:6]}"
+            )
         if "-s" in sys.argv:
             print(f"\n=== {one.id} {one.question}\n{one.summary[:900]}")
         if "-u" in sys.argv and not one.answerable:
-            print(f"{one.level} {one.score} cov={one.coverage:.2f} {one.id}: {one.question} -> {one.shown[:1]}")
+            print(
+                f"{one.level} {one.score} cov={one.coverage:.2f} {one.id}: {one.question} -> {one.shown[:1]}"
+            )
     if "-c" in sys.argv:
         for one in sorted(outcomes, key=lambda o: -o.coverage):
-            print(f"{one.coverage:.2f} {'A' if one.answerable else 'U'} place={one.place} {one.level} {one.id}")
+            print(
+                f"{one.coverage:.2f} {'A' if one.answerable else 'U'} place={one.place} {one.level} {one.id}"
+            )
     print(figures(outcomes))
 
 

@@ -127,15 +127,23 @@ def _roots(distribution: Distribution, top: str, project: LocalProject) -> Itera
 
 
 def _fingerprint(metadata: Path, roots: Sequence[Path], site: Path) -> str:
-    """Changes when the installation does: RECORD for a wheel; for sources that are edited in place, each file's time."""
-    parts = [str(site)]
+    """Changes when the installation does, and is the same in every project that installed the same files.
+
+    A wheel's RECORD holds the hash of each of its files; sources that are edited in place have none, so each file's
+    time counts.
+    """
+    parts = []
     for name in ("RECORD", "METADATA", "PKG-INFO", "SOURCES.txt"):
         try:
-            status = (metadata / name).stat()
-            parts.append(f"{name}:{status.st_size}:{status.st_mtime_ns}")
+            content = (metadata / name).read_bytes()
         except OSError:
             continue
-    if any(site not in root.parents for root in roots):
+        # What pip and uv add about themselves differs between equal installations.
+        lines = [
+            line for line in content.split(b"\n") if b".dist-info/" not in line and b"__pycache__" not in line
+        ]
+        parts.append(f"{name}:{hashlib.sha256(b''.join(lines)).hexdigest()}")
+    if not parts or any(site not in root.parents for root in roots):
         parts.extend(_times(file for root in roots for file, _name in indexing.python_files(root, root.stem)))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -232,7 +232,7 @@ class _Maker:
         )
         if self.names.is_offered(top):
             return 1.0
-        return 0.78 if self.names.is_part(definition.module) else 0.95
+        return 0.88 if self.names.is_part(definition.module) else 0.95
 
     def owner(self, module: Module, definition: Definition) -> Definition | None:
         return module.definitions.get(definition.qualname.rpartition(".")[0])
@@ -248,7 +248,7 @@ class _Maker:
         if definition.deprecated or _OLD.search(naming.name):
             base *= 0.6
         use = min(1.0, log2(1 + self.mentions[definition.name]) / 6)
-        return round(base * (0.8 + 0.2 * use) * (0.94 ** max(0, depth - 1)), 4)
+        return round(base * (0.8 + 0.2 * use) * (0.97 ** max(0, depth - 1)), 4)
 
     def symbol_text(self, definition: Definition) -> tuple[str, list[list[int]]]:
         """Signature (a class's constructor too) and docstring without its parameter sections, which are passages of their own."""
