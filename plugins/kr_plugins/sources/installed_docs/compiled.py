@@ -45,6 +45,8 @@ _MODULES = {
     "_heapq": "heapq",
 }
 """Each compiled module, and the public one that offers its names; builtins have none."""
+PUBLIC = frozenset(public for public in _MODULES.values() if public)
+"""The names under which the compiled modules are imported."""
 
 
 def modules() -> Iterator[Module]:

@@ -140,16 +140,30 @@ def python_files(root: Path, name: str) -> Iterator[tuple[Path, str]]:
         entries = sorted(os.scandir(root), key=lambda entry: entry.name)
     except OSError:
         return
-    files = {entry.name for entry in entries if entry.is_file()}
+    files = {entry.name for entry in entries if not _is_folder(entry)}
     for entry in entries:
         stem, dot, suffix = entry.name.rpartition(".")
-        if entry.is_dir():
-            if entry.name not in _SKIPPED_FOLDERS and entry.name.isidentifier():
+        if _is_folder(entry):
+            skipped = entry.name in _SKIPPED_FOLDERS or not entry.name.isidentifier()
+            if not (skipped or (entry.is_symlink() and _holds(entry.path, root))):
                 yield from python_files(root / entry.name, f"{name}.{entry.name}")
         elif not dot or entry.name in _SKIPPED_FILES or not stem.isidentifier() or stem.startswith("test_"):
             continue
         elif suffix == "py" or (suffix == "pyi" and f"{stem}.py" not in files):
             yield root / entry.name, name if stem == "__init__" else f"{name}.{stem}"
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that points to itself
+        return False
+
+
+def _holds(link: str, folder: Path) -> bool:
+    """Whether a link leads to a folder that it lies in, and so round in circles."""
+    target, here = os.path.realpath(link), os.path.realpath(folder)
+    return here == target or here.startswith(target.rstrip(os.sep) + os.sep)
 
 
 def has_extensions(root: Path) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core import fold_name, import_names, is_python
-from kr_plugins.sources.installed_docs import indexing
+from kr_plugins.sources.installed_docs import compiled, indexing
 from kr_plugins.sources.installed_docs.answering import Origin
 from kr_plugins.sources.installed_docs.indexing import Material
 
@@ -74,9 +74,10 @@ def own_name(root: Path) -> str:
 
     try:
         with (root / "pyproject.toml").open("rb") as file:
-            name = tomllib.load(file).get("project", {}).get("name")
+            project = tomllib.load(file).get("project")
     except (OSError, ValueError):
-        name = None
+        project = None
+    name = project.get("name") if isinstance(project, dict) else None
     return name if isinstance(name, str) and name else root.resolve().name
 
 
@@ -87,10 +88,10 @@ def _distribution(framework: str, distribution: Distribution, project: LocalProj
     roots.sort(key=lambda root: fold_name(root[1]) != fold_name(distribution.name))
     notes = []
     if not any(True for root, name in roots for _file in indexing.python_files(root, name)):
-        compiled = any(indexing.has_extensions(root) for root, _name in roots if root.is_dir()) or not roots
+        binary = any(indexing.has_extensions(root) for root, _name in roots if root.is_dir()) or not roots
         notes = (
             [f"{distribution.name}: compiled modules without stubs, only the README could be read"]
-            if compiled
+            if binary
             else []
         )
         roots = []
@@ -168,7 +169,7 @@ def _standard_library(project: LocalProject) -> Found:
     ]  # fmt: skip
     same = version.split(".")[:2] == [str(part) for part in sys.version_info[:2]]
     material = Material("python", version, folder, roots, [], f"{folder}:{version}:{same}", compiled=same)
-    modules = frozenset(name for _path, name in roots)
+    modules = frozenset(name for _path, name in roots) | (compiled.PUBLIC if same else frozenset())
     return Found(
         material, ("python", "python3"), Origin(f"pkg:generic/python@{version}", version), where, modules
     )
