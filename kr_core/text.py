@@ -41,7 +41,9 @@ WEAK_WORDS = frozenset(
 """Ordinary English that is rare in API documentation without being what a question is about."""
 
 _WORD = re.compile(r"[A-Za-z]+/[0-9]+(?:\.[0-9]+)?|[^\W_]+(?:['’][a-z]+)?|_+[^\W_]+", re.UNICODE)
-_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_A-Za-z]+")
+_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_SHORTEST, _LONGEST = 3, 64
+"""SQLite stems words of so many letters."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
@@ -58,7 +60,7 @@ _stemmers = _Stemmers()
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """The Porter stem of a lower-case word (M. F. Porter, 1980), as SQLite's `porter` tokenizer makes it."""
-    return str(_stemmers.porter.stemWord(word))
+    return str(_stemmers.porter.stemWord(word)) if _SHORTEST <= len(word) <= _LONGEST else word
 
 
 def split_identifier(word: str) -> list[str]:
@@ -70,12 +72,15 @@ def words(text: str) -> list[str]:
     """The words of prose or code, in order, lower-case.
 
     snake_case and dotted names fall into their parts, camelCase is kept whole and its parts are added,
-    `HTTP/2` is one word (`http2`), an apostrophe ends a word, and CJK runs become bigrams.
+    `HTTP/2` is one word (`http2`; `HTTP/1.1` is `http11` and `http1`), an apostrophe ends a word, and CJK runs become bigrams.
     """
     found: list[str] = []
     for word in _WORD.findall(text):
         plain = word.replace("/", "").lstrip("_").split("'")[0].split("’")[0]
         if not plain:
+            continue
+        if "." in plain:  # a protocol and its version
+            found += [plain.replace(".", "").lower(), plain.partition(".")[0].lower()]
             continue
         if _CJK.search(plain):
             found.extend(_bigrams(plain))

@@ -6,16 +6,17 @@ import json
 import os
 import sqlite3
 import tempfile
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.search.passages import IndexedPassage
-from kr_core.text import words
+from kr_core.text import stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever the tables change; an index of another format is built anew."""
 
 _TABLES = """
@@ -68,6 +69,8 @@ class PassageIndex:
 
     def postings(self, root: str) -> list[tuple[int, str]]:
         """Where a stem stands: (passage, field), the field being name, lead, body, words or code."""
+        if not root.isascii():
+            root = stem(_folded(root))
         if root not in self._postings:
             self._postings[root] = self._connection.execute(
                 "select distinct doc, col from vocabulary where term = ?", (root,)
@@ -84,12 +87,13 @@ class PassageIndex:
 
     def bm25(self, query: Sequence[str]) -> dict[int, float]:
         """The BM25 score of each passage that holds any of the words; larger is better."""
-        if not query:
+        parts = _parts(query)
+        if not parts:
             return {}
         weights = ", ".join(str(weight) for weight in _FIELD_WEIGHTS)
         rows = self._connection.execute(
             f"select rowid, -bm25(postings, {weights}) from postings where postings match ?",  # noqa: S608
-            (" OR ".join(_quoted(word) for word in query),),
+            (" OR ".join(map(_quoted, parts)),),
         )
         return {int(number): float(score) for number, score in rows}
 
@@ -107,8 +111,10 @@ class PassageIndex:
 
     def with_code(self, identifiers: Sequence[str], limit: int = 30) -> list[Hit]:
         """Passages whose code examples hold all of the identifiers, the most telling first."""
-        parts = [part for name in identifiers for part in words(name)]
-        query = " AND ".join(_quoted(part) for part in dict.fromkeys(parts))
+        parts = _parts(identifiers)
+        if not parts:
+            return []
+        query = " AND ".join(map(_quoted, parts))
         rows = self._connection.execute(
             "select rowid, bm25(postings) from postings where postings match ? order by 2 limit ?",
             (f"code : ({query})", limit),
@@ -194,7 +200,26 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
 
 def searchable(text: str) -> str:
     """A text as the tokenizer should see it: lower-case words with the parts of identifiers added."""
-    return " ".join(words(text))
+    return " ".join(words(_folded(text)))
+
+
+def _folded(text: str) -> str:
+    """A text without accents, and without characters that SQLite does not count among letters and digits.
+
+    Its tokenizer knows Unicode 6.1; all that Unicode 3.2 calls a letter is one there too.
+    """
+    if text.isascii():
+        return text
+    plain = "".join(c for c in unicodedata.normalize("NFD", text) if not "\u0300" <= c <= "\u036f")
+    return "".join(
+        c if c.isascii() or c == "’" or unicodedata.ucd_3_2_0.category(c)[0] in "LN" else " "
+        for c in unicodedata.normalize("NFC", plain)
+    )
+
+
+def _parts(texts: Iterable[str]) -> list[str]:
+    """The words of queries, each once: FTS5 takes a word that it would split for a phrase, and has no index of these."""
+    return list(dict.fromkeys(word for text in texts for word in words(_folded(text))))
 
 
 def _quoted(word: str) -> str:
