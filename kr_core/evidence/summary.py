@@ -26,6 +26,7 @@ _SENTENCE_END = re.compile(
 )
 _LONG_SENTENCE = 240
 _LONG_TYPE = 110
+_LONG_ALIAS = 180
 _LONG_DEFAULT = 60
 _CALL_WIDTH = 64
 _ALTERNATIVES = 3
@@ -268,7 +269,7 @@ class _Composer:
             numbers.append(self.citer.cite(part.source, passage, passage.signature or passage.annotation))
             slots.append(passage.annotation)
             alias = self.behind(part, passage.annotation)
-            if alias is not None and len(folded(_value(alias.text))) <= _LONG_TYPE:
+            if alias is not None and len(folded(_value(alias.text))) <= _LONG_ALIAS:
                 pieces[-1] += f", which is `{folded(_value(alias.text))}`"
                 numbers.append(self.citer.cite(part.source, alias, alias.text))
                 slots.append(_value(alias.text))

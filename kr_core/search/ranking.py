@@ -7,6 +7,7 @@ The weights were chosen on the tuning half of the question set only.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.search.thesaurus import Expansion, expand, near
-from kr_core.text import WEAK_WORDS, content_words, split_identifier, stem, words
+from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, split_identifier, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,7 +39,7 @@ class Weights(NamedTuple):
 
     name: float = 1.11
     lead: float = 0.81
-    body: float = 0.55
+    body: float = 0.7
     code: float = 0.17
     words: float = 0.5
     synonym: float = 0.69
@@ -47,15 +48,15 @@ class Weights(NamedTuple):
     """The same where it does not, or where that is an everyday word."""
     near: float = 0.4
     """What a near word counts, times its cosine, where the package knows the user's own word."""
-    near_unsaid: float = 0.49
+    near_unsaid: float = 0.35
     """The same where it does not."""
     phrase: float = 0.93
     """What a phrase of the thesaurus weighs against a word of the same rarity."""
-    aside: float = 0.69
+    aside: float = 0.78
     """What words weigh that only tell the story around the question."""
     fade: float = 0.03
     """By how much each further word of a thesaurus rule counts less."""
-    precision: float = 0.38
+    precision: float = 0.54
     bm25: float = 0.6
     prior: float = 1.61
     weak: float = 0.9
@@ -65,21 +66,27 @@ class Weights(NamedTuple):
     """What an exception counts where the question does not speak of errors."""
     parameter: float = 1.1
     """What a parameter counts against a symbol."""
-    rarest: float = 0.13
+    rarest: float = 0.07
     """What a passage loses that does not hold the rarest word that the package knows."""
-    naming: float = 1.6
+    naming: float = 1.42
     """What a word weighs more that stands in some name of the package."""
+    pairs: float = 0.66
+    """What a passage gains that says neighbouring words of the question side by side."""
+    from_owner: float = 0.07
+    """What a parameter or member gains of its owner's score."""
+    from_parts: float = 0.21
+    """What a symbol gains of the score of its best parameter or member."""
     recall: float = 0.07
     """Exponent of the share of the question that a name says."""
-    section: float = 0.4
+    section: float = 0.56
     """What a section of a README counts against a symbol."""
     owner: float = 0.45
     """What a method loses when the question does not name its class."""
-    needed: float = 0.52
+    needed: float = 0.62
     """What a parameter without default counts: the callable is then the answer."""
     unnamed: float = 0.35
     """What a parameter loses when the question does not say its name."""
-    together: float = 0.74
+    together: float = 0.75
     """Exponent of coverage: one passage that holds two words beats two that hold one each."""
     length: float = 0
     """How much a long passage loses."""
@@ -90,6 +97,8 @@ TUNED = Weights()
 
 _ERROR_WORDS = ("error", "except", "exception", "rais", "catch")
 _FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout)(?:\.\w+)?$")
+_NEAR_TOP = 700
+"""Characters of a passage in which neighbouring words are looked for."""
 _SAID = 0.99
 """A likeness from which on a word counts as said itself."""
 
@@ -269,8 +278,61 @@ def rank(
         )
         for hit in index.get(best)
     ]
+    pairs = _pairs(terms)
+    ranked = _supported([_paired(found, pairs, weights) for found in ranked], weights)
     ranked.sort(key=lambda found: (-found.score, found.passage.title))
     return _diverse(ranked)[:limit]
+
+
+def _pairs(terms: Sequence[Term]) -> dict[tuple[str, str], float]:
+    """Neighbouring words of the question as pairs of stems, with their weight: `progress bar`, `log level`."""
+    single = [term for term in terms if " " not in term.word]
+    return {
+        (stem(one.word), stem(other.word)): one.weight + other.weight
+        for one, other in itertools.pairwise(single)
+        if one.known and other.known
+    }
+
+
+def _paired(found: Ranked, pairs: dict[tuple[str, str], float], weights: Weights) -> Ranked:
+    """A passage that says two neighbouring words of the question side by side means the same thing by them."""
+    if not pairs:
+        return found
+    passage = found.passage
+    said: set[tuple[str, str]] = set()
+    for text in (passage.name, passage.lead, passage.text[:_NEAR_TOP]):
+        roots = [stem(word) for word in words(text) if word not in STOP_WORDS]
+        said.update(itertools.pairwise(roots))
+        said.update(zip(roots, roots[2:], strict=False))
+    share = sum(weight for pair, weight in pairs.items() if pair in said or pair[::-1] in said) / sum(
+        pairs.values()
+    )
+    return found._replace(score=found.score * (1 + weights.pairs * share))
+
+
+def _supported(ranked: list[Ranked], weights: Weights) -> list[Ranked]:
+    """What a symbol's parameters and members say speaks for the symbol, and the other way round."""
+    own: dict[str, float] = {}
+    parts: dict[str, float] = {}
+    for found in ranked:
+        passage = found.passage
+        if passage.symbol is None:
+            continue
+        if passage.parameter is None:
+            own[passage.symbol] = max(own.get(passage.symbol, 0.0), found.score)
+        owner = passage.symbol if passage.parameter else passage.symbol.rpartition(".")[0]
+        parts[owner] = max(parts.get(owner, 0.0), found.score)
+    supported = []
+    for found in ranked:
+        passage = found.passage
+        more = 0.0
+        if passage.symbol is not None:
+            owner = passage.symbol if passage.parameter else passage.symbol.rpartition(".")[0]
+            more = weights.from_owner * own.get(owner, 0.0)
+            if passage.parameter is None:
+                more += weights.from_parts * parts.get(passage.symbol, 0.0)
+        supported.append(found._replace(score=found.score + more))
+    return supported
 
 
 def _held(

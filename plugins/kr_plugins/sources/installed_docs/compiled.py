@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,8 @@ _MODULES = {
     "_heapq": "heapq",
 }
 """Each compiled module, and the public one that offers its names; builtins have none."""
+_BOUND = re.compile(r"\(\$\w+(?:, /)?(?:, )?")
+"""What CPython passes itself, as its signatures begin: `($self, /, sep=None)`, `($module, x, /)`."""
 PUBLIC = frozenset(public for public in _MODULES.values() if public)
 """The names under which the compiled modules are imported."""
 
@@ -90,11 +93,7 @@ def _add(module: Module, qualname: str, value: Any) -> None:
     if not isinstance(doc, str) or not doc.strip():
         return
     signature = getattr(value, "__text_signature__", None)
-    head = (
-        f"{qualname.rpartition('.')[2]}{signature or ''}".replace("($self, ", "(")
-        .replace("($self)", "()")
-        .replace("($module, ", "(")
-    )
+    head = f"{qualname.rpartition('.')[2]}{_BOUND.sub('(', signature or '')}"
     lines, _cut = docstrings.clean(doc)
     module.definitions[qualname] = Definition(
         "class" if inspect.isclass(value) else "function",
@@ -102,7 +101,7 @@ def _add(module: Module, qualname: str, value: Any) -> None:
         qualname,
         module.path,
         0,
-        head.replace("($module)", "()"),
+        head,
         docstrings.parse(lines),
         0,
         list(_parameters(signature)),
