@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _SPACES = re.compile(r"\s+")
+_PROMPT = re.compile(r"^(?:>>>|\.\.\.|\$)(?: |$)")
 
 
 def folded(text: str) -> str:
@@ -40,14 +41,23 @@ def holds_code(passage: str, code: str) -> bool:
 
     Prompts (`>>> `), indentation and what a doctest printed between the lines may have been removed.
     """
-    source = [folded(line.lstrip("#: ")) for line in passage.split("\n")]
-    source = [re.sub(r"^(?:>>>|\.\.\.|\$) ?", "", line) for line in source]
+    source = [_bare(line) for line in passage.split("\n")]
+    wanted = [line for line in map(_bare, code.split("\n")) if line]
     position = 0
-    wanted = [re.sub(r"^(?:>>>|\.\.\.|\$) ?", "", folded(line.lstrip("#: "))) for line in code.split("\n")]
-    for line in filter(None, wanted):
-        while position < len(source) and line not in source[position]:
+    for line in wanted:
+        while position < len(source) and not _same_code(line, source[position]):
             position += 1
         if position == len(source):
             return False
         position += 1
-    return any(wanted)
+    return bool(wanted)
+
+
+def _bare(line: str) -> str:
+    """A line of code without what may stand before it: a comment's mark, a prompt."""
+    return _PROMPT.sub("", folded(line.lstrip("#: "))).lstrip("#: ")
+
+
+def _same_code(line: str, source: str) -> bool:
+    """Whether a line is the whole of a source line, but for a comment at its end."""
+    return source.startswith(line) and (source == line or source[len(line) :].lstrip().startswith("#"))

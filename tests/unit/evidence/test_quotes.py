@@ -1,0 +1,140 @@
+"""Quotes, code and citations that really stand in their passages."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kr_core.evidence.citing import Citer, slot_stands
+from kr_core.evidence.quotes import folded, holds, holds_code, plain
+from kr_core.model import Passage
+
+TEXT = 'def put(thing, timeout=5.0):\nPut a ``thing`` into the\n    `box <https://x>`_, see :func:`~box.take`.\n>>> put("x")  # so\n1\n>>> put("y",\n...     timeout=2)\n'
+
+
+@pytest.mark.req("R18")
+@pytest.mark.parametrize(
+    ("quote", "there"),
+    [
+        ("Put a ``thing`` into the", True),
+        ("Put a `thing` into the box, see `box.take`.", True),
+        ("into\n\n   the", True),
+        ("timeout=5.0", True),
+        ("timeout=5.1", False),
+        ("put a thing", False),
+        ("the into", False),
+        ("", False),
+        (" \n ", False),
+    ],
+)
+def test_a_quote_stands_there_or_not(quote, there):
+    """White space and mark-up do not count, words and numbers do."""
+    assert holds(TEXT, quote) is there
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("See :class:`~box.Box` and :py:meth:`put <box.Box.put>`.", "See `box.Box` and `put`."),
+        ("[the guide](https://x/a_(b)?c=d) ![logo](x.png)", "the guide logo"),
+        ("A ``literal``, <b>bold</b><br/> and `a link <https://x>`__", "A `literal`, bold and a link"),
+        ("```code``` stays", "```code``` stays"),
+        ("a < b > c and List[int](x y)", "a < b > c and List[int](x y)"),
+    ],
+)
+def test_text_is_read_without_its_mark_up(text, reads):
+    assert plain(text) == reads
+
+
+@given(st.text("ab`<>[]():~_! \n", max_size=40), st.integers(0, 40), st.integers(0, 40))
+def test_a_text_holds_itself(text, start, end):
+    """Each text holds all of itself, and folding it once is enough."""
+    assert holds(text, text) is bool(plain(text))
+    assert folded(folded(text)) == folded(text)
+    assert not folded(text) or folded(text) in folded(f"x {text} y")
+
+
+CODE = [
+    ('put("x")', True),
+    ('put("x")  # so', True),
+    ('>>> put("x")', True),
+    ('put("x")\nput("y",\n    timeout=2)', True),
+    ('put("y",\n\n    timeout=2)', True),
+    ('put("y",\n    timeout=2)\nput("x")', False),
+    ('put("x"', False),
+    ('ut("x")', False),
+    ('put("x")  # not', False),
+    ('put("x") or evil()', False),
+    ("timeout=2", False),
+    ('put("z")', False),
+    ("", False),
+    ("# ", False),
+]
+
+
+@pytest.mark.req("R18")
+@pytest.mark.parametrize(("code", "there"), CODE)
+def test_code_stands_there_line_by_line(code, there):
+    """Prompts, output and a comment at the end may be missing; each line is whole, and the order stays."""
+    assert holds_code(TEXT, code) is there
+
+
+def passage(text=TEXT, **values):
+    known = {
+        "url": "pkg:pypi/box@1",
+        "locator": "box.py:7",
+        "lines": ((0, 7), (1, 20)),
+        "symbol": "box.put",
+        "title": "box.put",
+    }
+    return Passage(text=text, **{**known, **values})
+
+
+@pytest.mark.req("R12", "R18")
+def test_citations_are_numbered_and_located():
+    """A quote has one number, however often it is cited, and the line of the file on which it stands."""
+    citer = Citer()
+    one = passage()
+    assert [citer.cite("docs", one, quote) for quote in ("def put", "Put a ``thing``", "def  put")] == [
+        1,
+        2,
+        1,
+    ]
+    assert [citation.locator for citation in citer.citations] == ["box.py:7", "box.py:20"]
+    assert citer.passages == {1: one, 2: one}
+
+
+@pytest.mark.req("R18")
+def test_a_quote_that_is_not_there_is_dropped_and_noted():
+    citer = Citer()
+    assert citer.cite("docs", passage(), "Take a thing out.") is None
+    assert (citer.citations, citer.dropped) == ([], ["box.put: Take a thing out."])
+
+
+@pytest.mark.req("R18")
+def test_a_claim_with_a_slot_that_is_nowhere_is_dropped_and_noted():
+    """A sentence is made only where each of its facts stands in a passage that it cites."""
+    citer = Citer()
+    number = citer.cite("docs", passage(), "def put")
+    claim = citer.claim("Pass `timeout=` to `box.put`", [number, None, number], ["box.put", "timeout", "5.0"])
+    assert (claim.text, claim.citations) == ("Pass `timeout=` to `box.put` [1]", (1,))
+    assert citer.claim("Pass `size=`", [number], ["size"]) is None
+    assert citer.claim("Pass `timeout=`", [], ["timeout"]) is None
+    assert citer.dropped == ["size: not in the cited passage", "timeout: not in the cited passage"]
+
+
+@pytest.mark.req("R18")
+def test_code_that_is_not_there_is_dropped_and_noted():
+    citer = Citer()
+    assert citer.code("docs", passage(), 'put("x")').citation == 1
+    assert citer.citations[0].quote == 'put("x")'
+    assert citer.code("docs", passage(), "evil()") is None
+    assert citer.dropped == ["box.put: evil()"]
+
+
+@pytest.mark.parametrize(
+    ("slot", "stands"),
+    [("put", True), ("box.put", True), ("other.box.put", True), ("box.take_out", False), ("timeout=5.0", True), ("5.0", True), ("a.b()", False)],
+)  # fmt: skip
+def test_of_a_public_name_the_last_part_is_looked_for(slot, stands):
+    """The file defines `put`, users write `box.put`; anything but a name must stand there whole."""
+    assert slot_stands(slot, ["def put(thing, timeout=5.0):"]) is stands

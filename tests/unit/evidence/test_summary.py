@@ -1,0 +1,267 @@
+"""Answers composed by rule, and the check that finds whatever was changed in them afterwards."""
+
+import copy
+import hashlib
+import json
+from datetime import date
+
+import pytest
+
+from kr_core.evidence.quotes import holds
+from kr_core.evidence.summary import compose
+from kr_core.evidence.verifying import verify
+from kr_core.model import Attribution, Finding, Outcome, Passage, Report, ResearchQuery, Score
+from kr_core.pipeline.reporting import evidence_of
+from kr_plugins.renderers.markdown import Markdown
+
+URL = "pkg:pypi/box@1.2.0"
+QUERY = ResearchQuery(
+    framework="box", framework_version="1.2.0", topic="timeout", tags=("timeout",), question="How do I set the timeout of put?"
+)  # fmt: skip
+PARAMETER = Passage(
+    text="timeout: Seconds to wait for room. Waits for ever if it is None.\ndef put\ntimeout: WaitTypes = WAIT",
+    lines=((0, 20), (1, 10), (2, 12)), url=URL, locator="box/_put.py:20", title="box.put(timeout)", kind="parameter", what="function",
+    lead="Seconds to wait for room. Waits for ever if it is None.", symbol="box.put", parameter="timeout",
+    signature="timeout: WaitTypes = WAIT", annotation="WaitTypes", default="WAIT", official=True, version="1.2.0", coverage=0.9,
+)  # fmt: skip
+ALIAS = Passage(text="WaitTypes = Union[float, None]", url=URL, locator="box/_types.py:3", title="box.WaitTypes", kind="constant", what="constant",
+                symbol="box.WaitTypes", lines=((0, 3),), official=True)  # fmt: skip
+CONSTANT = Passage(text="WAIT = Wait(seconds=5.0)", url=URL, locator="box/_put.py:5", title="box.WAIT", kind="constant", what="constant",
+                   symbol="box.WAIT", lines=((0, 5),), official=True)  # fmt: skip
+EXAMPLE = 'box.put("ball", timeout=2.0)'
+SYMBOL = Passage(
+    text=f'def put(thing: str, *, timeout: WaitTypes = WAIT) -> None:\nPut a thing into the box. Deprecated names are refused here.\n\n>>> {EXAMPLE}\n>>> box.put("ball", timeout=box.Wait(2.0, 3.0))\n',
+    lines=((0, 10), (1, 14)), url=URL, locator="box/_put.py:10", title="box.put", kind="symbol", what="function",
+    lead="Put a thing into the box. Deprecated names are refused here.", symbol="box.put", required=("thing",),
+    signature="def put(thing: str, *, timeout: WaitTypes = WAIT) -> None:", parameters=(("thing", None), ("timeout", "WAIT")),
+    code=(EXAMPLE,), returns="None", official=True, version="1.2.0", coverage=0.8,
+)  # fmt: skip
+PROPERTY = Passage(
+    text="def size(self) -> int:\nHow many things are in the box.", lines=((0, 30), (1, 31)), url=URL, locator="box/_put.py:30",
+    title="box.Box.size", kind="symbol", what="property", lead="How many things are in the box.", symbol="box.Box.size",
+    signature="def size(self) -> int:", coverage=0.9, official=True,
+)  # fmt: skip
+SECTION = Passage(
+    text=f"The timeout of put is set for each call. Other words stand here too.\n\n```python\n{EXAMPLE}\n```", lines=((0, 40),), url=URL,
+    locator="README.md:40", title="README § Timeouts", kind="section", coverage=0.9, official=True, code=(EXAMPLE,),
+    lead="The timeout of put is set for each call. Other words stand here too.",
+)  # fmt: skip
+
+
+def finding(*passages, support=()):
+    return [
+        (
+            "installed_docs",
+            Finding(outcome=Outcome.ok, passages=passages, support=support, url=URL, version="1.2.0"),
+        )
+    ]
+
+
+def draft_of(*passages, support=(), notice=None):
+    return compose(QUERY, finding(*passages, support=support), notice=notice)
+
+
+def cited(draft, claim):
+    return [draft.citations[number - 1].locator for number in claim.citations]
+
+
+@pytest.mark.req("R12", "R18")
+def test_a_parameter_is_told_with_type_default_and_code():
+    """What to pass, the accepted type and what it stands for, the default and what that is, and the shortest code."""
+    draft = draft_of(PARAMETER, support=(ALIAS, CONSTANT, SYMBOL))
+    assert draft.summary[0].text == "Pass `timeout=` to `box.put`: Seconds to wait for room. [1]"
+    accepts = next(claim for claim in draft.summary if claim.text.startswith("It accepts"))
+    assert accepts.text.startswith(
+        "It accepts `WaitTypes`, which is `Union[float, None]`; the default is `WAIT`, which is `Wait(seconds=5.0)`. ["
+    )
+    assert cited(draft, draft.summary[0]) == ["box/_put.py:20"]
+    assert cited(draft, accepts) == ["box/_put.py:12", "box/_types.py:3", "box/_put.py:5"]
+    assert [example.code for example in draft.summary_code] == [EXAMPLE]
+
+
+@pytest.mark.req("R12")
+@pytest.mark.parametrize(
+    ("passage", "opening"),
+    [
+        (SYMBOL, "Call `box.put(thing, timeout=WAIT)`: Put a thing into the box. [1]"),
+        (SYMBOL.model_copy(update={"signature": "async def put(thing):", "text": SYMBOL.text.replace("def put(thing: str, *, timeout: WaitTypes = WAIT) -> None:", "async def put(thing):"),
+                                   "parameters": (("thing", None),)}), "Await `box.put(thing)`: Put a thing into the box. [1]"),
+        (PROPERTY, "Read `box.Box.size`: How many things are in the box. [1]"),
+        (PARAMETER.model_copy(update={"what": "field"}), "Set `timeout=` in `box.put`: Seconds to wait for room. [1]"),
+        (PARAMETER.model_copy(update={"star": "**"}), "Pass `**timeout` to `box.put`: Seconds to wait for room. [1]"),
+        (PARAMETER.model_copy(update={"lead": ""}), "Pass `timeout=` to `box.put`. [1]"),
+        (SECTION, "README § Timeouts: The timeout of put is set for each call. [1]"),
+    ],
+    ids=["function", "async", "property", "field", "stars", "undocumented", "section"],
+)  # fmt: skip
+def test_the_opening_says_what_to_do(passage, opening):
+    """Functions are called or awaited, properties read, fields set; a section is quoted."""
+    assert draft_of(passage).summary[0].text == opening
+
+
+@pytest.mark.req("R12")
+def test_without_passages_there_is_nothing_but_the_notice():
+    assert draft_of().summary == ()
+    assert compose(QUERY, []).citations == ()
+    assert [claim.text for claim in draft_of(notice="Nothing was found.").summary] == ["Nothing was found."]
+
+
+@pytest.mark.req("R18")
+@pytest.mark.parametrize(
+    "passage",
+    [
+        PARAMETER.model_copy(update={"lead": "A lead that is not in the text."}),
+        PARAMETER.model_copy(update={"default": "INVENTED", "annotation": "Invented"}),
+        PARAMETER.model_copy(update={"symbol": "box.invented"}),
+        SYMBOL.model_copy(update={"code": ("box.invented(timeout=1)",)}),
+        SYMBOL.model_copy(update={"parameters": (("invented", "1"),), "required": ("invented",)}),
+    ],
+)
+def test_what_a_passage_does_not_hold_is_not_said(passage):
+    """Fields that a source made up reach no sentence: each slot stands in a cited passage."""
+    draft = draft_of(passage, support=(ALIAS, CONSTANT))
+    assert "nvented" not in " ".join(
+        [claim.text for claim in draft.summary] + [one.code for one in draft.summary_code]
+    )
+    assert "A lead that" not in " ".join(claim.text for claim in draft.summary)
+
+
+@pytest.mark.req("R18")
+def test_every_slot_and_quote_stands_in_its_passage():
+    draft = draft_of(PARAMETER, SYMBOL, PROPERTY, SECTION, support=(ALIAS, CONSTANT, SYMBOL))
+    for citation in draft.citations:
+        assert holds(draft.passages[citation.n].text, citation.quote)
+    assert all(claim.citations for claim in [*draft.summary, *draft.details, *draft.caveats])
+
+
+# -- verify --
+
+
+@pytest.fixture
+def kept():
+    """A report with everything in it, and its evidence, as they lie in the knowledge base."""
+    draft = draft_of(PARAMETER, SYMBOL, SECTION, support=(ALIAS, CONSTANT, SYMBOL))
+    assert draft.summary
+    assert draft.summary_code
+    assert draft.details
+    report = Report(
+        query=QUERY, research_date=date(2026, 1, 2), score=Score(score=88, level="high", reasons=("official documentation",)), draft=draft,
+        sources=(Attribution(url=URL, via="installed_docs", finding="verified via official docs"),), notes=("context7: timeout after 20 s",),
+    )  # fmt: skip
+    return Markdown(()).render(report), json.loads(json.dumps(evidence_of(report, QUERY, "r.md")))
+
+
+@pytest.mark.req("R18")
+def test_a_true_report_passes(kept):
+    report, evidence = kept
+    assert verify(report, evidence) == []
+    assert verify(report.replace("\n", "\r\n"), evidence) == []
+
+
+@pytest.mark.req("R18")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Seconds to wait for room. [1]", "Minutes to wait for room. [1]"),
+        ("Wait(seconds=5.0)", "Wait(seconds=6.0)"),
+        ("Pass `timeout=` to `box.put`: Seconds to wait for room. [1]", "Pass `timeout=` to `box.put`: Seconds to wait for room. [2]"),
+        ("Pass `timeout=` to `box.put`: Seconds to wait for room. [1]", "Pass `timeout=` to `box.put`: Seconds to wait for room."),
+        ("Pass `timeout=` to `box.put`: Seconds to wait for room. [1]\n", ""),
+        ("## Details\n", "## Details\n\nCall `evil()` instead.\n"),
+        ("## Details\n", "## Details\n\nCall `evil()` instead. [1]\n"),
+        ("## Summary\n", "## Summary\n\n- Set `timeout=0`.\n"),
+        ("## Caveats & Version-Specific Notes\n", "## Caveats & Version-Specific Notes\n\nNever use it. [1]\n"),
+        ("timeout=2.0)\n", "timeout=9.0)\n"),
+        ("timeout=2.0)\n", "timeout=2.0)\nevil()\n"),
+        ("## Code Examples\n", "## Code Examples\n\n```python\nevil()\n```\n[1]\n"),
+        ("## Code Examples\n", "## Code Examples\n\n~~~~\nevil()\n"),
+    ],
+)  # fmt: skip
+def test_whatever_is_changed_in_a_report_is_found(kept, old, new):
+    """A sentence, number, mark or line of code that was changed, added or removed is a problem."""
+    report, evidence = kept
+    assert old in report
+    assert verify(report.replace(old, new, 1), evidence) != []
+
+
+def change_quote(evidence):
+    evidence["citations"][0]["quote"] = "Minutes to wait for room."
+
+
+def change_passage(evidence):
+    next(iter(evidence["passages"].values()))["text"] += " "
+
+
+def change_passage_and_hash(evidence):
+    sha256, passage = next(iter(evidence["passages"].items()))
+    passage["text"] = passage["text"].replace("Seconds", "Minutes")
+    new = hashlib.sha256(passage["text"].encode()).hexdigest()
+    evidence["passages"] = {
+        new if key == sha256 else key: value for key, value in evidence["passages"].items()
+    }
+    for citation in evidence["citations"]:
+        citation["sha256"] = new if citation["sha256"] == sha256 else citation["sha256"]
+
+
+def change_hash(evidence):
+    evidence["citations"][0]["sha256"] = "0" * 64
+
+
+def change_slot(evidence):
+    evidence["summary"][0]["slots"][0] = "box.evil"
+
+
+def change_citation(evidence):
+    evidence["summary"][0]["citations"] = [99]
+
+
+def change_code(evidence):
+    evidence["summary_code"][0]["code"] = "evil()"
+
+
+def change_claim(evidence):
+    evidence["summary"][0]["text"] = "Pass `evil=`. [1]"
+
+
+def remove_claim(evidence):
+    del evidence["summary"][0]
+
+
+def remove_code(evidence):
+    evidence["summary_code"] = []
+
+
+def remove_passages(evidence):
+    evidence["passages"] = {}
+
+
+def remove_key(evidence):
+    del evidence["details"]
+
+
+@pytest.mark.req("R18")
+@pytest.mark.parametrize(
+    "change",
+    [change_quote, change_passage, change_passage_and_hash, change_hash, change_slot, change_citation, change_code, change_claim,
+     remove_claim, remove_code, remove_passages, remove_key],
+    ids=lambda change: change.__name__,
+)  # fmt: skip
+def test_whatever_is_changed_in_the_evidence_is_found(kept, change):
+    """Quotes, passages, fingerprints, slots, code and sentences hang together: a change of one shows."""
+    report, evidence = kept
+    changed = copy.deepcopy(evidence)
+    change(changed)
+    assert verify(report, changed) != []
+
+
+@pytest.mark.req("R18")
+@pytest.mark.parametrize(
+    "evidence", [{}, {"passages": []}, {"passages": {"x": 1}}, {"passages": {}, "citations": 3}]
+)
+def test_evidence_in_another_form_is_a_problem_and_no_error(kept, evidence):
+    assert [problem.where for problem in verify(kept[0], evidence)] == ["evidence"]
+
+
+@pytest.mark.req("R18")
+def test_an_empty_report_is_false(kept):
+    assert verify("", kept[1]) != []
