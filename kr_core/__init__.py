@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from kr_core.search.ranking import closest_name as closest_name
     from kr_core.search.ranking import question_terms as question_terms
     from kr_core.search.ranking import rank as rank
+    from kr_core.search.ranking import telling_parameters as telling_parameters
     from kr_core.templating import render as _render
     from kr_core.text import content_words as content_words
 
@@ -138,6 +139,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "closest_name": "",
         "question_terms": "",
         "rank": "",
+        "telling_parameters": "",
     },
     "kr_core.templating": {"render_template": "render"},
     "kr_core.evidence.answering": {"COVERED": "", "FULLY": "", "answered": ""},

@@ -30,7 +30,7 @@ _LONG_ALIAS = 180
 _LONG_DEFAULT = 60
 _CALL_WIDTH = 64
 _ALTERNATIVES = 3
-_GUESSES = 4
+_GUESSES = 5
 """Alternatives that are named where the first passage is not sure to be the answer."""
 _CAVEAT = re.compile(
     r"\b(?:deprecated|versionadded|versionchanged|warning|caution|not thread.?safe|new in version|changed in version|note that|be aware|removed in)\b",
@@ -44,7 +44,7 @@ _PLAIN_LITERAL = re.compile(
 _ASIDES = frozenset({"see also", "references", "returns", "raises", "yields"})
 """Headed parts of a docstring that are lists of names, not prose."""
 _VERBS = frozenset({"Pass", "Set", "Call", "Await", "Use", "Read", "See"})
-_WORTH_NAMING = 0.55
+_WORTH_NAMING = 0.5
 """An alternative is named if it covers so much of what the first passage covers."""
 
 
@@ -91,6 +91,7 @@ class _Composer:
             sure = first.passage.coverage >= COVERED
             summary += self.opening(first)
             code_after = len(summary)
+            summary += self.telling(first)
             example = self.example(first)
             if example is not None:
                 code.append(example)
@@ -163,11 +164,24 @@ class _Composer:
             verb = "Await"
         if re.search(r"(?:Error|Exception|Warning)$", symbol):
             verb = "See"
-        call, slots = self.call_form(passage, symbol)
+        call, slots = self.call_form(passage, symbol, [one.parameter or "" for one in _telling(part)])
         anchor = (passage.signature or symbol).split("\n")[0]
         return self.opened(part, f"{verb} `{call}`", slots, anchor) or self.opened(
             part, f"{verb} `{symbol}`", [symbol], anchor
         )
+
+    def telling(self, part: _Part) -> list[Claim]:
+        """Which of a symbol's parameters the question is about."""
+        claims = []
+        for passage in _telling(part):
+            self.shown.add(f"{passage.symbol}({passage.parameter})")
+            claims += self.opened(
+                _Part(part.source, passage, ()),
+                f"With `{passage.parameter}=`",
+                [passage.parameter or ""],
+                passage.signature or "",
+            )
+        return claims
 
     def opened(self, part: _Part, start: str, slots: list[str], anchor: str) -> list[Claim]:
         """An opening with the documentation's own sentence, or, where there is none, with the signature as its quote."""
@@ -178,7 +192,7 @@ class _Composer:
         claim = self.citer.claim(text, [number], [*slots, sentence] if sentence else slots)
         return [claim] if claim else []
 
-    def call_form(self, passage: Passage, symbol: str) -> tuple[str, list[str]]:
+    def call_form(self, passage: Passage, symbol: str, asked_for: Sequence[str]) -> tuple[str, list[str]]:
         """`name(required, asked=default, ...)`: required parameters, those that were asked for, then what fits."""
         if passage.what not in {"function", "class"} or (passage.what == "class" and not passage.parameters):
             return symbol, [symbol]
@@ -186,7 +200,9 @@ class _Composer:
         chosen: list[str] = []
         width = 0
         telling = [
-            name for name, _default in passage.parameters if stems(name.replace("_", " ")) & self.asked
+            name
+            for name, _default in passage.parameters
+            if name in asked_for or stems(name.replace("_", " ")) & self.asked
         ]
         left_out = False
         for name, default in passage.parameters:
@@ -196,7 +212,7 @@ class _Composer:
                 left_out = True
                 continue
             if name in passage.required or name in telling or width + len(shown) <= _CALL_WIDTH / 2:
-                if width > _CALL_WIDTH and name not in passage.required:
+                if width > _CALL_WIDTH and name not in passage.required and name not in asked_for:
                     left_out = True
                     continue
                 chosen.append(shown)
@@ -362,6 +378,13 @@ class _Composer:
         ]
         chosen = sorted(scored, reverse=True)[:limit]
         return [sentence for score, _number, sentence in sorted(chosen, key=lambda c: -c[1]) if score >= 2]
+
+
+def _telling(part: _Part) -> list[Passage]:
+    """The passages about parameters that a source sent along with a symbol's."""
+    if part.passage.parameter or not part.passage.symbol:
+        return []
+    return [one for one in part.support if one.parameter and one.symbol == part.passage.symbol]
 
 
 def _related(text: str) -> str:

@@ -109,6 +109,14 @@ class PassageIndex:
         ).fetchall()
         return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
 
+    def parameters_of(self, symbol: str) -> list[Hit]:
+        """The passages about the parameters of a symbol."""
+        rows = self._connection.execute(
+            f"select id, {_COLUMNS} from passages where symbol = ? and parameter is not null",  # noqa: S608
+            (symbol,),
+        ).fetchall()
+        return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+
     def with_code(self, identifiers: Sequence[str], limit: int = 30) -> list[Hit]:
         """Passages whose code examples hold all of the identifiers, the most telling first."""
         parts = _parts(identifiers)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _CANDIDATES = 200
 _SAME_SYMBOL = 2
 """At most so many passages about one symbol among the first."""
+_TELLING = 0.12
+"""A parameter that says so much of the question is named with its symbol."""
 _SORTED_OUT = 20
 """So many places are sorted out; nobody is shown more."""
 _TWIN = 0.6
@@ -282,6 +284,32 @@ def rank(
     ranked = _supported([_paired(found, pairs, weights) for found in ranked], weights)
     ranked.sort(key=lambda found: (-found.score, found.passage.title))
     return _diverse(ranked)[:limit]
+
+
+def telling_parameters(
+    index: PassageIndex, terms: Sequence[Term], symbol: str, limit: int = 2
+) -> list[IndexedPassage]:
+    """The parameters of a symbol that the question is about, by their own names and documentation, best first.
+
+    A symbol with twenty parameters is half an answer; which of them to pass is the other half.
+    """
+    name = _parts(symbol.rpartition(".")[2])
+    total = sum(term.weight for term in terms) or 1.0
+    scored = []
+    for hit in index.parameters_of(symbol):
+        said = _parts(hit.passage.parameter or "") - name
+        lead = {stem(word) for word in words(hit.passage.lead)} - name
+        body = {stem(word) for word in words(hit.passage.data.get("doc", ""))} - name
+        gained = sum(
+            term.weight * max(
+                (likeness * (1.0 if root in said else 0.8 if root in lead else 0.5 if root in body else 0.0) for root, likeness in term.alike.items()),
+                default=0.0,
+            )
+            for term in terms
+        )  # fmt: skip
+        scored.append((gained / total, hit.passage))
+    best = sorted(scored, key=lambda pair: -pair[0])[:limit]
+    return [passage for share, passage in best if share >= _TELLING]
 
 
 def _pairs(terms: Sequence[Term]) -> dict[tuple[str, str], float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import Passage, Ranked, Term, closest_name, question_terms, rank
+from kr_core import Passage, Ranked, Term, closest_name, question_terms, rank, telling_parameters
 from kr_plugins.sources.installed_docs.passages import with_site
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def answer(
     support = [
         passage
         for found, passage in list(zip(ranked, shown, strict=True))[:_EXPLAINED]
-        for passage in _explain(index, found, passage, origin)
+        for passage in _explain(index, found, passage, origin, terms)
     ]
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     return Answer(tuple(shown), tuple({passage.title: passage for passage in support}.values()), missing)
@@ -118,7 +118,9 @@ def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> 
     )
 
 
-def _explain(index: PassageIndex, found: Ranked, passage: Passage, origin: Origin) -> list[Passage]:
+def _explain(
+    index: PassageIndex, found: Ranked, passage: Passage, origin: Origin, terms: Sequence[Term]
+) -> list[Passage]:
     data = found.passage.data
     linked = [*data.get("types", ()), *data.get("defaults", ())]
     hits = [hit.passage for name in linked for hit in index.by_symbol(name)[:1]]
@@ -128,6 +130,9 @@ def _explain(index: PassageIndex, found: Ranked, passage: Passage, origin: Origi
     seen = [hit.passage for name in data.get("see", ()) for hit in index.by_symbol(name)[:1]]
     if passage.parameter and passage.symbol:
         seen += [hit.passage for hit in index.by_symbol(passage.symbol)[:1]]
+    if passage.symbol and not passage.parameter:
+        telling = telling_parameters(index, terms, passage.symbol)
+        explained += [_at_site(indexed, indexed.data["site"], (), origin) for indexed in telling]
     return [*explained, *(_plain(hit, origin) for hit in seen), *_callers(index, passage, origin)]
 
 
