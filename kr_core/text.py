@@ -42,6 +42,11 @@ WEAK_WORDS = frozenset(
 
 _WORD = re.compile(r"[A-Za-z]+/[0-9]+(?:\.[0-9]+)?|[^\W_]+(?:['’][a-z]+)?|_+[^\W_]+", re.UNICODE)
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_VOWEL, _CONSONANT = r"(?:[aeiou]|(?<=[^aeiou])y)", r"(?:[^aeiouy]|(?<=[aeiou])y)"
+_REVISED = re.compile(
+    rf"^(.*{_VOWEL}.*?{_CONSONANT}.*?)(bl|log)(?:y(?:s|(?:ed|ing)s?)?|i(?:s|es|(?:ed|ing)s?)?)$"
+)
+"""`possibly`, `topology`: endings that Porter treated anew later, as SQLite does; a syllable must stand before them."""
 _SHORTEST, _LONGEST = 3, 64
 """SQLite stems words of so many letters."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -60,7 +65,12 @@ _stemmers = _Stemmers()
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """The Porter stem of a lower-case word (M. F. Porter, 1980), as SQLite's `porter` tokenizer makes it."""
-    return str(_stemmers.porter.stemWord(word)) if _SHORTEST <= len(word) <= _LONGEST else word
+    if not _SHORTEST <= len(word) <= _LONGEST:
+        return word
+    ending = _REVISED.match(word)
+    if ending:
+        word = ending[1] + ("ble" if ending[2] == "bl" else "log")
+    return str(_stemmers.porter.stemWord(word))
 
 
 def split_identifier(word: str) -> list[str]:
