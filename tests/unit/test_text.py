@@ -103,7 +103,7 @@ def test_stems_are_those_of_the_index():
 )
 def test_stems_of_any_letters_are_those_of_the_index(vocabulary):
     """The two agree on what is no word too, but for a few odd doublings."""
-    odd = re.compile(r"ies$|sses$|y[aeiouy]|[aeiouy]y|([chjkqvwx])\1")
+    odd = re.compile(r"ies$|sses$|^eed|y[aeiouy]|[aeiouy]y|([chjkqvwx])\1")
     vocabulary = [word for word in vocabulary if not odd.search(word)]
     assert {word: stem(word) for word in vocabulary} == sqlite_stems(vocabulary)
 
