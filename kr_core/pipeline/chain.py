@@ -314,7 +314,7 @@ def _checked(finding: Any, question: str) -> Finding:
 
 
 def _timeout(seconds: float) -> str:
-    return f"timeout after {round(seconds, 1):g} s"
+    return f"timeout after {round(seconds, 2 if seconds < 0.5 else 1):g} s"
 
 
 def _said(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from kr_core.text import stem, words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-FORMAT = 4
+FORMAT = 5
 """Raised whenever the tables change; an index of another format is built anew."""
 
 _TABLES = """
@@ -26,7 +26,7 @@ create table passages (
     words text not null, prior real not null, data text not null
 );
 create virtual table postings using fts5(
-    name, lead, body, words, code, content='', detail=column, tokenize='porter unicode61 remove_diacritics 2'
+    name, lead, body, words, code, content='', tokenize='porter unicode61 remove_diacritics 2'
 );
 create virtual table vocabulary using fts5vocab(postings, instance);
 create table meta (key text primary key, value text not null);
