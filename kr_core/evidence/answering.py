@@ -42,7 +42,7 @@ class Answered(NamedTuple):
 
 
 def answered(findings: Sequence[tuple[str, Finding]]) -> Answered:
-    """How much of the question the best finding covers: its first passage, and in part what the next two add."""
+    """How much of the question the first passage of the best finding covers."""
     best = Answered(0.0, ())
     for _source, finding in findings:
         if not finding.passages:

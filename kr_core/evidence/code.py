@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
 
 _MAX_LINES = 12
+_WARNING = re.compile(
+    r"\b(?:careful|beware|avoid|do not|don't|never|wrong|incorrect|will not work|anti-?pattern)\b",
+    re.IGNORECASE,
+)
 _NOISE = re.compile(r"#\s*doctest:.*$")
 
 
@@ -31,7 +35,7 @@ def shortest_example(
         for block in candidate.code:
             for piece in _pieces(block):
                 use = _use(passage, candidate, piece, spoken)
-                if use == 0 or _only_imports(piece):
+                if use == 0 or _only_imports(piece) or _warned_of(candidate.text, piece):
                     continue
                 rank = (use, min(3, len(stems(piece) & asked)), -len(piece))
                 if best is None or rank > best[0]:
@@ -86,6 +90,13 @@ def _calls(name: str, code: str, *, loosely: bool = False) -> bool:
             or last[:1].isupper()
         )
     return owner.lower() in code.lower()
+
+
+def _warned_of(text: str, code: str) -> bool:
+    """Whether the words before an example say that it is how not to do it."""
+    first = next((line.strip() for line in code.split("\n") if line.strip()), "")
+    place = text.find(first)
+    return place > 0 and bool(_WARNING.search(text[max(0, place - 300) : place]))
 
 
 def _only_imports(code: str) -> bool:

@@ -46,6 +46,8 @@ _ASIDES = frozenset({"see also", "references", "returns", "raises", "yields"})
 _VERBS = frozenset({"Pass", "Set", "Call", "Await", "Use", "Read", "See"})
 _WORTH_NAMING = 0.5
 """An alternative is named if it covers so much of what the first passage covers."""
+_WORTH_NAMING_BESIDE = 0.7
+"""The same beside an answer that is sure."""
 
 
 class _Part(NamedTuple):
@@ -96,21 +98,16 @@ class _Composer:
             if example is not None:
                 code.append(example)
             rest = self.explanation(first)
-            worth = [
-                part
-                for part in self.parts[1:]
-                if part.passage.coverage >= _WORTH_NAMING * first.passage.coverage
-            ]
-            others = [claim for part in worth for claim in self.alternative(part)][
-                : _ALTERNATIVES if sure else _GUESSES
-            ]
+            share = _WORTH_NAMING_BESIDE if sure else _WORTH_NAMING
+            worth = [one for one in self.parts[1:] if one.passage.coverage >= share * first.passage.coverage]
+            others = self.alternatives(worth, _ALTERNATIVES if sure else _GUESSES)
             if sure:
                 summary += [*rest[:1], *others, *rest[1:]]
             else:  # the answer may well be the second or third: they come before what explains the first
                 summary += others
                 code_after = len(summary)
                 summary += rest
-        details = [claim for part in self.parts[:4] for claim in self.details(part)]
+        details = [claim for part in self.parts[:4] for claim in (*self.details(part), *self.returns(part))]
         more = self.more_code({example.code for example in code})
         caveats = [claim for part in self.parts[:3] for claim in self.caveats(part)]
         return Draft(
@@ -136,6 +133,14 @@ class _Composer:
             return self.use_symbol(part, passage.symbol)
         return self.quote_section(part)
 
+    def alternatives(self, parts: Sequence[_Part], limit: int) -> list[Claim]:
+        """What else may be meant; no more is cited than is said."""
+        claims: list[Claim] = []
+        for part in parts:
+            if len(claims) < limit:
+                claims += self.alternative(part)
+        return claims
+
     def alternative(self, part: _Part) -> list[Claim]:
         passage = part.passage
         key = f"{passage.symbol}({passage.parameter})" if passage.symbol else passage.title
@@ -151,7 +156,8 @@ class _Composer:
         elif passage.star:
             start = f"Pass `{passage.star}{parameter}` to `{symbol}`"
         else:
-            start = f"Pass `{parameter}=` to `{symbol}`"
+            value = _other_than_default(passage)
+            start = f"Pass `{parameter}={value}` to `{symbol}`"
         return self.opened(part, start, [symbol, parameter], passage.signature or parameter)
 
     def use_symbol(self, part: _Part, symbol: str) -> list[Claim]:
@@ -174,6 +180,8 @@ class _Composer:
         """Which of a symbol's parameters the question is about."""
         claims = []
         for passage in _telling(part):
+            if self.sentence(passage) is None:
+                continue  # a bare name says nothing more than the call does
             self.shown.add(f"{passage.symbol}({passage.parameter})")
             claims += self.opened(
                 _Part(part.source, passage, ()),
@@ -259,16 +267,6 @@ class _Composer:
             for chosen in self.best(further, 2):
                 number = self.citer.cite(part.source, passage, chosen)
                 claims.append(self.citer.claim(plain(chosen), [number], [chosen]))
-        if (
-            passage.returns
-            and passage.what == "function"
-            and not passage.parameter
-            and passage.returns != "None"
-        ):
-            number = self.citer.cite(part.source, passage, passage.returns)
-            claims.append(
-                self.citer.claim(f"It returns `{folded(passage.returns)}`.", [number], [passage.returns])
-            )
         return [claim for claim in claims if claim is not None]
 
     def accepts(self, part: _Part) -> Claim | None:
@@ -354,6 +352,23 @@ class _Composer:
         claim = self.citer.claim(f"`{label}`: {plain(paragraph)}", [number], [paragraph])
         return [claim] if claim else []
 
+    def returns(self, part: _Part) -> list[Claim]:
+        passage = part.passage
+        if (
+            not passage.returns
+            or passage.what != "function"
+            or passage.parameter
+            or passage.returns == "None"
+        ):
+            return []
+        number = self.citer.cite(part.source, passage, passage.returns)
+        claim = self.citer.claim(
+            f"`{passage.symbol}` returns `{folded(passage.returns)}`.",
+            [number],
+            [passage.symbol or "", passage.returns],
+        )
+        return [claim] if claim else []
+
     def caveats(self, part: _Part) -> list[Claim]:
         passage = part.passage
         found = [s for s in _sentences(_prose(_documentation(passage))) if _CAVEAT.search(s) and len(s) < 300]
@@ -380,6 +395,12 @@ class _Composer:
         return [sentence for score, _number, sentence in sorted(chosen, key=lambda c: -c[1]) if score >= 2]
 
 
+def _other_than_default(passage: Passage) -> str:
+    """`False` for a switch that is on, `True` for one that is off, as far as its documentation says the word; else ''."""
+    other = {"True": "False", "False": "True"}.get(passage.default or "")
+    return other if other and re.search(rf"\b{other}\b", _documentation(passage)) else ""
+
+
 def _telling(part: _Part) -> list[Passage]:
     """The passages about parameters that a source sent along with a symbol's."""
     if part.passage.parameter or not part.passage.symbol:
@@ -403,6 +424,7 @@ def _says_something(sentence: str) -> bool:
     said = re.sub(r"https?://\S+|[*_`\[\]()]", "", plain(sentence)).strip()
     return (
         len(said.split()) >= 4
+        and not said[0].islower()
         and not said.endswith(":")
         and not re.match(r"(?:Read more|See|For more|More (?:info|details)|Full)\b", said)
     )
@@ -444,8 +466,8 @@ def _prose(text: str) -> str:
             continue
         if (
             fenced
-            or stripped.startswith((">>>", "...", "..", "|", "<", "![", "$ ", ":", "#"))
-            or re.match(r"^[-=~^*+]{3,}$", stripped)
+            or stripped.startswith((">>>", "...", "..", "|", "<", "![", "$ ", "#"))
+            or re.match(r"^[-=~^*+]{3,}$|^:[a-z][^:`]*:(?:\s|$)", stripped)
         ):
             kept.append("\n")
             continue

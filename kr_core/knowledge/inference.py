@@ -243,8 +243,8 @@ def _plain_score(mention: _Mention, question: str, *, direct: bool) -> int:
             return 60
         case "bare" if direct:
             return 45
-        case "bare":  # "rich text" is no package, "requests" may be one for want of another
-            return 10 if alone or mention.name.endswith("s") else 0
+        case "bare":  # "rich text" is hardly a package, "requests" may be one, each for want of another
+            return 10 if alone or mention.name.endswith("s") else 5
         case "other":
             return 0
         case _:

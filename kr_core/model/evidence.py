@@ -79,16 +79,20 @@ class Passage(Value):
     fetched_at: datetime = Field(default_factory=_now)
 
     def locate(self, quote: str) -> str:
-        """The locator of a quote: the file and line on which its first line stands, where that is known."""
-        head = next((line.strip() for line in quote.split("\n") if line.strip()), "")
-        lines = self.text.split("\n")
-        for size in (200, 60, 30, 12):  # a folded quote may begin near the end of a wrapped line
-            number = next((n for n, line in enumerate(lines) if head and head[:size] in line), None)
-            run = [entry for entry in self.lines if number is not None and entry[0] <= number]
-            if number is not None and run:
-                start, line = max(run)
-                return f"{self.locator.rpartition(':')[0]}:{line + number - start}"
-        return self.locator
+        """The locator of a quote: the file and line on which it begins, where that is known."""
+        wanted = " ".join(quote.split())
+        starts, folded = [], ""
+        for line in self.text.split("\n"):
+            piece = " ".join(line.split())
+            starts.append(len(folded) + (1 if folded and piece else 0))
+            folded = f"{folded} {piece}" if folded and piece else folded or piece
+        place = folded.find(wanted) if wanted else -1
+        number = max((n for n, start in enumerate(starts) if start <= place), default=None)
+        runs = [run for run in self.lines if number is not None and run[0] <= number]
+        if number is None or not runs:
+            return self.locator
+        start, line_number = max(runs)
+        return f"{self.locator.rpartition(':')[0]}:{line_number + number - start}"
 
     @property
     def sha256(self) -> str:

@@ -1,6 +1,6 @@
 """Which passages answer a question, and how much of the question they cover.
 
-BM25 chooses candidates; they are ordered by the share of the question they hold, weighted by how rare each word is
+Passages are ordered by the share of the question they hold, weighted by how rare each word is
 in the package, where a word counts more in a name than in prose, and a name counts more when it says little else.
 The weights were chosen on the tuning half of the question set only.
 """
@@ -40,10 +40,10 @@ class Weights(NamedTuple):
     """What counts how much; the defaults are the tuned ones."""
 
     name: float = 1.11
-    lead: float = 0.81
+    lead: float = 0.85
     body: float = 0.7
     code: float = 0.17
-    words: float = 0.5
+    words: float = 0.56
     synonym: float = 0.69
     """What a thesaurus word counts where the package knows the user's own word."""
     unsaid: float = 1
@@ -59,7 +59,7 @@ class Weights(NamedTuple):
     fade: float = 0.03
     """By how much each further word of a thesaurus rule counts less."""
     precision: float = 0.54
-    bm25: float = 0.6
+    bm25: float = 0.1
     prior: float = 1.61
     weak: float = 0.9
     rare: float = 0.77
@@ -70,21 +70,21 @@ class Weights(NamedTuple):
     """What a parameter counts against a symbol."""
     rarest: float = 0.07
     """What a passage loses that does not hold the rarest word that the package knows."""
-    naming: float = 1.42
+    naming: float = 1.41
     """What a word weighs more that stands in some name of the package."""
     pairs: float = 0.66
     """What a passage gains that says neighbouring words of the question side by side."""
     from_owner: float = 0.07
     """What a parameter or member gains of its owner's score."""
-    from_parts: float = 0.21
+    from_parts: float = 0.26
     """What a symbol gains of the score of its best parameter or member."""
     recall: float = 0.07
     """Exponent of the share of the question that a name says."""
-    section: float = 0.56
+    section: float = 0.37
     """What a section of a README counts against a symbol."""
     owner: float = 0.45
     """What a method loses when the question does not name its class."""
-    needed: float = 0.62
+    needed: float = 0.69
     """What a parameter without default counts: the callable is then the answer."""
     unnamed: float = 0.35
     """What a parameter loses when the question does not say its name."""
@@ -508,9 +508,13 @@ def _parts(name: str) -> set[str]:
 
 
 def closest_name(names: Sequence[str], terms: Sequence[Term]) -> int:
-    """Which of several names for one thing the question asks for: its position; the first where it does not say."""
-    scores = [_named(name.rpartition(".")[2], terms) for name in names]
-    return scores.index(max(scores))
+    """Which of several names for one thing the question says in so many words: its position; else the first."""
+    said = frozenset(root for term in terms for root, likeness in term.alike.items() if likeness >= _SAID)
+    shares = [
+        len(parts & said) / len(parts) if (parts := _parts(name.rpartition(".")[2])) else 0.0
+        for name in names
+    ]
+    return shares.index(max(shares))
 
 
 def _named(name: str, terms: Sequence[Term]) -> float:

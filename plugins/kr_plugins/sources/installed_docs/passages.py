@@ -61,12 +61,16 @@ def make(modules: Mapping[str, Module], names: Names, texts: Sequence[TextFile] 
 def _joined_words(passages: Sequence[IndexedPassage]) -> dict[str, str]:
     """Names that join two words without a mark (`savefig`, `textlength`), told by the package's own prose."""
     prose = Counter(word for passage in passages for word in _PLAIN_WORD.findall(passage.lead.lower()))
-    common = {word for word, count in prose.items() if count >= _COMMON and len(word) >= 3}
+    common = {
+        word
+        for word, count in prose.items()
+        if count >= (_COMMON if len(word) >= 3 else 5 * _COMMON) and len(word) >= 2
+    }
     found = {}
     for name in {part for passage in passages for part in _PLAIN_WORD.findall(passage.name.lower())}:
         if len(name) < 6 or name in common:
             continue
-        cuts = [(name[:cut], name[cut:]) for cut in range(3, len(name) - 2)]
+        cuts = [(name[:cut], name[cut:]) for cut in range(3, len(name) - 1)]
         known = [
             (min(prose[first], prose[last]), f"{first} {last}")
             for first, last in cuts
@@ -347,6 +351,28 @@ class _Maker:
                 self.pointers[self.names.of(target).name, name].append(_site(definition, naming, parameter))
             elif naming.public and definition.kind in {"function", "class"} and not name.startswith("_"):
                 yield self.parameter(module, definition, naming, name, parameter, [], 0, "", prior * 0.8)
+        if naming.public:
+            self.forward(module, definition, naming)
+
+    def forward(self, module: Module, definition: Definition, naming: Naming) -> None:
+        """Note that a function takes what it passes on: `yaml.dump(**kwds)` takes `sort_keys` of `dump_all`."""
+        if definition.forwards is None:
+            return
+        head, _dot, rest = definition.forwards.partition(".")
+        owner = self.owner(module, definition)
+        name = (
+            f"{owner.qualname}.{rest}"
+            if owner is not None and head in {"self", "cls"}
+            else definition.forwards
+        )
+        target = self.names.resolve(module.name, name)
+        if target is None or target is definition:
+            return
+        own = {parameter.name for parameter in definition.parameters}
+        for parameter in target.parameters:
+            if parameter.name not in own and not parameter.star:
+                site = _site(definition, naming, parameter)
+                self.pointers[self.names.of(target).name, parameter.name].append(site)
 
     def parameter(
         self, module: Module, definition: Definition, naming: Naming, name: str, parameter: Parameter | None,

@@ -70,6 +70,8 @@ class Definition:
     constructor: tuple[int, str] | None = None
     """Line and signature of a class's `__init__`, where it has one."""
     deprecated: bool = False
+    forwards: str | None = None
+    """The callable to which a function passes its `**kwargs` on."""
     fields: bool = False
     """A class whose annotated attributes are what its constructor takes."""
     value: str | None = None
@@ -196,6 +198,7 @@ class _Reader:
             self.segment(node.returns) if node.returns else None,
             is_async=isinstance(node, ast.AsyncFunctionDef),
             deprecated="deprecated" in decorators or _says_deprecated(doc),
+            forwards=_forwards(node),
         )
 
     def class_(self, node: ast.ClassDef, prefix: str) -> None:
@@ -444,6 +447,24 @@ class _Reader:
                 self.lines[last][:end].strip(),
             ]
         )
+
+
+def _forwards(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """The dotted name of the callable in `return callable(..., **kwargs)`, where a function ends like that."""
+    if node.args.kwarg is None or not node.body or not isinstance(node.body[-1], ast.Return):
+        return None
+    call = node.body[-1].value
+    if isinstance(call, ast.Await):
+        call = call.value
+    if not isinstance(call, ast.Call):
+        return None
+    passed = any(
+        keyword.arg is None
+        and isinstance(keyword.value, ast.Name)
+        and keyword.value.id == node.args.kwarg.arg
+        for keyword in call.keywords
+    )
+    return _dotted(call.func) or None if passed else None
 
 
 def _says_deprecated(doc: docstrings.Docstring | None) -> bool:
