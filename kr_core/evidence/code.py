@@ -96,7 +96,9 @@ def _warned_of(text: str, code: str) -> bool:
     """Whether the words before an example say that it is how not to do it."""
     first = next((line.strip() for line in code.split("\n") if line.strip()), "")
     place = text.find(first)
-    return place > 0 and bool(_WARNING.search(text[max(0, place - 300) : place]))
+    comments = " ".join(line for line in code.split("\n") if line.lstrip().startswith("#"))
+    before = text[max(0, place - 300) : max(0, place)]
+    return bool(_WARNING.search(comments) or _WARNING.search(before))
 
 
 def _only_imports(code: str) -> bool:

@@ -58,6 +58,13 @@ _SCORES: dict[Cue, int] = {
     "bare": 50,
     "other": 50,
 }
+_PARTS_OF_LIBRARIES = frozenset(
+    """app application argument array class client column command connection container context cookie dataframe decorator
+    engine event exception field fixture form frame function group handler header hook instance job layout logger method
+    middleware model module node object option page parameter parser plugin query queue request response route router
+    schema script server session signal style table task template test type validator view widget worker""".split()
+)
+"""What an ordinary word before it makes a library's: a click option, a rich table."""
 _ENOUGH = 40
 """What a package must score to be what the question is about; below, it is taken only for want of another."""
 
@@ -244,9 +251,15 @@ def _plain_score(mention: _Mention, question: str, *, direct: bool) -> int:
         case "bare" if direct:
             return 45
         case "bare":  # "rich text" is hardly a package, "requests" may be one, each for want of another
-            return 10 if alone or mention.name.endswith("s") else 5
-        case "other":
-            return 0
+            return (
+                10
+                if alone or mention.name.endswith("s")
+                else 5
+                if following is not None and following[1].lower() in _PARTS_OF_LIBRARIES
+                else 0
+            )
+        case "other":  # "make a click option"
+            return 3 if following is not None and following[1].lower() in _PARTS_OF_LIBRARIES else 0
         case _:
             return _SCORES[mention.cue]
 

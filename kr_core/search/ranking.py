@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _CANDIDATES = 200
 _SAME_SYMBOL = 2
 """At most so many passages about one symbol among the first."""
-_TELLING = 0.12
+_TELLING = 0.2
 """A parameter that says so much of the question is named with its symbol."""
 _SORTED_OUT = 20
 """So many places are sorted out; nobody is shown more."""

@@ -268,7 +268,7 @@ def _fields(lines: list[str]) -> list[DocumentedParameter]:
         while end > number + 1 and not lines[end - 1].strip():
             end -= 1
         *kind, name = field[1].replace(",", " ").split()
-        found.append(DocumentedParameter(name.strip("*\\"), " ".join(kind), number, end))
+        found.append(DocumentedParameter(name.partition("=")[0].strip("*\\"), " ".join(kind), number, end))
     return [entry._replace(type_text=entry.type_text or types.get(entry.name, "")) for entry in found]
 
 

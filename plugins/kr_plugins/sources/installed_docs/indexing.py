@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-READER_FORMAT = 20
+READER_FORMAT = 21
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
