@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -11,19 +12,33 @@ from kr_core.errors import KRError
 from kr_core.evidence.answering import measured
 from kr_core.model import Finding, Outcome, SourceConsulted
 from kr_core.pipeline.running import GRACE_SECONDS
+from kr_core.printable import cleaned, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import httpx
 
-    from kr_core.model import ResearchQuery
+    from kr_core.model import Passage, ResearchQuery
     from kr_core.pipeline.budget import Budget
     from kr_core.protocols import Project, Source
 
 _MOST_SECONDS = 600.0
 """No call may take longer, whatever its source suggests."""
 _LONGEST_REASON = 300
+_REFUSALS = (
+    "quota exceeded",
+    "rate limit",
+    "too many requests",
+    "monthly limit",
+    "upgrade your plan",
+    "billing",
+    "invalid api key",
+    "unauthorized",
+)
+"""What services say in place of an answer; a short text from outside that says it is none."""
+_SHORTEST_ANSWER = 600
+_ABSOLUTE = re.compile(r"\s*(?:/|~/|\\\\|[A-Za-z]:[\\/]|file:)", re.IGNORECASE)
 _STATUS: dict[Outcome, Literal["success", "timeout"]] = {Outcome.ok: "success", Outcome.timeout: "timeout"}
 
 
@@ -192,12 +207,14 @@ class Walk:
         left = end - asyncio.get_running_loop().time()
         seconds = max(0.0, min(limit, left))
         self._emit("source.started", {"source": link.name, "timeout_seconds": seconds})
-        finding, dropped = await self._within(source, link.name, seconds)
+        finding, dropped = await self._within(source, link.name, seconds, external=external)
         if external and not finding.reached:
             await asyncio.to_thread(self._budget.give_back, grant)
         return self._ended(link.name, finding), dropped and left <= limit
 
-    async def _within(self, source: Source, name: str, seconds: float) -> tuple[Finding, bool]:
+    async def _within(
+        self, source: Source, name: str, seconds: float, *, external: bool
+    ) -> tuple[Finding, bool]:
         """The source's finding, or what became of the call; also whether it was dropped, and so cancelled."""
         loop = asyncio.get_running_loop()
         started = loop.time()
@@ -209,7 +226,8 @@ class Walk:
             if not task.done():
                 await self._drop(task, name)
                 return Finding(outcome=Outcome.timeout, reason=_timeout(seconds)), True
-            return _outcome(task, context, loop.time() - started, self._query.question), False
+            elapsed = loop.time() - started
+            return _outcome(task, context, elapsed, self._query.question, external=external), False
         except asyncio.CancelledError:  # the run itself is cancelled: the call goes with it
             await self._drop(task, name)
             raise
@@ -228,7 +246,7 @@ class Walk:
         def emit(kind: str, data: dict[str, Any]) -> None:
             try:
                 json.dumps(data, allow_nan=False)
-                self._emit(str(kind), dict(data))
+                self._emit(printable(str(kind)), cleaned(dict(data)))
             except Exception:
                 said = {"source": name, "kind": repr(kind)[:100], "data": repr(data)[:_LONGEST_REASON]}
                 self._emit("source.said", said)
@@ -270,13 +288,15 @@ def _heard(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-def _outcome(task: asyncio.Task[Any], context: Context, elapsed: float, question: str) -> Finding:
+def _outcome(
+    task: asyncio.Task[Any], context: Context, elapsed: float, question: str, *, external: bool
+) -> Finding:
     """What became of a call that ended by itself."""
     if task.cancelled():
         return Finding(outcome=Outcome.unavailable, reason="the source cancelled itself")
     error = task.exception()
     if error is None:
-        return _checked(task.result(), question)
+        return _checked(task.result(), question, external=external)
     reached = context.answered or not _is_refusal(error)
     if isinstance(error, TimeoutError) or _is_of_httpx(error, "TimeoutException"):
         return Finding(outcome=Outcome.timeout, reason=_timeout(elapsed), reached=reached)
@@ -298,19 +318,56 @@ def _is_of_httpx(error: BaseException, kind: str) -> bool:
     return httpx is not None and isinstance(error, getattr(httpx, kind))
 
 
-def _checked(finding: Any, question: str) -> Finding:
-    """A source's answer, if it is one."""
-    if not isinstance(finding, Finding):
-        return Finding(outcome=Outcome.bad_answer, reason=f"returned {type(finding).__name__}, not a Finding")
+def _checked(answer: Any, question: str, *, external: bool) -> Finding:
+    """A source's answer, if it is one: of the right types, printable, with citations that others can follow."""
+    if not isinstance(answer, Finding):
+        return _bad(f"returned {type(answer).__name__}, not a Finding")
+    try:
+        finding = Finding.model_validate(cleaned(answer.model_dump(warnings=False)))
+    except Exception as error:  # made without validation, it may hold anything
+        return _bad(f"returned a Finding with wrong values: {type(error).__name__}: {error}")
     if finding.outcome is not Outcome.ok:
-        return finding.model_copy(update={"passages": (), "support": ()})  # a failure is never an answer
-    passages = tuple(measured(passage, question) for passage in finding.passages if passage.text.strip())
-    if passages:
-        return finding.model_copy(update={"passages": passages})
-    reason = finding.reason or "no passages"
-    return finding.model_copy(
-        update={"outcome": Outcome.empty, "passages": (), "support": (), "reason": reason}
-    )
+        url = None if _ABSOLUTE.match(finding.url or "") else finding.url
+        # a failure is never an answer
+        return finding.model_copy(update={"passages": (), "support": (), "url": url})
+    told = [passage for passage in finding.passages if passage.text.strip()]
+    if not told:
+        reason = finding.reason or "no passages"
+        return finding.model_copy(
+            update={"outcome": Outcome.empty, "passages": (), "support": (), "reason": reason}
+        )
+    cited = [finding.url or "", *(passage.url for passage in (*told, *finding.support))]
+    cited += [passage.locator for passage in (*told, *finding.support)]
+    if any(map(_ABSOLUTE.match, cited)):
+        return _bad("absolute path in a citation")
+    refusal = _refusal(told) if external else ""
+    if refusal:
+        return finding.model_copy(
+            update={"outcome": Outcome.limited, "passages": (), "support": (), "reason": refusal}
+        )
+    passages = tuple(measured(_bounded(passage), question) for passage in told)
+    return finding.model_copy(update={"passages": passages, "support": tuple(map(_bounded, finding.support))})
+
+
+def _bad(reason: str) -> Finding:
+    return Finding(outcome=Outcome.bad_answer, reason=_short(reason))
+
+
+def _bounded(passage: Passage) -> Passage:
+    """A passage whose coverage is a share; what is no number is none."""
+    coverage = passage.coverage
+    if 0.0 <= coverage <= 1.0:
+        return passage
+    return passage.model_copy(update={"coverage": 1.0 if coverage > 1.0 else 0.0})
+
+
+def _refusal(passages: Sequence[Passage]) -> str:
+    """What a service said in place of an answer (a quota, a limit, a key); empty where it answered."""
+    text = " ".join(passage.text for passage in passages)
+    said = text.lower().replace("-", " ")
+    if len(text) >= _SHORTEST_ANSWER or not any(refusal in said for refusal in _REFUSALS):
+        return ""
+    return _short(text)
 
 
 def _timeout(seconds: float) -> str:
@@ -323,5 +380,5 @@ def _said(error: BaseException) -> str:
 
 def _short(text: str) -> str:
     """A text from outside on one line, not longer than a person reads."""
-    line = " ".join(text.split())
+    line = " ".join(printable(text).split())
     return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -15,6 +15,7 @@ from kr_core import (
     STALE_MARK,
     Finding,
     Outcome,
+    Passage,
     ResearchResult,
     StorageError,
     yamltext,
@@ -255,7 +256,93 @@ class TestSources:
         assert result.status == "degraded"
         assert result.results.degradation_notes[0].startswith("markdown: unavailable: ")
 
+    @pytest.mark.req("Z4")
+    @pytest.mark.parametrize("bad", ["\x1b[31m", "\x07", "\x9b", "\x7f", "\u202e", "\u2066", "\ud800"])
+    def test_what_steers_a_terminal_is_replaced(self, bench, bad):
+        """Controls in any text of a finding become U+FFFD in result, report and evidence, which can be verified."""
+        from kr_core.evidence.verifying import verify
+
+        given = found(f"Parcels have a timeout{bad} of 5.", title=f"A{bad}B", symbol=f"parcel{bad}.send")
+        given = given.model_copy(update={"notes": (f"old{bad}",), "reason": bad})
+        answer = bench.ask({"a": Given(given)})
+        path = bench.folder / "knowledge-base" / answer.result.results.report_path
+        evidence = path.with_suffix(".evidence.json").read_text()
+        shown = json.dumps(answer.result.to_dict(), ensure_ascii=False) + answer.report + evidence
+        assert bad[0] not in shown
+        assert "\ufffd" in shown
+        assert verify(path.read_text(), json.loads(evidence)) == []
+
+    @pytest.mark.req("Z4")
+    def test_what_steers_a_terminal_in_an_error(self, bench):
+        """Controls in the text of an error become U+FFFD in the notes."""
+        result = bench.result({"a": Given(ValueError("\x1b[2Jgone\ud800"))})
+        expected = "a: unavailable: ValueError: \ufffd[2Jgone\ufffd"
+        assert result.results.degradation_notes[0] == expected
+
     @pytest.mark.req("R9")
+    @pytest.mark.parametrize(
+        "values",
+        [
+            {"outcome": Outcome.ok, "passages": (7,)},
+            {"outcome": Outcome.ok, "passages": None},
+            {"outcome": "splendid"},
+            {"outcome": Outcome.ok, "passages": (Passage.model_construct(text=7j, url=None),)},
+            {"outcome": Outcome.ok, "notes": object()},
+            {"passages": ()},
+        ],
+        ids=[
+            "no passage",
+            "none",
+            "no outcome of ours",
+            "a passage of other types",
+            "an object",
+            "no outcome",
+        ],
+    )
+    def test_a_finding_made_without_validation(self, bench, values):
+        """Wrong types in a finding are a bad answer, never an exception."""
+        result = bench.result({"a": Given(Finding.model_construct(**values))})
+        assert result.results.sources_consulted[0].outcome == "bad_answer"
+        assert result.status == "degraded"
+
+    @pytest.mark.req("R9")
+    @pytest.mark.parametrize(
+        "values",
+        [
+            {"url": "file:///home/me/parcel.py"},
+            {"url": "FILE:parcel.py"},
+            {"url": "/home/me/parcel.py"},
+            {"locator": "/home/me/parcel.py:3"},
+            {"locator": "C:\\parcel.py:3"},
+        ],
+        ids=str,
+    )
+    def test_an_absolute_path_is_no_citation(self, bench, values):
+        """A citation that only this machine could follow is a bad answer."""
+        result = bench.result({"a": Given(found(**values))})
+        assert result.results.degradation_notes[0] == "a: bad_answer: absolute path in a citation"
+
+    @pytest.mark.req("R9")
+    @pytest.mark.parametrize(
+        "text", ["Monthly limit reached.", "429 Too Many Requests", "Rate-limit!", "Invalid API key: x"]
+    )
+    def test_a_refusal_is_no_answer(self, bench, text):
+        """A short text from outside that tells of a quota is `limited` and not kept; a long or local one is content."""
+        result = bench.result({"a": Given(found(text), external=True)})
+        assert result.results.sources_consulted[0].outcome == "limited"
+        assert f"a: limited: {text}" in result.results.degradation_notes
+        assert not (bench.folder / "knowledge-base/index.yaml").exists() or bench.index == []
+        assert (
+            bench.result({"a": Given(found(text + " A timeout of a parcel." * 40), external=True)}).status
+            == "success"
+        )
+
+    @pytest.mark.req("R9")
+    def test_a_local_text_on_limits_is_an_answer(self, bench):
+        """Documentation that is installed may be short and speak of a rate limit."""
+        assert bench.result({"a": Given(found("Sets the rate limit of a parcel."))}).status == "success"
+
+    @pytest.mark.req("R9", "P6")
     def test_what_a_source_says_cannot_break_the_run(self, bench):
         """Events that JSON has no form for are kept as text."""
 
@@ -841,7 +928,7 @@ class TestResult:
         assert result.status == "success"
         assert [entry["status"] for entry in bench.index] == ["fresh"]
 
-    @pytest.mark.req("R14")
+    @pytest.mark.req("R14", "P6")
     def test_every_step_is_an_event(self, bench):
         """The journal tells the run from its start to its end, durably, before the caller has the answer."""
         bench.ask({"a": Given(found())})

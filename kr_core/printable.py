@@ -1,0 +1,30 @@
+"""Text from outside made fit to be shown: nothing in it steers a terminal, turns the reading direction or breaks UTF-8."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """A text with U+FFFD for control characters (but newline and tab), bidi controls and lone surrogates.
+
+    A carriage return before a newline is no control but a line's end, and goes.
+    """
+    if _UNPRINTABLE.search(text) is None:
+        return text
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def cleaned(value: Any) -> Any:
+    """A value of plain data with every text in it made printable; anything else stays as it is."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, Mapping):
+        return {cleaned(key): cleaned(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [cleaned(item) for item in value]
+    return value
