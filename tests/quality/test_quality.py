@@ -31,15 +31,15 @@ def test_right_passages_are_found_and_the_summary_is_usable(outcomes):
     found = figures(outcomes)
     print(found)
     assert found.questions >= 30
-    assert found.first >= 0.40
-    assert found.first_five >= 0.68
-    assert found.usable >= 0.55
+    assert found.first >= 0.44
+    assert found.first_five >= 0.73
+    assert found.usable >= 0.68
 
 
 @pytest.mark.req("R13")
 def test_what_a_package_cannot_answer_is_never_high_and_rarely_medium(outcomes):
-    """Of the unanswerable questions none is answered `high`, and about one in ten `medium` at most."""
+    """Of the unanswerable questions none is answered `high`, and at most one in ten `medium`."""
     found = figures(outcomes)
     assert found.unanswerable >= 10
     assert found.false_high == 0
-    assert found.false_medium <= 0.15 * found.unanswerable
+    assert found.false_medium <= 0.10 * found.unanswerable
