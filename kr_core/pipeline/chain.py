@@ -8,7 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from kr_core.errors import KRError
+from kr_core.errors import ConfigError, KRError
 from kr_core.evidence.answering import measured
 from kr_core.model import Finding, Outcome, SourceConsulted
 from kr_core.pipeline.running import GRACE_SECONDS
@@ -141,6 +141,7 @@ class Walk:
         run_seconds: the limit for the whole walk.
         run: the run's id, another one for each walk; with a source's name it makes the grant of a call.
         earlier: what became of sources in a walk before this one; they are not asked again.
+        lenient: whether a source that is wrongly configured is unavailable, instead of ending the walk.
     """
 
     def __init__(
@@ -156,6 +157,7 @@ class Walk:
         run_seconds: float,
         run: str,
         earlier: Mapping[str, Consulted] | None = None,
+        lenient: bool = False,
     ) -> None:
         self._links = links
         self._query = query
@@ -167,11 +169,16 @@ class Walk:
         self._run_seconds = run_seconds
         self._run = run
         self._earlier = earlier or {}
+        self._lenient = lenient
         self._notes: list[str] = []
         self._budget_cut = False
 
     async def go(self) -> Chain:
-        """Ask the sources, one after the other."""
+        """Ask the sources, one after the other.
+
+        Raises:
+            ConfigError: a source is wrongly configured.
+        """
         loop = asyncio.get_running_loop()
         end = loop.time() + self._run_seconds
         consulted: list[Consulted] = []
@@ -195,7 +202,9 @@ class Walk:
         try:
             source = await asyncio.to_thread(link.build)
             external, suggested = bool(source.external), float(source.timeout_seconds)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
+            if isinstance(error, ConfigError) and not self._lenient:
+                raise
             failed = Finding(outcome=Outcome.unavailable, reason=_said(error), reached=False)
             return self._ended(link.name, failed), False
         grant = f"{self._run}:{link.name}"

@@ -133,8 +133,13 @@ class Pipeline:
         Raises:
             ConfigError: a plugin is not installed.
         """
-        if self.config.file is None or "_bmad" not in self.config.file.parts:
+        if not self._under_bmad:
             self.registry.check_names()
+
+    @property
+    def _under_bmad(self) -> bool:
+        """Whether the configuration is a BMAD file, which may name what KR does not have."""
+        return self.config.file is not None and "_bmad" in self.config.file.parts
 
     # -- components --
 
@@ -198,6 +203,7 @@ class Pipeline:
 
         Raises:
             StorageError: the journal cannot be written.
+            ConfigError: a plugin is wrongly configured.
             PluginError: store, journal, scorer or renderer cannot be built.
             RuntimeError: called inside a running event loop; await `aresearch` there.
         """
@@ -214,6 +220,7 @@ class Pipeline:
 
         Raises:
             StorageError: the journal cannot be written.
+            ConfigError: a plugin is wrongly configured.
             PluginError: store, journal, scorer or renderer cannot be built.
         """
         import asyncio
@@ -340,6 +347,12 @@ class Pipeline:
             run.recorder.emit("run.cancelled", {})
             run.recorder.settle()
             raise
+        except ConfigError:
+            run.recorder.emit(
+                "run.finished", {"status": "failure", "entry": None, "confidence": None, "score": None}
+            )
+            run.recorder.settle()
+            raise
         answer = await asyncio.to_thread(self._conclude, run, chain)
         await asyncio.to_thread(self._finish, run, answer)
         return answer
@@ -358,6 +371,7 @@ class Pipeline:
             run_seconds=float(settings.defaults.agent_timeout_seconds.knowledge_research),
             run=run.recorder.run if after is None else f"{run.recorder.run}:again",
             earlier={entry.name: entry for entry in ended if entry.line.status != "timeout"},
+            lenient=self._under_bmad,
         )  # fmt: skip
         return await walk.go()
 
@@ -396,10 +410,10 @@ class Pipeline:
             link = self._link(name)
             try:
                 source = link.build()
-            except Exception:
-                links.append(link)  # its fault is told when its turn comes
-                continue
-            if not isinstance(source, Selective) or source.knows(request.query, self.project):
+                knows = not isinstance(source, Selective) or source.knows(request.query, self.project)
+            except (Exception, SystemExit):
+                knows = True  # its fault is told when its turn comes
+            if knows:
                 links.append(link)
         return links
 
@@ -517,6 +531,12 @@ class Pipeline:
         from kr_core.pipeline import reporting
 
         failed = [entry.failed for entry in chain.consulted if entry.finding is not None]
+        if (
+            self._sources is None
+            and self.config.settings.knowledge_research.sources is None
+            and not chain.consulted
+        ):
+            notes.append(f"no source knows {run.request.query.framework}: it is not installed here")
         nobody_looked = all(failed) and (bool(failed) or not chain.budget_cut)
         if run.found.serves_when_stale:
             if nobody_looked:

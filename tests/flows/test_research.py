@@ -13,13 +13,17 @@ from support import DAY, Given, forever, found, passage
 from kr_core import (
     SKELETON_MARK,
     STALE_MARK,
+    ConfigError,
     Finding,
     Outcome,
     Passage,
+    Pipeline,
+    PluginError,
     ResearchResult,
     StorageError,
     yamltext,
 )
+from kr_core.config import load
 
 KEYS = ["status", "story_key", "mode", "session_id", "results", "errors"]
 RESULT_KEYS = [
@@ -248,13 +252,69 @@ class TestSources:
         assert result.results.sources_consulted[0].status == "unavailable"
 
     @pytest.mark.req("R9")
-    def test_a_source_that_cannot_be_built(self, bench):
-        """A configured plugin that is missing or broken is unavailable, with the reason; the run goes on."""
-        bench.configure("knowledge_research: {sources: [markdown, installed_docs]}")
-        result = bench.result()
-        assert [line.status for line in result.results.sources_consulted] == ["unavailable", "unavailable"]
-        assert result.status == "degraded"
+    def test_a_source_that_cannot_be_built(self, bench, monkeypatch):
+        """A configured plugin that is broken is unavailable, with the reason; the run goes on."""
+        bench.configure("knowledge_research: {sources: [installed_docs]}")
+        pipeline = bench.pipeline()
+
+        def build(_noun, name):
+            raise PluginError("failed to import", where=name)
+
+        original = pipeline.registry.build
+        monkeypatch.setattr(
+            pipeline.registry,
+            "build",
+            lambda noun, name: (build if noun == "source" else original)(noun, name),
+        )
+        result = pipeline.research(pipeline.read_request(bench.request())).result
+        assert [line.status for line in result.results.sources_consulted] == ["unavailable"]
+        assert result.results.degradation_notes[0] == (
+            "installed_docs: unavailable: installed_docs: failed to import"
+        )
+
+    @pytest.mark.req("P3", "R9")
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("knowledge_research:\n  sources: [markdown]\n", "not a source"),
+            (
+                "knowledge_research:\n  sources: [installed_docs]\nplugins: {installed_docs: {colour: 7}}\n",
+                "colour",
+            ),
+        ],
+    )
+    def test_a_source_that_is_wrongly_configured(self, bench, text, said):
+        """A wrong kind of plugin, or an unknown setting of a source, ends the run with file and line, as P3 says."""
+        bench.configure(text)
+        with pytest.raises(ConfigError, match=rf"kr\.yaml:\d+.*{said}"):
+            bench.result()
+        assert bench.kinds()[-1] == "run.finished"
+
+    @pytest.mark.req("P3", "R9")
+    def test_a_source_that_is_wrongly_configured_under_bmad(self, bench):
+        """A BMAD file may name what KR does not have: there such a source is unavailable, with a note."""
+        folder = bench.folder / "_bmad"
+        folder.mkdir()
+        pipeline = bench.pipeline()
+        text = "knowledge_research: {sources: [markdown]}\n"
+        (folder / "config.yaml").write_text(text)
+        pipeline = Pipeline(load(bench.folder, folder / "config.yaml", environ={}), project=pipeline.project)
+        result = pipeline.research(pipeline.read_request(bench.request())).result
+        pipeline.close()
         assert result.results.degradation_notes[0].startswith("markdown: unavailable: ")
+
+    @pytest.mark.req("R9")
+    @pytest.mark.parametrize("error", [ValueError("x"), SystemExit(3)], ids=["an error", "an exit"])
+    @pytest.mark.parametrize("name", ["external", "timeout_seconds"])
+    def test_a_property_that_raises(self, bench, name, error):
+        """A source whose properties raise is unavailable; the next one answers."""
+
+        def fail(_self):
+            raise error
+
+        source = type("S", (Given,), {name: property(fail, lambda *_: None)})(found())
+        result = bench.result({"a": source, "b": Given(found())})
+        assert [line.status for line in result.results.sources_consulted] == ["unavailable", "success"]
 
     @pytest.mark.req("Z4")
     @pytest.mark.parametrize("bad", ["\x1b[31m", "\x07", "\x9b", "\x7f", "\u202e", "\u2066", "\ud800"])
@@ -386,7 +446,10 @@ class TestSources:
         result = bench.result()
         assert result.results.sources_consulted == ()
         assert result.status == "degraded"
-        assert "all_sources_unavailable: no cached content available" in result.results.degradation_notes
+        assert result.results.degradation_notes == (
+            "no source knows parcel: it is not installed here",
+            "all_sources_unavailable: no cached content available",
+        )
 
     @pytest.mark.req("R5")
     def test_a_configured_chain_is_obeyed(self, bench):
