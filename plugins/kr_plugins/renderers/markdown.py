@@ -78,7 +78,8 @@ def values(report: Report) -> dict[str, Any]:
     """What the template may use: every text is safe to stand on a line of its own.
 
     Single texts: `framework`, `topic`, `version`, `question`, `research_date`, `confidence`, `score`, `mark`.
-    Lists of texts: `sources`, `summary`, `summary_code`, `details`, `code`, `caveats`, `reasons`, `notes`.
+    Lists of texts: `sources`, `summary` (sentences and code, in the order in which they are read), `details`, `code`,
+    `caveats`, `reasons`, `notes`.
     Lists of records: `attributions` (`url`, `via`, `finding`), `citations` (`n`, `url`, `locator`).
     """
     query, draft = report.query, report.draft
@@ -92,8 +93,11 @@ def values(report: Report) -> dict[str, Any]:
         "score": report.score.score,
         "mark": one_line(report.mark or ""),
         "sources": list(dict.fromkeys(one_line(source.url) for source in report.sources)),
-        "summary": [one_line(claim.text) for claim in draft.summary],
-        "summary_code": [fenced(example) for example in draft.summary_code],
+        "summary": [
+            *(one_line(claim.text) for claim in draft.summary[: draft.code_after]),
+            *map(fenced, draft.summary_code),
+            *(one_line(claim.text) for claim in draft.summary[draft.code_after :]),
+        ],
         "details": [one_line(claim.text) for claim in draft.details],
         "code": [fenced(example) for example in draft.code],
         "caveats": [one_line(claim.text) for claim in draft.caveats],

@@ -11,6 +11,7 @@ from kr_core.config import load
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
 from kr_core.model import Attribution, Citation, Claim, CodeExample, Draft, Report, ResearchQuery, Score
+from kr_core.pipeline.reporting import summary_text
 from kr_core.registry import Registry
 from kr_core.templating import search_folders
 from kr_plugins.renderers.markdown import Markdown, fenced, one_line
@@ -32,6 +33,7 @@ FULL = Report(
     draft=Draft(
         summary=(Claim(text="Pass `timeout` to `httpx.get` [1].", citations=(1,)),),
         summary_code=(CodeExample(code="httpx.get(url, timeout=5)", citation=1),),
+        code_after=1,
         details=(Claim(text="It may be a `Timeout` [2]."), Claim(text="The default is `5.0` [2].")),
         code=(CodeExample(code="httpx.Client(timeout=None)", citation=2),),
         caveats=(Claim(text="Timeouts are per operation [2]."),),
@@ -122,6 +124,19 @@ Citations:
 - [1] {URL} httpx/_api.py:47
 - [2] {URL} httpx/_config.py:70
 """
+    )
+
+
+@pytest.mark.req("R12")
+@pytest.mark.parametrize("code_after", [0, 1, 2])
+def test_the_summary_is_printed_in_the_order_in_which_it_is_answered(code_after):
+    draft = Draft(
+        summary=(Claim(text="First [1]."), Claim(text="Second [1].")),
+        summary_code=(CodeExample(code="x = 1", citation=1),),
+        code_after=code_after,
+    )
+    assert f"## Summary\n\n{summary_text(draft)}\n\n## Details" in rendered(
+        FULL.model_copy(update={"draft": draft})
     )
 
 
