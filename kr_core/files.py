@@ -17,6 +17,16 @@ except ImportError:  # pragma: no cover  not on Windows, where only atomic repla
     fcntl = None  # type: ignore[assignment]
 
 
+def _umask() -> int:
+    mask = os.umask(0o077)  # it can be read only by setting it; a file made meanwhile is private
+    os.umask(mask)
+    return mask
+
+
+_UMASK = _umask()
+"""Read once, at import: set and set back while other threads write, it would give their files other permissions."""
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Replace a file by a new text that is durable on return; a reader sees the old or the new, never a part.
 
@@ -64,9 +74,7 @@ def _mode_of(path: Path) -> int:
     try:
         return path.stat().st_mode & 0o777
     except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+        return 0o666 & ~_UMASK
 
 
 def _sync_folder(folder: Path) -> None:

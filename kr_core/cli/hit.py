@@ -78,7 +78,7 @@ def _read(path: str, key: str) -> "dict[str, Any] | None":
             return None
         if not kept["guards"] or any(state(guarded[0]) != guarded for guarded in kept["guards"]):
             return None
-        whole = isinstance(kept["stdout"], str) and isinstance(kept["event"], dict)
+        whole = isinstance(kept["stdout"], str) and kept["stdout"] and isinstance(kept["event"], dict)
         return kept if whole and kept["exit_code"] in {0, 4} else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
@@ -97,7 +97,7 @@ def keep(
 
     `guards` are the states of files (`state`) from before the result was looked up.
     """
-    if not may_keep(arguments):
+    if not stdout or not may_keep(arguments):
         return
     import json
 
@@ -121,7 +121,15 @@ def keep(
 
 def may_keep(arguments: "list[str]") -> bool:
     """Whether the result of a command line depends on files alone."""
-    return not any(argument.partition("=")[0] in _NEVER for argument in arguments)
+    return not any(name in _NEVER for argument in arguments for name in _options(argument))
+
+
+def _options(argument: str) -> "list[str]":
+    """The options in an argument: a long one without its value, short ones each by itself (`-qv`, `-Cfolder`)."""
+    if argument.startswith("--") or not argument.startswith("-"):
+        return [argument.partition("=")[0]]
+    letters = argument[1:].partition("C")[0]
+    return [f"-{letter}" for letter in letters]
 
 
 def _find(arguments: "list[str]") -> "tuple[str, str] | None":
@@ -134,7 +142,7 @@ def _find(arguments: "list[str]") -> "tuple[str, str] | None":
     while True:
         path = os.path.join(folder, ".kr", FOLDER, name)
         if os.path.exists(path):
-            return path, key
+            return (path, key) if _is_own(path) and _is_own(os.path.dirname(path)) else None
         parent = os.path.dirname(folder)
         if parent == folder:
             return None
@@ -142,10 +150,22 @@ def _find(arguments: "list[str]") -> "tuple[str, str] | None":
 
 
 def _working_folder(arguments: "list[str]") -> str:
-    for number, argument in enumerate(arguments[:-1]):
-        if argument == "-C":
-            return os.path.abspath(arguments[number + 1])
-    return os.getcwd()
+    folder = ""
+    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        if argument.startswith("-") and not argument.startswith("--"):
+            _flags, found, attached = argument.partition("C")
+            folder = (attached.removeprefix("=") or following) if found else folder  # the last one counts
+    return os.path.abspath(folder)
+
+
+def _is_own(path: str) -> bool:
+    """Whether a file or folder belongs to the user: what others left here is not shown."""
+    if not hasattr(os, "getuid"):
+        return True
+    try:
+        return os.stat(path).st_uid == os.getuid()
+    except OSError:
+        return False
 
 
 def _key(arguments: "list[str]") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from kr_core.pipeline.pipeline import Research
 
 _RESULT_WIDTH = 100
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_SPAN_OR_MARK = re.compile(r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|[\\`*_\[\]<>&~|]")
 
 
 def answer(request: ResearchRequest, found: Research, knowledge_base: Path, working_folder: Path) -> str:
@@ -59,13 +62,46 @@ def _rendered(text: str) -> str:
 
     console = Console(force_terminal=not os.environ.get("NO_COLOR"), width=min(_RESULT_WIDTH, _width()))
     with console.capture() as captured:
-        console.print(Markdown(text.replace("\n[", "  \n[")))
+        console.print(Markdown(_as_it_is(text)))
     return captured.get()
+
+
+def _as_it_is(text: str) -> str:
+    """Markdown that shows prose and sources as they are: only code, headings, lists and the second paragraph are marked.
+
+    `__init__.py` keeps its underscores and `<script>` is no element; a line that begins with a citation stays one.
+    """
+    lines: list[str] = []
+    fence = ""
+    for number, line in enumerate(text.split("\n")):
+        edge = _FENCE.fullmatch(line)
+        if fence:
+            if edge and edge[1].startswith(fence) and not edge[2].strip():
+                fence = ""
+            lines.append(line)
+        elif edge and "`" not in edge[2]:
+            fence = edge[1]
+            lines.append(line)
+        elif number == 2 and line.startswith("**") and line.endswith("**"):  # how sure KR is
+            lines.append(line)
+        else:
+            if line.startswith("[") and lines and lines[-1]:
+                lines[-1] += "  "
+            lines.append(_escaped(line, after_blank=not lines or not lines[-1]))
+    return "\n".join(lines)
+
+
+def _escaped(line: str, *, after_blank: bool) -> str:
+    inner = line.lstrip()
+    indent = line[: len(line) - len(inner)]
+    if after_blank and len(indent.expandtabs(4)) >= 4:  # else it would be a block of code
+        indent = "\N{NO-BREAK SPACE}" * len(indent.expandtabs(4))
+    return indent + _SPAN_OR_MARK.sub(lambda found: found[0] if found["code"] else f"\\{found[0]}", inner)
 
 
 def _width() -> int:
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _RESULT_WIDTH  # some report none
     except (OSError, ValueError):
         return _RESULT_WIDTH
 

@@ -255,7 +255,7 @@ def test_budgets_are_never_repeated(kr, project_folder, memo):
 @pytest.mark.parametrize(
     "arguments",
     [["--refresh"], ["--session", "s"], ["--session=s"], ["--request", "f"], ["--batch=f"], ["--config", "c"],
-     ["-v"], ["--verbose"], ["--max-calls=2"], ["--help"]],
+     ["-v"], ["-qv"], ["-vC."], ["-qh"], ["--verbose"], ["--max-calls=2"], ["--help"]],
 )  # fmt: skip
 def test_what_is_never_kept(arguments):
     """With these a result depends on more than files, or is wanted anew."""
@@ -306,3 +306,43 @@ def test_a_change_while_it_ran(tmp_path, monkeypatch):
     assert hit.changed_since_start(hit.state(str(file)))
     monkeypatch.setattr(hit, "STARTED", time.time_ns() + 10**9)
     assert not hit.changed_since_start(hit.state(str(file)))
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-C", "there"], ["-Cthere"], ["-C=there"], ["-qCthere"], ["-q", "-C", "x", "-Cthere"]]
+)
+def test_the_working_folder(arguments):
+    """The folder is found in every form in which `-C` can be written."""
+    command = ["research", "a question", *arguments]
+    assert hit._working_folder(command) == os.path.abspath("there")
+    assert hit.may_keep(command)
+    assert hit._working_folder(["research", "Consider C"]) == os.getcwd()
+
+
+@pytest.mark.req("R4")
+@pytest.mark.parametrize("foreign", ["file", "folder"])
+def test_what_others_left_is_not_shown(project_folder, memo, monkeypatch, foreign):
+    """A kept result that belongs to another user, or lies in a folder of theirs, is ignored."""
+    place = memo() if foreign == "file" else memo().parent
+    assert hit._is_own(str(place))
+    real = os.stat
+
+    def stat(path, *more, **options):
+        status = real(path, *more, **options)
+        return (
+            os.stat_result((*status[:4], status.st_uid + 1, *status[5:10]))
+            if str(path) == str(place)
+            else status
+        )
+
+    monkeypatch.setattr(hit, "_name", lambda _key: memo().name)
+    monkeypatch.chdir(project_folder)
+    assert hit._find([*ASK, "--json"]) is not None
+    monkeypatch.setattr(os, "stat", stat)
+    assert hit._find([*ASK, "--json"]) is None
+
+
+def test_nothing_is_not_kept(tmp_path):
+    """An empty text is no result to repeat."""
+    hit.keep(["research"], state_folder=str(tmp_path), guards=[], stdout="", exit_code=0, event={})
+    assert not list(tmp_path.iterdir())

@@ -45,6 +45,12 @@ def test_permissions_stay(tmp_path):
     assert (tmp_path / "b.txt").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
+def test_the_umask_is_not_touched_by_writing(tmp_path, monkeypatch):
+    """Writing never sets the umask, which another thread's new file would meet."""
+    monkeypatch.setattr(os, "umask", lambda _mask: pytest.fail("the umask was set"))
+    write_atomically(tmp_path / "a.txt", "new")
+
+
 @pytest.mark.req("K8")
 def test_a_new_folder_is_synced_into_its_parent(tmp_path, monkeypatch):
     """Not only the file: each new folder on its way is made durable in the one that holds it."""
