@@ -27,20 +27,29 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _verify(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.evidence.verifying import verify
+    from kr_core.evidence.verifying import not_checked, verify
 
     path = _report(pipeline, options.report, options.folder)
     beside = path.with_suffix(".evidence.json")
     try:
         report, evidence = path.read_text("utf-8"), json.loads(beside.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+    except FileNotFoundError as error:
         raise ConfigError(
-            f"cannot be verified: {error}", where=str(path),
+            f"no evidence beside it: KR keeps it in {beside.name}" if path.exists() else "no such file",
+            where=str(path),
+            todo="research anew with --refresh if it is lost",
+        ) from error
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ConfigError(
+            f"cannot be verified: {reason}", where=str(path),
             todo=f"KR keeps its evidence in {beside.name}; research anew with --refresh if that is lost",
         ) from error  # fmt: skip
     problems = verify(report, evidence)
     for problem in problems:
         print(f"false: {problem.where}: {problem.what}")
+    for passed_over in not_checked(report):
+        print(f"not checked: {passed_over}")
     if not problems:
         claims = sum(len(evidence[part]) for part in ("summary", "details", "caveats"))
         print(f"verified: {claims} sentences and {len(evidence['citations'])} quotes hold in {path.name}")

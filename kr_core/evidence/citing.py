@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from kr_core.evidence.quotes import folded, holds, holds_code
+from kr_core.evidence.quotes import folded, holds, holds_code, plain
 from kr_core.model import Citation, Claim, CodeExample, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_NAME = re.compile(r"\w+(?:\.\w+)*")
 
 
 class Citer:
@@ -48,6 +51,8 @@ class Citer:
     def claim(self, text: str, numbers: Sequence[int | None], slots: Sequence[str]) -> Claim | None:
         """A sentence with its citations, or None where a slot stands in none of the cited passages."""
         cited = tuple(dict.fromkeys(number for number in numbers if number is not None))
+        if not cited:
+            return None  # why was noted when it was cited
         for slot in slots:
             if not slot_stands(slot, [self.passages[number].text for number in cited]):
                 self.dropped.append(f"{slot[:80]}: not in the cited passage")
@@ -69,9 +74,12 @@ class Citer:
 
 
 def slot_stands(slot: str, texts: Sequence[str]) -> bool:
-    """Whether a slot stands in one of the texts.
+    """Whether a slot stands in one of the texts, a name as a whole word.
 
     Of a dotted public name the last part is looked for: the text defines `request`, and users write `httpx.request`.
     """
-    last = slot.rpartition(".")[2] if slot.replace(".", "").replace("_", "").isalnum() else slot
-    return any(holds(text, slot) or (last != slot and holds(text, last)) for text in texts)
+    if not _NAME.fullmatch(slot):
+        return any(holds(text, slot) for text in texts)
+    last = slot.rpartition(".")[2]
+    word = re.compile(rf"(?<!\w)(?:{re.escape(slot)}|{re.escape(last)})(?!\w)")
+    return any(word.search(plain(text)) for text in texts)

@@ -322,6 +322,9 @@ class TestVerify:
         assert done.code in {1, 2}
         assert len((done.out + done.err).splitlines()) == 1
         assert "unforeseen" not in done.err
+        assert "Errno" not in done.err
+        if evidence is None:
+            assert f"no evidence beside it: KR keeps it in {beside.name}" in done.err
 
 
 class TestLooking:
