@@ -51,7 +51,7 @@ class Citer:
     def claim(self, text: str, numbers: Sequence[int | None], slots: Sequence[str]) -> Claim | None:
         """A sentence with its citations, or None where a slot stands in none of the cited passages."""
         cited = tuple(dict.fromkeys(number for number in numbers if number is not None))
-        if not cited:
+        if numbers and not cited:
             return None  # why was noted when it was cited
         for slot in slots:
             if not slot_stands(slot, [self.passages[number].text for number in cited]):

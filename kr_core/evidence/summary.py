@@ -171,7 +171,7 @@ class _Composer:
         if re.search(r"(?:Error|Exception|Warning)$", symbol):
             verb = "See"
         call, slots = self.call_form(passage, symbol, [one.parameter or "" for one in _telling(part)])
-        anchor = (passage.signature or symbol).split("\n")[0]
+        anchor = (passage.signature or passage.text).split("\n")[0]
         return self.opened(part, f"{verb} `{call}`", slots, anchor) or self.opened(
             part, f"{verb} `{symbol}`", [symbol], anchor
         )

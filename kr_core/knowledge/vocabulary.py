@@ -4,7 +4,7 @@ from __future__ import annotations
 
 PLAIN_ENGLISH = frozenset(
     """
-    abc array arrow attr attrs babel bag bbox beaker black bottle box build cache calendar celery chalice chess
+    abc array arrow attr babel bag bbox beaker black bottle box build cache calendar celery chalice chess
     clean click cmd code codecs commands common config contextvars copy core cycler data databases dataset date
     decorator decorators deprecated distributed email enum errno errors events executing fabric faker fire flux
     formatter fractions future gc glom gradient graph graphs grasp html http icecream image images invoke ipaddress

@@ -15,6 +15,7 @@ from kr_core.hookspecs import Setup
 from kr_core.knowledge.environments import OWN_LABEL
 from kr_core.knowledge.identity import entry_id, report_path
 from kr_core.knowledge.project import LocalProject
+from kr_core.knowledge.versions import gap
 from kr_core.model import (
     SKELETON_MARK,
     STALE_MARK,
@@ -459,6 +460,11 @@ class Pipeline:
         notes = []
         if any(finding.version_from == OWN_LABEL for _name, finding in found):
             notes.append(f"{query.framework} is not installed in this project; read from {OWN_LABEL}")
+        for name, finding in found:
+            if finding.version and gap(finding.version, query.framework_version):
+                notes.append(
+                    f"{name} read {finding.version}, the question is about {query.framework_version}: check before use"
+                )
         disagreement = self.project.disagreement(query.framework)
         if disagreement:
             notes.append(disagreement)

@@ -8,6 +8,7 @@ from kr_core.evidence.answering import PARTLY, answered
 from kr_core.evidence.summary import compose
 from kr_core.knowledge.versions import gap
 from kr_core.model import Attribution, Claim, Draft, Report, Score
+from kr_core.pipeline.requests import UNKNOWN_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from kr_core.model import Finding, ResearchQuery
     from kr_core.protocols import Renderer, Scorer
 
+_MISSING_MATTERS = 0.5
+"""Up to this coverage, words that stand nowhere in the documentation are told before the answer."""
 NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
 
 
@@ -33,8 +36,13 @@ def draft_of(query: ResearchQuery, found: Sequence[tuple[str, Finding]]) -> Draf
     version = next((finding.version for _source, finding in found if finding.version), None)
     subject = f"{query.framework} {version}" if version else query.framework
     notice = None
-    if coverage.coverage < PARTLY:
-        words = ", ".join(f'"{word}"' for word in coverage.missing[:4])
+    missing = [
+        word
+        for word in coverage.missing
+        if not any(word != other and word in other for other in coverage.missing)
+    ]
+    if coverage.coverage < PARTLY or (missing and coverage.coverage < _MISSING_MATTERS):
+        words = ", ".join(f'"{word}"' for word in missing[:4])
         unknown = f" says nothing of {words}" if words else " does not seem to answer this"
         notice = f"The documentation of {subject}{unknown}; the nearest passages follow."
     return compose(query, found, notice=notice)
@@ -87,9 +95,12 @@ def write(
 
 
 def version_of(query: ResearchQuery, found: Sequence[tuple[str, Finding]]) -> str:
-    """The version that the report is about: the one that was read where none was asked for."""
+    """The version that the report is filed under: the one asked for or in use; where none is known, the one that was read.
+
+    Filed under what was read, a report on a package that only a lock file names would be stale at once, for ever.
+    """
     read = next((finding.version for _source, finding in found if finding.version), None)
-    return read if read and "framework_version" in query.inferred else query.framework_version
+    return read if read and query.framework_version == UNKNOWN_VERSION else query.framework_version
 
 
 def _version_caveats(query: ResearchQuery, found: Sequence[tuple[str, Finding]]) -> list[Claim]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kr_core import IndexedPassage, PassageIndex
 
 _SHOWN = 8
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _EXPLAINED = 3
 """Types, defaults and code are looked up for so many of the first passages."""
 
@@ -40,7 +41,7 @@ def answer(
 ) -> Answer:
     """The best passages for a question, each under the name the question asks for, and what explains them."""
     terms = question_terms(index, question, without=names)
-    ranked = rank(index, terms, _SHOWN, within=modules)
+    ranked = _named_first(rank(index, terms, _SHOWN, within=modules), question)
     shown = [_passage(found, terms, origin) for found in ranked]
     support = [
         passage
@@ -49,6 +50,14 @@ def answer(
     ]
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     return Answer(tuple(shown), tuple({passage.title: passage for passage in support}.values()), missing)
+
+
+def _named_first(ranked: list[Ranked], question: str) -> list[Ranked]:
+    """The symbols that a question names in full (`json.dumps`) before all others."""
+    named = set(_DOTTED.findall(question))
+    return sorted(
+        ranked, key=lambda found: found.passage.symbol not in named or found.passage.parameter is not None
+    )
 
 
 def _passage(found: Ranked, terms: Sequence[Term], origin: Origin) -> Passage:
