@@ -38,7 +38,7 @@ _REFUSALS = (
 )
 """What services say in place of an answer; a short text from outside that says it is none."""
 _SHORTEST_ANSWER = 600
-_ABSOLUTE = re.compile(r"\s*(?:/|~/|\\\\|[A-Za-z]:[\\/]|file:)", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"\s*(?:/|~/|\\\\|[A-Za-z]:[\\/]|file:/|file:~|file:[A-Za-z]:)", re.IGNORECASE)
 _STATUS: dict[Outcome, Literal["success", "timeout"]] = {Outcome.ok: "success", Outcome.timeout: "timeout"}
 
 
