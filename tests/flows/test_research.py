@@ -370,7 +370,7 @@ class TestSources:
         "values",
         [
             {"url": "file:///home/me/parcel.py"},
-            {"url": "FILE:parcel.py"},
+            {"url": "FILE:/parcel.py"},
             {"url": "/home/me/parcel.py"},
             {"locator": "/home/me/parcel.py:3"},
             {"locator": "C:\\parcel.py:3"},
