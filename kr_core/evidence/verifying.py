@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.evidence.citing import slot_stands
 from kr_core.evidence.quotes import folded, holds, holds_code, plain
-from kr_core.knowledge.identity import report_path
 from kr_core.model import SKELETON_MARK, STALE_MARK
-from kr_core.text import stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,8 +41,6 @@ _HEADING = re.compile(r"^##\s+(.*?)\s*$")
 _MARKS = re.compile(r"(?:\[\d+\])+$")
 _MARK = re.compile(r"\[\d+\]")
 _LABEL = re.compile(r"^\*\*(Framework|Version|Research Date|Confidence|Score|Sources):\*\*(.*)$")
-_SUFFIX = re.compile(r" [0-9a-f]{8}$")
-"""What tells topics apart that were cut."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _CONNECTING = frozenset(
     "pass to set in call await use read see with related it accepts which is the default returns".split()
@@ -306,22 +302,9 @@ def _foreign_heading(
 
 
 def _is_title(line: _Line, evidence: Mapping[str, Any]) -> bool:
-    """Whether a line is the report's title; where the evidence lacks the topic, its words must be known."""
-    start = f"# {_folded_line(evidence['framework'])} - "
-    if line.section or not folded(line.text).startswith(folded(start)):
-        return False
-    topic = folded(line.text)[len(folded(start)) :].strip()
-    if "topic" in evidence:
-        return topic == _folded_line(evidence["topic"])
-    if report_path(evidence["framework"], topic) == evidence["report"]:
-        return True
-    path = re.sub(r"[/_.-]", " ", evidence["report"])
-    known = f"{evidence['question']} {evidence['framework']} {path}".lower()
-    words = set(re.findall(r"[a-z0-9]+", known))
-    return all(
-        word in words or (stems(word) and stems(word) <= stems(known))
-        for word in re.findall(r"[a-z0-9]+", _SUFFIX.sub("", topic.lower()))
-    )
+    """Whether a line is the report's title."""
+    title = f"# {_folded_line(evidence['framework'])} - {_folded_line(evidence['topic'])}"
+    return not line.section and folded(line.text) == folded(title)
 
 
 def _heads(evidence: Mapping[str, Any]) -> dict[str, str]:

@@ -168,6 +168,7 @@ def evidence_of(report: Report, query: ResearchQuery, path: str) -> dict[str, An
         "report": path,
         "framework": query.framework,
         "version": report.query.framework_version,
+        "topic": report.query.topic,
         "question": query.question,
         "research_date": report.research_date.isoformat(),
         "score": report.score.score,
