@@ -69,11 +69,11 @@ if TYPE_CHECKING:
     from kr_core.search.index import build as _build
     from kr_core.search.passages import IndexedPassage as IndexedPassage
     from kr_core.search.ranking import Ranked as Ranked
-    from kr_core.search.ranking import Term as Term
     from kr_core.search.ranking import closest_name as closest_name
-    from kr_core.search.ranking import question_terms as question_terms
     from kr_core.search.ranking import rank as rank
     from kr_core.search.ranking import telling_parameters as telling_parameters
+    from kr_core.search.terms import Term as Term
+    from kr_core.search.terms import question_terms as question_terms
     from kr_core.templating import render as _render
     from kr_core.text import content_words as content_words
 
@@ -135,12 +135,11 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.search.passages": {"IndexedPassage": ""},
     "kr_core.search.ranking": {
         "Ranked": "",
-        "Term": "",
         "closest_name": "",
-        "question_terms": "",
         "rank": "",
         "telling_parameters": "",
     },
+    "kr_core.search.terms": {"Term": "", "question_terms": ""},
     "kr_core.templating": {"render_template": "render"},
     "kr_core.evidence.answering": {"COVERED": "", "FULLY": "", "answered": ""},
     "kr_core.pipeline": {"Pipeline": ""},

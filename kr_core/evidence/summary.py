@@ -13,6 +13,7 @@ from kr_core.evidence.answering import COVERED
 from kr_core.evidence.citing import Citer
 from kr_core.evidence.code import shortest_example
 from kr_core.evidence.quotes import folded, holds, plain
+from kr_core.evidence.sentences import documentation, prose, says_something, sentences, shortened, value_of
 from kr_core.model import Claim, CodeExample, Draft, Passage
 from kr_core.text import stems
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     from kr_core.model import Finding, ResearchQuery
 
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)`'\"]*\s+(?=[A-Z`'\"*:<(\[])"
-)
 _LONG_SENTENCE = 240
 _LONG_TYPE = 110
 _LONG_ALIAS = 180
@@ -41,8 +39,6 @@ _PLAIN_LITERAL = re.compile(
 )
 
 
-_ASIDES = frozenset({"see also", "references", "returns", "raises", "yields"})
-"""Headed parts of a docstring that are lists of names, not prose."""
 _VERBS = frozenset({"Pass", "Set", "Call", "Await", "Use", "Read", "See"})
 _WORTH_NAMING = 0.5
 """An alternative is named if it covers so much of what the first passage covers."""
@@ -195,7 +191,7 @@ class _Composer:
         """An opening with the documentation's own sentence, or, where there is none, with the signature as its quote."""
         sentence = self.sentence(part.passage)
         number = self.citer.cite(part.source, part.passage, sentence or anchor)
-        cut = "" if sentence is None or sentence == _sentences(part.passage.lead)[0] else " ..."
+        cut = "" if sentence is None or sentence == sentences(part.passage.lead)[0] else " ..."
         text = f"{start}: {plain(sentence)}{cut}" if sentence else f"{start}."
         claim = self.citer.claim(text, [number], [*slots, sentence] if sentence else slots)
         return [claim] if claim else []
@@ -236,7 +232,7 @@ class _Composer:
     def quote_section(self, part: _Part) -> list[Claim]:
         passage = part.passage
         self.shown.add(passage.title)
-        chosen = self.best_sentences(_prose(passage.text), 2)
+        chosen = self.best_sentences(prose(passage.text), 2)
         if not chosen:
             return []
         text = " ".join(plain(sentence) for sentence in chosen)
@@ -246,10 +242,10 @@ class _Composer:
 
     def sentence(self, passage: Passage) -> str | None:
         """The first sentence of the documentation, cut at a word where it is very long."""
-        for candidate in _sentences(passage.lead)[:1]:
-            cut = _cut(candidate, _LONG_SENTENCE)
-            if holds(passage.text, cut):
-                return cut
+        for candidate in sentences(passage.lead)[:1]:
+            whole = shortened(candidate, _LONG_SENTENCE)
+            if holds(passage.text, whole):
+                return whole
         return None
 
     def explanation(self, part: _Part) -> list[Claim]:
@@ -258,12 +254,12 @@ class _Composer:
         claims: list[Claim | None] = []
         if passage.parameter:
             claims.append(self.accepts(part))
-        first = _sentences(passage.lead)[:1]
+        first = sentences(passage.lead)[:1]
         further = [
-            s for s in _sentences(_prose(_documentation(passage))) if not any(said in s for said in first)
+            s for s in sentences(prose(documentation(passage))) if not any(said in s for said in first)
         ]
         if passage.kind != "section":
-            further = _sentences(passage.lead)[1:] + further
+            further = sentences(passage.lead)[1:] + further
             for chosen in self.best(further, 2):
                 number = self.citer.cite(part.source, passage, chosen)
                 claims.append(self.citer.claim(plain(chosen), [number], [chosen]))
@@ -283,10 +279,10 @@ class _Composer:
             numbers.append(self.citer.cite(part.source, passage, passage.signature or passage.annotation))
             slots.append(passage.annotation)
             alias = self.behind(part, passage.annotation)
-            if alias is not None and len(folded(_value(alias.text))) <= _LONG_ALIAS:
-                pieces[-1] += f", which is `{folded(_value(alias.text))}`"
+            if alias is not None and len(folded(value_of(alias.text))) <= _LONG_ALIAS:
+                pieces[-1] += f", which is `{folded(value_of(alias.text))}`"
                 numbers.append(self.citer.cite(part.source, alias, alias.text))
-                slots.append(_value(alias.text))
+                slots.append(value_of(alias.text))
         if (
             passage.default is not None
             and len(passage.default) <= _LONG_DEFAULT
@@ -296,10 +292,10 @@ class _Composer:
             numbers.append(self.citer.cite(part.source, passage, passage.signature or passage.default))
             slots.append(passage.default)
             constant = None if _PLAIN_LITERAL.match(passage.default) else self.behind(part, passage.default)
-            if constant is not None and len(folded(_value(constant.text))) <= _LONG_DEFAULT:
-                pieces[-1] += f", which is `{folded(_value(constant.text))}`"
+            if constant is not None and len(folded(value_of(constant.text))) <= _LONG_DEFAULT:
+                pieces[-1] += f", which is `{folded(value_of(constant.text))}`"
                 numbers.append(self.citer.cite(part.source, constant, constant.text))
-                slots.append(_value(constant.text))
+                slots.append(value_of(constant.text))
         if not pieces:
             return None
         text = "; ".join(pieces)
@@ -340,8 +336,8 @@ class _Composer:
     def details(self, part: _Part) -> list[Claim]:
         """The first paragraph of the documentation, whole."""
         passage = part.passage
-        paragraph = _cut(passage.lead, 700)
-        if len(_sentences(paragraph)) < 2 and passage.kind != "section":
+        paragraph = shortened(passage.lead, 700)
+        if len(sentences(paragraph)) < 2 and passage.kind != "section":
             return []
         if not paragraph or not holds(passage.text, paragraph):
             return []
@@ -371,17 +367,17 @@ class _Composer:
 
     def caveats(self, part: _Part) -> list[Claim]:
         passage = part.passage
-        found = [s for s in _sentences(_prose(_documentation(passage))) if _CAVEAT.search(s) and len(s) < 300]
+        found = [s for s in sentences(prose(documentation(passage))) if _CAVEAT.search(s) and len(s) < 300]
         claims = [
             self.citer.claim(plain(s), [self.citer.cite(part.source, passage, s)], [s]) for s in found[:2]
         ]
         return [claim for claim in claims if claim is not None]
 
     def best_sentences(self, text: str, limit: int) -> list[str]:
-        candidates = _sentences(text)
+        candidates = sentences(text)
         return (
             self.best(candidates, limit)
-            or [s for s in candidates if len(s) <= _LONG_SENTENCE and _says_something(s)][:1]
+            or [s for s in candidates if len(s) <= _LONG_SENTENCE and says_something(s)][:1]
         )
 
     def best(self, candidates: list[str], limit: int) -> list[str]:
@@ -389,7 +385,7 @@ class _Composer:
         scored = [
             (len(stems(sentence) & self.asked), -number, sentence)
             for number, sentence in enumerate(dict.fromkeys(candidates))
-            if 12 <= len(sentence) <= _LONG_SENTENCE and _says_something(sentence)
+            if 12 <= len(sentence) <= _LONG_SENTENCE and says_something(sentence)
         ]
         chosen = sorted(scored, reverse=True)[:limit]
         return [sentence for score, _number, sentence in sorted(chosen, key=lambda c: -c[1]) if score >= 2]
@@ -398,7 +394,7 @@ class _Composer:
 def _other_than_default(passage: Passage) -> str:
     """`False` for a switch that is on, `True` for one that is off, as far as its documentation says the word; else ''."""
     other = {"True": "False", "False": "True"}.get(passage.default or "")
-    return other if other and re.search(rf"\b{other}\b", _documentation(passage)) else ""
+    return other if other and re.search(rf"\b{other}\b", documentation(passage)) else ""
 
 
 def _telling(part: _Part) -> list[Passage]:
@@ -412,83 +408,3 @@ def _related(text: str) -> str:
     """An opening as one of several, its verb no longer at the start of the line."""
     verb = text.split(" ", 1)[0]
     return f"Related: {text[0].lower()}{text[1:]}" if verb in _VERBS else f"Related: {text}"
-
-
-def _sentences(text: str) -> list[str]:
-    """The sentences of paragraphs, each paragraph a line."""
-    return [part.strip() for line in text.split("\n") for part in _SENTENCE_END.split(line) if part.strip()]
-
-
-def _says_something(sentence: str) -> bool:
-    """Whether a sentence is more than a pointer ("Read more in ...", "Run it with:") or a link."""
-    said = re.sub(r"https?://\S+|[*_`\[\]()]", "", plain(sentence)).strip()
-    return (
-        len(said.split()) >= 4
-        and not said[0].islower()
-        and not said.endswith(":")
-        and not re.match(r"(?:Read more|See|For more|More (?:info|details)|Full)\b", said)
-    )
-
-
-def _documentation(passage: Passage) -> str:
-    """A passage's text without the signature that stands in it."""
-    lines = passage.text.split("\n")
-    if (
-        passage.kind == "parameter"
-    ):  # documentation, head of the callable, the argument: runs of lines in this order
-        starts = [start for start, _line in passage.lines]
-        return "\n".join(lines[: starts[1]]) if len(starts) >= 3 else ""
-    if passage.signature:
-        documented = [start for start, _line in passage.lines][1:]
-        skip = documented[0] if passage.what != "class" and documented else passage.signature.count("\n") + 1
-        if passage.what == "class":
-            skip = max(
-                [skip, *(start for start in documented[:1] if not passage.parameters), *documented[1:2]]
-            )
-        return "\n".join(lines[skip:])
-    return passage.text
-
-
-def _prose(text: str) -> str:
-    """The running text of a passage: headings, code, tables and mark-up lines left out."""
-    kept: list[str] = []
-    fenced = aside = False
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        stripped = line.strip()
-        if number + 1 < len(lines) and re.match(r"^[-=~^]{3,}$", lines[number + 1].strip()):
-            aside = stripped.lower() in _ASIDES
-        if aside:
-            kept.append("\n")
-            continue
-        if stripped.startswith(("```", "~~~")):
-            fenced = not fenced
-            continue
-        if (
-            fenced
-            or stripped.startswith((">>>", "...", "..", "|", "<", "![", "$ ", "#"))
-            or re.match(r"^[-=~^*+]{3,}$|^:[a-z][^:`]*:(?:\s|$)", stripped)
-        ):
-            kept.append("\n")
-            continue
-        if re.match(
-            r"^\s*(?:async )?(?:def|class) \w+|^\s*[\w.]+\(.*\)?$|^\s*(?:import|from) \w|^\s*\w[\w.]* = ",
-            line,
-        ):
-            kept.append("\n")
-            continue
-        bullet = re.match(r"^[-*+•]\s+(.*)$", stripped)
-        kept.append(f"\n\n{bullet[1]}" if bullet else line if stripped else "\n")
-    paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
-    return "\n".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())
-
-
-def _cut(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    return text[:limit].rpartition(" ")[0].rstrip(",;: ")
-
-
-def _value(assignment: str) -> str:
-    """The right-hand side of `NAME = value`."""
-    return assignment.partition("=")[2].strip() or assignment

@@ -10,18 +10,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from dataclasses import dataclass, field
-from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.search.thesaurus import Expansion, expand, near
-from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, split_identifier, stem, words
+from kr_core.search.weights import TUNED, Weights
+from kr_core.text import STOP_WORDS, split_identifier, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from kr_core.search.index import Hit, PassageIndex
     from kr_core.search.passages import IndexedPassage
+    from kr_core.search.terms import Term
 
 _CANDIDATES = 200
 _SAME_SYMBOL = 2
@@ -34,90 +33,12 @@ _TWIN = 0.6
 """Two texts that share so many of their words are near copies."""
 _ELSEWHERE = 0.35
 """What a passage outside the modules that the question names still counts."""
-
-
-class Weights(NamedTuple):
-    """What counts how much; the defaults are the tuned ones."""
-
-    name: float = 1.11
-    lead: float = 0.85
-    body: float = 0.7
-    code: float = 0.17
-    words: float = 0.56
-    synonym: float = 0.69
-    """What a thesaurus word counts where the package knows the user's own word."""
-    unsaid: float = 1
-    """The same where it does not, or where that is an everyday word."""
-    near: float = 0.4
-    """What a near word counts, times its cosine, where the package knows the user's own word."""
-    near_unsaid: float = 0.35
-    """The same where it does not."""
-    phrase: float = 0.93
-    """What a phrase of the thesaurus weighs against a word of the same rarity."""
-    aside: float = 0.78
-    """What words weigh that only tell the story around the question."""
-    fade: float = 0.03
-    """By how much each further word of a thesaurus rule counts less."""
-    precision: float = 0.54
-    bm25: float = 0.1
-    prior: float = 1.61
-    weak: float = 0.9
-    rare: float = 0.77
-    """Exponent of a word's rarity."""
-    fault: float = 0.41
-    """What an exception counts where the question does not speak of errors."""
-    parameter: float = 1.1
-    """What a parameter counts against a symbol."""
-    rarest: float = 0.07
-    """What a passage loses that does not hold the rarest word that the package knows."""
-    naming: float = 1.41
-    """What a word weighs more that stands in some name of the package."""
-    pairs: float = 0.66
-    """What a passage gains that says neighbouring words of the question side by side."""
-    from_owner: float = 0.07
-    """What a parameter or member gains of its owner's score."""
-    from_parts: float = 0.26
-    """What a symbol gains of the score of its best parameter or member."""
-    recall: float = 0.07
-    """Exponent of the share of the question that a name says."""
-    section: float = 0.37
-    """What a section of a README counts against a symbol."""
-    owner: float = 0.45
-    """What a method loses when the question does not name its class."""
-    needed: float = 0.69
-    """What a parameter without default counts: the callable is then the answer."""
-    unnamed: float = 0.35
-    """What a parameter loses when the question does not say its name."""
-    together: float = 0.75
-    """Exponent of coverage: one passage that holds two words beats two that hold one each."""
-    length: float = 0
-    """How much a long passage loses."""
-
-
-TUNED = Weights()
-
-
 _ERROR_WORDS = ("error", "except", "exception", "rais", "catch")
 _FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout)(?:\.\w+)?$")
 _NEAR_TOP = 700
 """Characters of a passage in which neighbouring words are looked for."""
 _SAID = 0.99
 """A likeness from which on a word counts as said itself."""
-
-
-@dataclass(slots=True)
-class Term:
-    """A word or phrase of the question."""
-
-    word: str
-    weight: float
-    """Rarity in the package, 0-1."""
-    alike: dict[str, float] = field(default_factory=dict)
-    """Stems that mean it, with what each counts; its own stem counts 1."""
-    known: bool = False
-    """Whether the index holds the word itself."""
-    weak: bool = False
-    """Ordinary English that says little about the topic."""
 
 
 class Ranked(NamedTuple):
@@ -131,107 +52,6 @@ class Ranked(NamedTuple):
     """The words of the question that it holds."""
     also: tuple[str, ...] = ()
     """Symbols of near copies that were folded into it."""
-
-
-def question_terms(
-    index: PassageIndex, question: str, *, without: Iterable[str] = (), weights: Weights = TUNED
-) -> list[Term]:
-    """The telling words of a question, weighted by rarity; `without` names what every passage is about."""
-    names = "|".join(sorted(map(re.escape, without), key=len, reverse=True))
-    asked = re.sub(rf"(?i)(?<![\w.])(?:{names})(?![\w])", " ", question) if names else question
-    asides = _asides(asked)
-    found: dict[str, Term] = {}
-    for word in content_words(asked):
-        root = stem(word)
-        if root in found:
-            continue
-        rarity = _rarity(index, root)
-        weak = word in WEAK_WORDS
-        weight = max((1.0 if rarity is None else rarity) ** weights.rare, 0.02) * (
-            weights.weak if weak else 1.0
-        )
-        if root in asides:
-            weight *= weights.aside
-        if index.names(root):
-            weight *= weights.naming
-        found[root] = Term(word, weight, {root: 1.0}, known=rarity is not None, weak=weak)
-    _halve_parts(found)
-    for expansion in expand(asked):
-        _widen(index, found, expansion, weights)
-    for term in found.values():
-        _add_neighbours(index, term, weights)
-    return list(found.values())
-
-
-def _add_neighbours(index: PassageIndex, term: Term, weights: Weights) -> None:
-    """Widen a word by what stands near it in meaning; more so where the package does not know the word itself."""
-    if " " in term.word:
-        return
-    likeness = weights.near if term.known and not term.weak else weights.near_unsaid
-    for other, cosine in near(term.word).items():
-        term.alike.setdefault(stem(other), likeness * cosine)
-    if not term.known:
-        rarity = _alike_rarity(index, [root for root in term.alike if index.postings(root)])
-        if any(index.postings(root) for root in term.alike):
-            term.weight, term.known = weights.phrase * rarity**weights.rare, True
-
-
-def _asides(question: str) -> frozenset[str]:
-    """Stems that stand only in sentences which tell the story around the question."""
-    sentences = re.split(r"(?<=[.?!])\s+|\s[-–]\s", question)
-    asking = [
-        sentence
-        for sentence in sentences
-        if sentence.rstrip().endswith("?")
-        or re.match(r"(?i)\W*(?:how|what|which|where|can|is|does)\b", sentence)
-    ]
-    if not asking or len(asking) == len(sentences):
-        return frozenset()
-    central = {stem(word) for sentence in asking for word in words(sentence)}
-    return frozenset(stem(word) for word in words(question)) - central
-
-
-def _widen(index: PassageIndex, found: dict[str, Term], expansion: Expansion, weights: Weights) -> None:
-    """Add what a thesaurus rule says to the term of its word, or a term for its phrase."""
-    roots = [stem(word) for word in expansion.words]
-    single = found.get(roots[0]) if len(roots) == 1 else None
-    likeness = weights.synonym if single is not None and single.known and not single.weak else weights.unsaid
-    alike = {stem(other): max(0.1, likeness - weights.fade * n) for n, other in enumerate(expansion.others)}
-    if single is not None:
-        single.alike = {**alike, **single.alike}
-        if not single.known or single.weak:  # how rare is what it means
-            single.weight = max(
-                single.weight if single.weak else 0.0, weights.phrase * _alike_rarity(index, alike)
-            )
-            single.known = single.known or any(_rarity(index, root) for root in alike)
-    elif len(roots) > 1 and " ".join(roots) not in found:
-        known = any(_rarity(index, root) for root in alike)
-        found[" ".join(roots)] = Term(
-            " ".join(expansion.words), weights.phrase * _alike_rarity(index, alike), alike, known=known
-        )
-        for root in roots:
-            if root in found:
-                found[root].weight *= weights.weak
-
-
-def _halve_parts(found: dict[str, Term]) -> None:
-    """`AsyncClient` is one thing that was asked for, not three."""
-    for term in list(found.values()):
-        for root, part in found.items():
-            if part is not term and len(root) > 2 and root in term.word and len(term.word) > len(part.word):
-                part.weight *= 0.5
-
-
-def _rarity(index: PassageIndex, root: str) -> float | None:
-    frequency = len({number for number, _field in index.postings(root)})
-    if not frequency:
-        return None
-    return log(1 + (index.size - frequency + 0.5) / (frequency + 0.5)) / log(2 * index.size + 2)
-
-
-def _alike_rarity(index: PassageIndex, roots: Iterable[str]) -> float:
-    known = [rarity for root in list(roots)[:4] if (rarity := _rarity(index, root)) is not None]
-    return sum(known) / len(known) if known else 0.3
 
 
 def rank(

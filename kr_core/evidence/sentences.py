@@ -1,0 +1,97 @@
+"""The sentences of a passage: its prose without signature, code and mark-up lines, and where a sentence ends."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kr_core.evidence.quotes import folded, plain
+
+if TYPE_CHECKING:
+    from kr_core.model import Passage
+
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)`'\"]*\s+(?=[A-Z`'\"*:<(\[])"
+)
+_ASIDES = frozenset({"see also", "references", "returns", "raises", "yields"})
+"""Headed parts of a docstring that are lists of names, not prose."""
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of paragraphs, each paragraph a line."""
+    return [part.strip() for line in text.split("\n") for part in _SENTENCE_END.split(line) if part.strip()]
+
+
+def says_something(sentence: str) -> bool:
+    """Whether a sentence is more than a pointer ("Read more in ...", "Run it with:") or a link."""
+    said = re.sub(r"https?://\S+|[*_`\[\]()]", "", plain(sentence)).strip()
+    return (
+        len(said.split()) >= 4
+        and not said[0].islower()
+        and not said.endswith(":")
+        and not re.match(r"(?:Read more|See|For more|More (?:info|details)|Full)\b", said)
+    )
+
+
+def documentation(passage: Passage) -> str:
+    """A passage's text without the signature that stands in it."""
+    lines = passage.text.split("\n")
+    if (
+        passage.kind == "parameter"
+    ):  # documentation, head of the callable, the argument: runs of lines in this order
+        starts = [start for start, _line in passage.lines]
+        return "\n".join(lines[: starts[1]]) if len(starts) >= 3 else ""
+    if passage.signature:
+        documented = [start for start, _line in passage.lines][1:]
+        skip = documented[0] if passage.what != "class" and documented else passage.signature.count("\n") + 1
+        if passage.what == "class":
+            skip = max(
+                [skip, *(start for start in documented[:1] if not passage.parameters), *documented[1:2]]
+            )
+        return "\n".join(lines[skip:])
+    return passage.text
+
+
+def prose(text: str) -> str:
+    """The running text of a passage: headings, code, tables and mark-up lines left out."""
+    kept: list[str] = []
+    fenced = aside = False
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        stripped = line.strip()
+        if number + 1 < len(lines) and re.match(r"^[-=~^]{3,}$", lines[number + 1].strip()):
+            aside = stripped.lower() in _ASIDES
+        if aside:
+            kept.append("\n")
+            continue
+        if stripped.startswith(("```", "~~~")):
+            fenced = not fenced
+            continue
+        if (
+            fenced
+            or stripped.startswith((">>>", "...", "..", "|", "<", "![", "$ ", "#"))
+            or re.match(r"^[-=~^*+]{3,}$|^:[a-z][^:`]*:(?:\s|$)", stripped)
+        ):
+            kept.append("\n")
+            continue
+        if re.match(
+            r"^\s*(?:async )?(?:def|class) \w+|^\s*[\w.]+\(.*\)?$|^\s*(?:import|from) \w|^\s*\w[\w.]* = ",
+            line,
+        ):
+            kept.append("\n")
+            continue
+        bullet = re.match(r"^[-*+•]\s+(.*)$", stripped)
+        kept.append(f"\n\n{bullet[1]}" if bullet else line if stripped else "\n")
+    paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
+    return "\n".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())
+
+
+def shortened(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return text[:limit].rpartition(" ")[0].rstrip(",;: ")
+
+
+def value_of(assignment: str) -> str:
+    """The right-hand side of `NAME = value`."""
+    return assignment.partition("=")[2].strip() or assignment

@@ -1,0 +1,133 @@
+"""The words of a question: how telling each is in a package, and what else means it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from math import log
+from typing import TYPE_CHECKING
+
+from kr_core.search.thesaurus import Expansion, expand, near
+from kr_core.search.weights import TUNED, Weights
+from kr_core.text import WEAK_WORDS, content_words, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kr_core.search.index import PassageIndex
+
+
+@dataclass(slots=True)
+class Term:
+    """A word or phrase of the question."""
+
+    word: str
+    weight: float
+    """Rarity in the package, 0-1."""
+    alike: dict[str, float] = field(default_factory=dict)
+    """Stems that mean it, with what each counts; its own stem counts 1."""
+    known: bool = False
+    """Whether the index holds the word itself."""
+    weak: bool = False
+    """Ordinary English that says little about the topic."""
+
+
+def question_terms(
+    index: PassageIndex, question: str, *, without: Iterable[str] = (), weights: Weights = TUNED
+) -> list[Term]:
+    """The telling words of a question, weighted by rarity; `without` names what every passage is about."""
+    names = "|".join(sorted(map(re.escape, without), key=len, reverse=True))
+    asked = re.sub(rf"(?i)(?<![\w.])(?:{names})(?![\w])", " ", question) if names else question
+    asides = _asides(asked)
+    found: dict[str, Term] = {}
+    for word in content_words(asked):
+        root = stem(word)
+        if root in found:
+            continue
+        rarity = _rarity(index, root)
+        weak = word in WEAK_WORDS
+        weight = max((1.0 if rarity is None else rarity) ** weights.rare, 0.02) * (
+            weights.weak if weak else 1.0
+        )
+        if root in asides:
+            weight *= weights.aside
+        if index.names(root):
+            weight *= weights.naming
+        found[root] = Term(word, weight, {root: 1.0}, known=rarity is not None, weak=weak)
+    _halve_parts(found)
+    for expansion in expand(asked):
+        _widen(index, found, expansion, weights)
+    for term in found.values():
+        _add_neighbours(index, term, weights)
+    return list(found.values())
+
+
+def _add_neighbours(index: PassageIndex, term: Term, weights: Weights) -> None:
+    """Widen a word by what stands near it in meaning; more so where the package does not know the word itself."""
+    if " " in term.word:
+        return
+    likeness = weights.near if term.known and not term.weak else weights.near_unsaid
+    for other, cosine in near(term.word).items():
+        term.alike.setdefault(stem(other), likeness * cosine)
+    if not term.known:
+        rarity = _alike_rarity(index, [root for root in term.alike if index.postings(root)])
+        if any(index.postings(root) for root in term.alike):
+            term.weight, term.known = weights.phrase * rarity**weights.rare, True
+
+
+def _asides(question: str) -> frozenset[str]:
+    """Stems that stand only in sentences which tell the story around the question."""
+    sentences = re.split(r"(?<=[.?!])\s+|\s[-–]\s", question)
+    asking = [
+        sentence
+        for sentence in sentences
+        if sentence.rstrip().endswith("?")
+        or re.match(r"(?i)\W*(?:how|what|which|where|can|is|does)\b", sentence)
+    ]
+    if not asking or len(asking) == len(sentences):
+        return frozenset()
+    central = {stem(word) for sentence in asking for word in words(sentence)}
+    return frozenset(stem(word) for word in words(question)) - central
+
+
+def _widen(index: PassageIndex, found: dict[str, Term], expansion: Expansion, weights: Weights) -> None:
+    """Add what a thesaurus rule says to the term of its word, or a term for its phrase."""
+    roots = [stem(word) for word in expansion.words]
+    single = found.get(roots[0]) if len(roots) == 1 else None
+    likeness = weights.synonym if single is not None and single.known and not single.weak else weights.unsaid
+    alike = {stem(other): max(0.1, likeness - weights.fade * n) for n, other in enumerate(expansion.others)}
+    if single is not None:
+        single.alike = {**alike, **single.alike}
+        if not single.known or single.weak:  # how rare is what it means
+            single.weight = max(
+                single.weight if single.weak else 0.0, weights.phrase * _alike_rarity(index, alike)
+            )
+            single.known = single.known or any(_rarity(index, root) for root in alike)
+    elif len(roots) > 1 and " ".join(roots) not in found:
+        known = any(_rarity(index, root) for root in alike)
+        found[" ".join(roots)] = Term(
+            " ".join(expansion.words), weights.phrase * _alike_rarity(index, alike), alike, known=known
+        )
+        for root in roots:
+            if root in found:
+                found[root].weight *= weights.weak
+
+
+def _halve_parts(found: dict[str, Term]) -> None:
+    """`AsyncClient` is one thing that was asked for, not three."""
+    for term in list(found.values()):
+        for root, part in found.items():
+            if part is not term and len(root) > 2 and root in term.word and len(term.word) > len(part.word):
+                part.weight *= 0.5
+
+
+def _rarity(index: PassageIndex, root: str) -> float | None:
+    frequency = len({number for number, _field in index.postings(root)})
+    if not frequency:
+        return None
+    return log(1 + (index.size - frequency + 0.5) / (frequency + 0.5)) / log(2 * index.size + 2)
+
+
+def _alike_rarity(index: PassageIndex, roots: Iterable[str]) -> float:
+    known = [rarity for root in list(roots)[:4] if (rarity := _rarity(index, root)) is not None]
+    return sum(known) / len(known) if known else 0.3
