@@ -252,6 +252,8 @@ def kr_source():
             env={**environ, **stubborn(kind, 60)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            # A job in the background starts its children deaf to this signal.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
         )
         asked = process.stderr.readline()
         process.send_signal(signal.SIGINT)
