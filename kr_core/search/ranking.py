@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kr_core.search.passages import IndexedPassage
     from kr_core.search.terms import Term
 
-_CANDIDATES = 200
+_CANDIDATES = 80
 _SAME_SYMBOL = 2
 """At most so many passages about one symbol among the first."""
 _TELLING = 0.2
