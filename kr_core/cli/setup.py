@@ -144,7 +144,7 @@ def _plugin_checks(pipeline: Pipeline) -> Iterator[Check]:
     ]
     for noun, name in named:
         try:
-            pipeline.registry.build(noun, name)  # type: ignore[call-overload]
+            pipeline.registry.build(noun, name)  # type: ignore[call-overload]  # the overloads name each noun
         except KRError as error:
             yield Check(f"{noun} {name}", "fault", str(error))
         else:

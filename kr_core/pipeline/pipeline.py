@@ -94,7 +94,7 @@ class Pipeline:
         self.config = config or load(Path.cwd())
         self.project = project or LocalProject(self.config.root, Path.cwd(), os.environ)
         self.registry = Registry(self.config, self._setup)
-        self._given = {
+        self._given: dict[str, Any] = {
             name: component
             for name, component in (
                 ("store", store),
@@ -147,20 +147,20 @@ class Pipeline:
     @cached_property
     def store(self) -> Store:
         """The knowledge base."""
-        return self._given.get("store") or self.registry.build("store", self.config.settings.store)  # type: ignore[return-value]
+        return self._given.get("store") or self.registry.build("store", self.config.settings.store)
 
     @cached_property
     def journal(self) -> Journal:
         """The journal."""
-        return self._given.get("journal") or self.registry.build("journal", self.config.settings.journal)  # type: ignore[return-value]
+        return self._given.get("journal") or self.registry.build("journal", self.config.settings.journal)
 
     @cached_property
     def _scorer(self) -> Scorer:
-        return self._given.get("scorer") or self.registry.build("scorer", self.config.settings.scorer)  # type: ignore[return-value]
+        return self._given.get("scorer") or self.registry.build("scorer", self.config.settings.scorer)
 
     @cached_property
     def _renderer(self) -> Renderer:
-        return self._given.get("renderer") or self.registry.build("renderer", self.config.settings.renderer)  # type: ignore[return-value]
+        return self._given.get("renderer") or self.registry.build("renderer", self.config.settings.renderer)
 
     def _setup(self, name: str) -> Setup:
         import platformdirs

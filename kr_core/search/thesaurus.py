@@ -1,6 +1,6 @@
 """Users' words for things, and the words that documentation has for them.
 
-The rules in `thesaurus.txt` are general programming vocabulary, written without sight of any question set and tied to
+The rules in `thesaurus.txt` are general programming vocabulary, written without sight of the held-out questions and tied to
 no package. They widen a question; a passage found by them counts for less than one that says the user's own word.
 """
 
@@ -63,7 +63,7 @@ def _place(phrase: list[str], roots: list[str]) -> list[int] | None:
 
 
 def near(word: str) -> dict[str, float]:
-    """Words that stand near a word in a space of sentence embeddings, with their cosine (0.52-1)."""
+    """Words that stand near a word in a space of sentence embeddings, with their cosine (0.55-1)."""
     text = _neighbours()
     start = text.find(f"\n{word} ")
     if start < 0:

@@ -62,7 +62,7 @@ def find(framework: str, project: LocalProject) -> Found | None:
         return _standard_library(project)
     distribution = project.distribution(framework)
     if distribution is not None:
-        return _distribution(framework, distribution, project)
+        return _distribution(framework, distribution)
     if fold_name(framework) == fold_name(own_name(project.root)):
         return _own_documentation(project)
     return None
@@ -81,10 +81,10 @@ def own_name(root: Path) -> str:
     return name if isinstance(name, str) and name else root.resolve().name
 
 
-def _distribution(framework: str, distribution: Distribution, project: LocalProject) -> Found:
+def _distribution(framework: str, distribution: Distribution) -> Found:
     site = distribution.site
     tops = import_names(distribution)
-    roots = [found for top in tops for found in _roots(distribution, top, project)]
+    roots = [found for top in tops for found in _roots(distribution, top)]
     roots.sort(key=lambda root: fold_name(root[1]) != fold_name(distribution.name))
     notes = []
     if not any(True for root, name in roots for _file in indexing.python_files(root, name)):
@@ -110,7 +110,7 @@ def _distribution(framework: str, distribution: Distribution, project: LocalProj
     return Found(material, names, origin, distribution.environment.label)
 
 
-def _roots(distribution: Distribution, top: str, project: LocalProject) -> Iterator[tuple[Path, str]]:
+def _roots(distribution: Distribution, top: str) -> Iterator[tuple[Path, str]]:
     folders = [
         distribution.site,
         *(site for site in distribution.environment.site_packages if site != distribution.site),
@@ -124,7 +124,6 @@ def _roots(distribution: Distribution, top: str, project: LocalProject) -> Itera
             if (folder / relative).with_suffix(suffix).is_file():
                 yield (folder / relative).with_suffix(suffix), top
                 return
-    del project
 
 
 def _fingerprint(metadata: Path, roots: Sequence[Path], site: Path) -> str:

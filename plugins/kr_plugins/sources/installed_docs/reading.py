@@ -66,7 +66,6 @@ class Definition:
     parameters: list[Parameter] = field(default_factory=list)
     returns: str | None = None
     bases: tuple[str, ...] = ()
-    is_async: bool = False
     constructor: tuple[int, str] | None = None
     """Line and signature of a class's `__init__`, where it has one."""
     deprecated: bool = False
@@ -196,7 +195,6 @@ class _Reader:
             doc_line,
             self.parameters(node.args, method=bool(prefix) and "staticmethod" not in decorators),
             self.segment(node.returns) if node.returns else None,
-            is_async=isinstance(node, ast.AsyncFunctionDef),
             deprecated="deprecated" in decorators or _says_deprecated(doc),
             forwards=_forwards(node),
         )
