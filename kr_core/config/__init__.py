@@ -6,7 +6,7 @@ config.origin(("store",))                                # "kr.yaml:4"
 """
 
 from kr_core.config.environment import resolve_env
-from kr_core.config.loading import Config, load
+from kr_core.config.loading import Config, given, load
 from kr_core.config.schema import Defaults, KnowledgeResearch, Schema
 
-__all__ = ["Config", "Defaults", "KnowledgeResearch", "Schema", "load", "resolve_env"]
+__all__ = ["Config", "Defaults", "KnowledgeResearch", "Schema", "given", "load", "resolve_env"]

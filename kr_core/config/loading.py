@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from kr_core.config import documents
 from kr_core.config.discovery import Found, find
-from kr_core.config.faults import config_error
+from kr_core.config.faults import config_error, dotted
 from kr_core.config.schema import Schema
 from kr_core.errors import ConfigError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kr_core.config.documents import Document, KeyPath
 
-__all__ = ["Config", "load"]
+__all__ = ["Config", "given", "load"]
 
 _ROOT = "{project-root}"
 _BMAD_DEFAULTS = {"git_commit": "auto", "max_age_days": None}
@@ -43,6 +43,9 @@ class Config:
     environ: Mapping[str, str] = field(repr=False)
     """Where `{env: NAME}` is looked up when a plugin is built."""
     document: Document | None = field(repr=False, default=None)
+    """The file as read; None where there is none."""
+    by_program: bool = False
+    """Whether the program that embeds KR gave it, rather than a file."""
 
     @property
     def state_folder(self) -> Path:
@@ -51,7 +54,9 @@ class Config:
 
     def origin(self, key: KeyPath) -> str:
         """`kr.yaml:12`, where a key stands, or its nearest parent; for messages."""
-        return "default configuration" if self.document is None else self.document.origin(key)
+        if self.document is not None:
+            return self.document.origin(key)
+        return _given_at(key) if self.by_program else "default configuration"
 
     def plugin_of(self, name: str) -> str:
         """The plugin that a name stands for: what `plugins.<name>.use` says, or the name itself."""
@@ -108,6 +113,39 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
         looked_at=found.looked_at,
         environ=environ,
         document=document,
+    )
+
+
+def given(values: Mapping[str, Any], working_folder: Path, environ: Mapping[str, str] = os.environ) -> Config:
+    """Check a configuration that a program gives in place of a file; no file is read.
+
+    Args:
+        values: keys and values as a `kr.yaml` would have them.
+        working_folder: the project root.
+        environ: where `{env: NAME}` values of plugins come from.
+
+    Raises:
+        ConfigError: with the key, what is wrong and what would be right.
+    """
+    root = Path(os.path.abspath(working_folder))  # noqa: PTH100  resolve() would follow symlinks
+    try:
+        settings = Schema.model_validate(_with_root(copy.deepcopy(dict(values)), str(root)))
+    except ValidationError as error:
+        raise config_error(error, Schema, _given_at) from None
+    return Config(
+        root=root,
+        file=None,
+        settings=settings,
+        knowledge_base=_folder(settings.knowledge_research.knowledge_base_path, root),
+        looked_at=(),
+        environ=environ,
+        by_program=True,
+    )
+
+
+def _given_at(key: KeyPath) -> str:
+    return (
+        f"configuration given by the program, {dotted(key)}" if key else "configuration given by the program"
     )
 
 
