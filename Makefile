@@ -18,7 +18,7 @@ FIND_PYTHON = for name in python3.14 python3.13 python3.12 python3.11 python3; d
 		exit 1; \
 	fi
 
-.PHONY: help try test format check unit faults bench bench-table reference quality-env clean
+.PHONY: help try test format check unit faults bench bench-table reference docs quality-env clean
 
 help:
 	@echo "make try           answer a question in a scratch folder; QUESTION=... for another"
@@ -27,6 +27,7 @@ help:
 	@echo "make bench         the measurements, into bench-results.json; make bench-table: into the docs"
 	@echo "make format        format the code and sort its imports"
 	@echo "make reference     write the generated pages of docs/reference"
+	@echo "make docs          build the docs as HTML, into build/docs"
 	@echo "make clean         remove the environments"
 
 # -- what a person runs ------------------------------------------------------------------------------------
@@ -62,7 +63,10 @@ format: .venv/.ready
 	$(BIN)/ruff format .
 
 reference: .venv/.ready
-	$(BIN)/python tools/reference.py
+	$(BIN)/python -m tools.reference
+
+docs: .venv/.ready
+	$(BIN)/sphinx-build -W --keep-going -n -q docs build/docs
 
 clean:
 	rm -rf .venv .quality

@@ -1,7 +1,8 @@
 """The keys of a configuration, their defaults and what each may hold.
 
 A key with nothing after it (`plugins:` and all its lines commented out) has its default. Where nothing is a
-value of its own, as in `max_age_days`, it may be written as null, `off`, `no` or `none`.
+value of its own, as in `max_age_days`, it may be written as null, `off`, `no` or `none`. The text below a key is what
+docs/reference/configuration.md says about it.
 """
 
 from __future__ import annotations
@@ -101,32 +102,53 @@ class KnowledgeResearch(_Section):
     """
 
     enabled: bool = True
+    """`false` ends every run at once with status `failure`."""
     knowledge_base_path: Annotated[str, AfterValidator(_path)] = "knowledge-base"
-    """As written; `Config.knowledge_base` is the folder."""
+    """The folder of the knowledge base; relative to the project root."""
     sources: Names | None = None
-    """Names of plugins or instances, in order; None is the default chain. An empty list asks nobody."""
+    """Names of plugins or instances, asked in this order. Not set: those of `installed_docs`, `context7`,
+    `deepwiki`, `web_search` that are installed. An empty list asks nobody.
+    """
     fallback_if_mcp_unavailable: Annotated[Name | None, BeforeValidator(_nothing)] = "web_search"
+    """The source that takes over where the MCP sources of the list cannot be reached."""
     max_calls_per_story: Count = 3
+    """Calls that leave the machine, for each session and story."""
     timeout_seconds: Annotated[Whole, Field(ge=1, le=600)] | None = None
-    """The limit of one call of a source, 1 to 600; None leaves each source its own."""
+    """The limit of one call of a source. Not set: each source's own."""
     cache_ttl_days: Days = 30
+    """An entry not used for longer is stale."""
     archive_after_days: Days = 60
+    """An entry not used for longer is a miss."""
     max_age_days: Annotated[Days | None, BeforeValidator(_nothing)] = 180
-    """None, the default where a BMAD configuration is read, never makes an entry stale by its age."""
+    """An entry researched longer ago is stale, used or not; `off` for never. Off where a BMAD configuration
+    is read.
+    """
     max_entries: Count = 200
+    """The size of the index."""
     cache_fuzzy_match: bool = True
+    """`false`: only an equal topic is a hit."""
     cache_match_tiers: Annotated[tuple[Tier, ...], Field(min_length=1), AfterValidator(_distinct)] = (
         "full",
         "topic",
         "tags",
     )
+    """Ways to find an entry: framework, topic and tags; framework and topic; framework and tags. A way that
+    is not named is not tried.
+    """
     version_match: Literal["auto", "major"] = "auto"
+    """`auto`: another minor version makes an entry stale where both sides name one; `major`: only another
+    major version does.
+    """
     sufficient_at: Score100 = 0
+    """The score that an answer needs for the chain to stop; at 0, any answer about the question does."""
     escalate_below: Annotated[Score100 | None, BeforeValidator(_nothing)] = None
+    """Answers below this score go to a human. No effect in this version."""
     lessons_injection_budget: Count = 10
+    """How many lessons are handed to an agent. No effect in this version."""
     git_commit: Annotated[Literal["auto", "off"], BeforeValidator(_commit)] = "off"
-    """`auto` where a BMAD configuration is read. `on`, `yes` and true mean `auto`; `no` and false `off`."""
+    """Whether reports are committed; `auto` where a BMAD configuration is read. No effect in this version."""
     agent: Annotated[Name | None, BeforeValidator(_nothing)] = None
+    """The agent that writes summaries. No effect in this version."""
 
 
 class RoleMapping(_Section):
@@ -135,6 +157,7 @@ class RoleMapping(_Section):
     model_config = ConfigDict(extra="allow")
 
     knowledge_researcher_persona: Annotated[Name | None, BeforeValidator(_nothing)] = None
+    """The persona for language models. No effect in this version."""
 
 
 class AgentTimeouts(_Section):
@@ -143,15 +166,19 @@ class AgentTimeouts(_Section):
     model_config = ConfigDict(extra="allow")
 
     knowledge_research: Annotated[Whole, Field(ge=1, le=86_400)] = 600
+    """The limit of a whole run."""
 
 
 class Defaults(_Section):
     """`defaults`: what holds for every run."""
 
     parallel: Count = 1
+    """How many runs BMAD starts at once."""
     agent_timeout_seconds: AgentTimeouts = AgentTimeouts()
     agent_timeout_action: Literal["mark_needs_intervention", "retry_once", "skip"] = "mark_needs_intervention"
+    """What follows when that limit is reached."""
     max_concurrent: Count = 32
+    """Questions in flight in one process, as with `--batch`."""
 
 
 class PluginEntry(_Section):
@@ -160,7 +187,7 @@ class PluginEntry(_Section):
     model_config = ConfigDict(extra="allow")
 
     use: Name | None = None
-    """The plugin of which this is an instance under a name of its own; None where the name is the plugin's."""
+    """The plugin of which this is an instance under a name of its own. Not set: the name is the plugin's."""
 
 
 def _empty_is_no_settings(value: Any) -> Any:
@@ -178,10 +205,15 @@ class Schema(_Section):
     status_file_search_paths: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
     """Read because BMAD's configuration has it; KR never writes story state."""
     store: Name = "files"
+    """The plugin that keeps the knowledge base."""
     journal: Name = "sqlite"
+    """The plugin that keeps events and budgets."""
     scorer: Name = "evidence"
+    """The plugin that says how sure an answer is."""
     renderer: Name = "markdown"
+    """The plugin that turns a report into text."""
     logs: Names = ("jsonl",)
+    """The plugins that receive every event."""
     plugins: Annotated[dict[str, PluginEntry], BeforeValidator(_empty_is_no_settings), Field(repr=False)] = {}
     """Each plugin's own settings as written; its own model checks them when it is built.
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 RUN = {"sh", "console", "python"}
-SHOWN = {"text", "markdown", "yaml", "toml", "json"}
-"""Languages of blocks that are only shown; with a title they are written to that file."""
+SHOWN = {"text", "markdown", "yaml", "toml", "json", "pyi"}
+"""Languages of blocks that are only shown (`pyi`: signatures); with a title they are written to that file."""
 
 EXEMPT = {
     "make try": "sets up the environment that this test runs in; CI calls it first",
@@ -26,6 +26,7 @@ EXEMPT = {
     "make bench": "takes minutes; run for each release",
     "make bench-table": "rewrites a page",
     "make reference": "rewrites pages; test_reference.py checks that they are current",
+    "make docs": "test_build.py builds them",
     "make format": "rewrites the code",
     "pip install ./kr": "needs the network; CI builds the wheel",
 }

@@ -1,0 +1,84 @@
+"""The page about the command line, made from the parser itself."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from kr_core.cli.parser import parser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["command_line_page"]
+
+
+def command_line_page() -> str:
+    """The page about the command line, made from the parser itself."""
+    root = parser()
+    shared = {action.dest for action in root._actions}  # noqa: SLF001  argparse has no public way to its options
+    parts = [_COMMAND_LINE, "## Options of every command\n\n" + _options(root, set())]
+    for name, command, help_text in _commands(root):
+        usage = " ".join([f"kr {name}", *_usage(command, shared)])
+        parts.append(f"## `{usage}`\n\n{help_text[0].upper()}{help_text[1:]}.\n\n{_options(command, shared)}")
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+def _commands(root: argparse.ArgumentParser, above: str = "") -> Iterator[tuple[str, Any, str]]:
+    for action in root._actions:  # noqa: SLF001
+        if not isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            continue
+        helps = {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001
+        for name, command in action.choices.items():
+            inner = list(_commands(command, f"{above}{name} "))
+            yield from inner or [(above + name, command, helps[name])]
+
+
+def _usage(command: argparse.ArgumentParser, shared: set[str]) -> Iterator[str]:
+    for action in command._actions:  # noqa: SLF001
+        if not action.option_strings:
+            yield f"[{action.metavar}]" if action.nargs == "?" else str(action.metavar)
+    if any(action.option_strings and action.dest not in {*shared, "help"} for action in command._actions):  # noqa: SLF001
+        yield "[options]"
+
+
+def _options(command: argparse.ArgumentParser, left_out: set[str]) -> str:
+    rows = []
+    for action in command._actions:  # noqa: SLF001
+        # `--version` of `research` is another option than the root's
+        if not action.option_strings or action.dest in {*left_out, "help"}:
+            continue
+        value = f" {action.metavar}" if action.metavar else ""
+        names = ", ".join(f"`{name}{value}`" for name in action.option_strings)
+        said = "show KR's version" if action.dest == "version" else action.help
+        rows.append(f"| {names} | {said} |")
+    return "\n".join(["| option | meaning |", "|---|---|", *rows]) if rows else ""
+
+
+_COMMAND_LINE = """\
+# Command line
+
+<!-- made by `make reference` from kr_core/cli/parser.py; change the text there, or in tools/reference -->
+
+The answer goes to standard output, progress and notes to standard error. On a terminal the answer is coloured and
+wrapped, in a pipe it is plain Markdown. `--json` and `--yaml` print the result alone.
+
+| exit code | meaning |
+|---|---|
+| 0 | an answer; its status and confidence say how good; `verify`: every quote holds |
+| 1 | anything unforeseen; `verify`: a quote is false |
+| 2 | wrong use, wrong configuration or an invalid request |
+| 3 | a plugin could not be loaded or built |
+| 4 | no content |
+| 5 | waiting for a human (in a later version) |
+| 130 | interrupted |
+
+```sh
+kr --version
+kr research "How do I set a timeout for a single request in httpx?" --json > answer.json
+kr research --request - < /dev/null || test $? = 2
+kr cache list
+kr verify knowledge-base/frameworks/httpx/*.md
+kr versions httpx --json
+```
+"""

@@ -1,0 +1,76 @@
+"""The page about the configuration, made from its schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kr_core.config.schema import LATER, PluginEntry, Schema
+
+from .keys import Key, keys, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["configuration_page"]
+
+
+def configuration_page() -> str:
+    """The page about the configuration."""
+    later = ", ".join(f"`{name}`" for name in sorted(LATER))
+    return _CONFIGURATION.replace("@KEYS@", table(_keys())).replace("@LATER@", later)
+
+
+def _keys() -> Iterator[Key]:
+    for key in keys(Schema):
+        if key.name != "plugins":
+            yield key
+            continue
+        yield from keys(PluginEntry, "plugins.<name>.")
+        yield Key(
+            "plugins.<name>.*", "", "", "The plugin's own settings: see [what comes with KR](included.md)."
+        )
+
+
+_CONFIGURATION = """\
+# Configuration
+
+<!-- made by `make reference` from kr_core/config/schema.py; change the text there, or in tools/reference -->
+
+KR needs no configuration. `kr init` writes a `kr.yaml` to start from.
+
+The project root is the folder of the nearest `kr.yaml`, `[tool.kr]` in a `pyproject.toml`, or `_bmad/`, upwards from
+the working folder; else the working folder. A bare `pyproject.toml` or `.git` does not make one. One file wins;
+nothing is merged. `--config FILE` names another file, `-C DIR` another folder to start from. `{project-root}` in a path
+is the project root.
+
+An unknown key, plugin or value is an error with file and line, and the nearest name that exists (exit code 2). YAML is
+read so that versions stay text (`2.10` is not 2.1). In a plugin's settings, `{env: NAME}` is taken from the environment
+when the plugin is built.
+
+```yaml title="kr.yaml"
+knowledge_research:
+  sources: [installed_docs]
+  cache_ttl_days: 14
+  max_age_days: off
+```
+
+`kr doctor` says which file was read and what was wrong in it:
+
+```sh
+kr doctor
+```
+
+## Keys
+
+@KEYS@
+
+Keys of later versions are refused, not passed over: @LATER@.
+
+## Environment variables
+
+| variable | meaning |
+|---|---|
+| `KR_CACHE_DIR` | where the index of installed documentation lies, shared by projects; else the user's cache folder |
+| `VIRTUAL_ENV`, `CONDA_PREFIX` | an environment of the project, after `.venv` and `venv` in its folders |
+| `NO_COLOR` | no colour on a terminal |
+"""
