@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from kr_core.knowledge.project import LocalProject as LocalProject
     from kr_core.knowledge.project import is_python as is_python
     from kr_core.knowledge.versions import gap as gap
+    from kr_core.model import EVENTS as EVENTS
     from kr_core.model import SKELETON_MARK as SKELETON_MARK
+    from kr_core.model import STAGES as STAGES
     from kr_core.model import STALE_MARK as STALE_MARK
     from kr_core.model import Attribution as Attribution
     from kr_core.model import Citation as Citation
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from kr_core.model import Value as Value
     from kr_core.model import new_id as new_id
     from kr_core.pipeline import Pipeline as Pipeline
+    from kr_core.pipeline import Research as Research
     from kr_core.protocols import Candidates as Candidates
     from kr_core.protocols import Journal as Journal
     from kr_core.protocols import Kept as Kept
@@ -103,7 +106,9 @@ _HOMES: dict[str, dict[str, str]] = {
         "Store": "",
     },
     "kr_core.model": {
+        "EVENTS": "",
         "SKELETON_MARK": "",
+        "STAGES": "",
         "STALE_MARK": "",
         "Attribution": "",
         "Citation": "",
@@ -142,7 +147,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.search.terms": {"Term": "", "question_terms": ""},
     "kr_core.templating": {"render_template": "render"},
     "kr_core.evidence.answering": {"COVERED": "", "FULLY": "", "answered": ""},
-    "kr_core.pipeline": {"Pipeline": ""},
+    "kr_core.pipeline": {"Pipeline": "", "Research": ""},
 }
 """Where each public name lives, and its name there if that differs."""
 _HOME_OF = {name: (home, real or name) for home, names in _HOMES.items() for name, real in names.items()}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def run(options: argparse.Namespace) -> int:
     """Run one of them and return the exit code."""
-    with Pipeline.open(options.folder, config_file=options.config) as pipeline:
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
         if options.command == "verify":
             return _verify(pipeline, options)
         if options.command == "versions":

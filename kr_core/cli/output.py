@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model import Event, ResearchRequest, ResearchResult
-    from kr_core.pipeline.pipeline import Research
+    from kr_core.pipeline.results import Research
 
 _RESULT_WIDTH = 100
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kr_core.model import ResearchRequest, ResearchResult
-    from kr_core.pipeline.pipeline import Research
+    from kr_core.pipeline.results import Research
 
 
 def run(options: argparse.Namespace, arguments: list[str]) -> int:
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
         )
     _refuse_mixture(options)
     with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
-        with Pipeline.open(options.folder, config_file=options.config, on_event=progress.show) as pipeline:
+        with Pipeline.open(options.config, folder=options.folder, on_event=progress.show) as pipeline:
             if options.batch:
                 return _batch(pipeline, options)
             request = _request(pipeline, options)

@@ -1,14 +1,16 @@
-"""Typed events: what every stage says before and after its work."""
+"""Typed events: what every stage says before and after its work.
+
+An event is a plain tuple: a run makes some twenty of them, and a validated model costs ten times as much.
+"""
 
 from __future__ import annotations
 
 import secrets
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple, Self, TypedDict
 
-from pydantic import Field
-
-from kr_core.model.base import Value
+STAGES = ("lookup", "route", "consult", "compose", "score", "render", "keep")
+"""The stages of research in their order. Each says `<stage>.started` and then `<stage>.finished` or `<stage>.failed`."""
 
 
 def new_id() -> str:
@@ -16,14 +18,202 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-class Event(Value):
-    """Something that happened in a run.
-
-    `kind` is `noun.verb` (`source.started`, `report.kept`); `data` holds JSON values only.
-    """
-
+class _Fields(NamedTuple):
     kind: str
     run: str
-    data: dict[str, Any] = Field(default_factory=dict)
-    id: str = Field(default_factory=new_id)
-    time: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    data: dict[str, Any]
+    id: str
+    time: datetime
+
+
+class Event(_Fields):
+    """Something that happened in a run; immutable, and nobody changes its data.
+
+    Args:
+        kind: `noun.verb` (`source.started`, `keep.finished`); those of KR itself are in `EVENTS`.
+        run: the run's id.
+        data: JSON values only.
+        id: unique; a fresh one where none is given.
+        time: with its time zone; now where none is given.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        kind: str,
+        run: str,
+        data: dict[str, Any] | None = None,
+        id: str | None = None,  # noqa: A002  the name that logs show
+        time: datetime | None = None,
+    ) -> Self:
+        """Make an event; what is not given is filled in."""
+        values = (kind, run, {} if data is None else data, id or new_id(), time or datetime.now(UTC))
+        return tuple.__new__(cls, values)
+
+
+class Nothing(TypedDict):
+    """No data."""
+
+
+class RunStarted(TypedDict):
+    """A request was accepted."""
+
+    question: str
+    framework: str
+    version: str
+    story_key: str
+    session_id: str
+
+
+class LookupFinished(TypedDict):
+    """What the knowledge base has; `state` is `hit`, `stale` or `miss`."""
+
+    state: str
+    entry: str | None
+    warnings: list[str]
+
+
+class RouteFinished(TypedDict):
+    """The sources that will be asked, in order."""
+
+    sources: list[str]
+
+
+class SourceStarted(TypedDict):
+    """A source is asked, and dropped after so many seconds."""
+
+    source: str
+    timeout_seconds: float
+
+
+class SourceFinished(TypedDict):
+    """A source's typed outcome; `reason` is empty where there is nothing to say."""
+
+    source: str
+    outcome: str
+    passages: int
+    reason: str
+    url: str | None
+
+
+class SourceSaid(TypedDict):
+    """What a source wanted to report and JSON has no form for, as text."""
+
+    source: str
+    kind: str
+    data: str
+
+
+class IndexProgress(TypedDict):
+    """A source reads documentation; only observers see it."""
+
+    package: str
+    done: int
+    total: int
+
+
+class BudgetExhausted(TypedDict):
+    """No call was left for this source."""
+
+    source: str
+
+
+class ConsultFinished(TypedDict):
+    """How the chain ended."""
+
+    sufficient: bool
+    budget_cut: bool
+    run_timeout: bool
+
+
+class ComposeFinished(TypedDict):
+    """How many citations the answer has, and how many quotes were dropped since they were not found again."""
+
+    citations: int
+    dropped: int
+
+
+class ScoreFinished(TypedDict):
+    """How sure the scorer is: 0 to 100, `high`, `medium` or `low`, and why."""
+
+    score: int
+    level: str
+    reasons: list[str]
+
+
+class RenderFinished(TypedDict):
+    """The length of the report's text."""
+
+    characters: int
+
+
+class KeepFinished(TypedDict):
+    """Where the report lies in the knowledge base; `error` where it could not be kept."""
+
+    path: str | None
+    entry: str | None
+    error: str | None
+
+
+class StageFailed(TypedDict):
+    """What ended a stage: an error, or a cancellation."""
+
+    error: str
+
+
+class Reason(TypedDict):
+    """Why."""
+
+    reason: str
+
+
+class NeedsIntervention(TypedDict):
+    """A person should look at this story."""
+
+    story_key: str
+    reason: str
+
+
+class RunRepeated(TypedDict):
+    """The same command as before had the same result; nothing was looked up."""
+
+    question: str
+    status: str
+    entry: str | None
+    story_key: str
+    session_id: str
+
+
+class RunFinished(TypedDict):
+    """The result's status, entry and confidence."""
+
+    status: str
+    entry: str | None
+    confidence: str | None
+    score: int | None
+
+
+EVENTS: dict[str, type] = {
+    "run.started": RunStarted,
+    **{f"{stage}.started": Nothing for stage in STAGES},
+    **{f"{stage}.failed": StageFailed for stage in STAGES},
+    "lookup.finished": LookupFinished,
+    "route.finished": RouteFinished,
+    "source.started": SourceStarted,
+    "source.said": SourceSaid,
+    "source.finished": SourceFinished,
+    "index.progress": IndexProgress,
+    "budget.exhausted": BudgetExhausted,
+    "consult.finished": ConsultFinished,
+    "compose.finished": ComposeFinished,
+    "score.finished": ScoreFinished,
+    "render.finished": RenderFinished,
+    "keep.finished": KeepFinished,
+    "run.retried": Reason,
+    "run.cancelled": Nothing,
+    "needs-intervention": NeedsIntervention,
+    "run.repeated": RunRepeated,
+    "run.finished": RunFinished,
+}
+"""The data of each kind of event; a source may emit further kinds of its own through `context.emit`."""

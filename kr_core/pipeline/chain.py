@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import Passage, ResearchQuery
     from kr_core.pipeline.budget import Budget
+    from kr_core.pipeline.components import Link
     from kr_core.protocols import Project, Source
 
 _MOST_SECONDS = 600.0
@@ -40,13 +41,6 @@ _REFUSALS = (
 _SHORTEST_ANSWER = 600
 _ABSOLUTE = re.compile(r"\s*(?:/|~/|\\\\|[A-Za-z]:[\\/]|file:/|file:~|file:[A-Za-z]:)", re.IGNORECASE)
 _STATUS: dict[Outcome, Literal["success", "timeout"]] = {Outcome.ok: "success", Outcome.timeout: "timeout"}
-
-
-class Link(NamedTuple):
-    """A source in the chain; `build` may fail, and then the source is unavailable."""
-
-    name: str
-    build: Callable[[], Source]
 
 
 class Consulted(NamedTuple):
@@ -200,7 +194,7 @@ class Walk:
     async def _consult(self, link: Link, end: float) -> tuple[Consulted, bool]:
         """Ask one source; also whether the limit of the whole run cut it off."""
         try:
-            source = await asyncio.to_thread(link.build)
+            source = link.build() if link.built else await asyncio.to_thread(link.build)
             external, suggested = bool(source.external), float(source.timeout_seconds)
         except (Exception, SystemExit) as error:
             if isinstance(error, ConfigError) and not self._lenient:

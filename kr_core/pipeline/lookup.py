@@ -50,6 +50,9 @@ class Found(NamedTuple):
         return self.state != "miss" and self.matched is not None and (self.matched.exact or not self.inferred)
 
 
+NOTHING = Found("miss")
+
+
 def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, today: date) -> Found:
     """Find the entry that answers a query, and say whether it is still good.
 

@@ -997,11 +997,22 @@ class TestResult:
         bench.ask({"a": Given(found())})
         assert bench.kinds() == [
             "run.started",
+            "lookup.started",
             "lookup.finished",
+            "route.started",
+            "route.finished",
+            "consult.started",
             "source.started",
             "source.finished",
+            "consult.finished",
+            "compose.started",
+            "compose.finished",
+            "score.started",
             "score.finished",
-            "report.kept",
+            "render.started",
+            "render.finished",
+            "keep.started",
+            "keep.finished",
             "run.finished",
         ]
         kept = [event.kind for _, event in bench.pipeline().journal.read(0, 100)]

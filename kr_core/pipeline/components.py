@@ -1,0 +1,197 @@
+"""What a pipeline works with: the objects it was given, and for the rest what the configuration names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from kr_core.errors import ConfigError
+from kr_core.hookspecs import Setup
+from kr_core.protocols import Selective
+from kr_core.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import date
+
+    from kr_core.config import Config
+    from kr_core.knowledge.project import LocalProject
+    from kr_core.model import ResearchQuery
+    from kr_core.protocols import Journal, Log, Renderer, Scorer, Source, Store
+
+__all__ = ["DEFAULT_CHAIN", "Components", "Given", "Link", "named"]
+
+Component = TypeVar("Component")
+
+DEFAULT_CHAIN = ("installed_docs", "context7", "deepwiki", "web_search")
+"""The sources asked where none are configured, as far as they are installed."""
+
+
+class Link(NamedTuple):
+    """A source in the chain; `build` may fail, and then the source is unavailable."""
+
+    name: str
+    build: Callable[[], Source]
+    built: bool = False
+    """Whether `build` only hands over what is there already, and so may be called in the event loop."""
+
+
+class Given(NamedTuple):
+    """Objects that the embedding program hands over in place of configured plugins."""
+
+    store: Store | None = None
+    sources: Mapping[str, Source] | None = None
+    scorer: Scorer | None = None
+    renderer: Renderer | None = None
+    journal: Journal | None = None
+    logs: Mapping[str, Log] | None = None
+
+
+class Components:
+    """The components of one pipeline; each that is configured is built once, when it is first needed.
+
+    Args:
+        config: names what is built.
+        project: where versions are looked up.
+        given: what need not be built.
+        today: the date that entries and reports carry.
+    """
+
+    def __init__(
+        self, config: Config, project: LocalProject, given: Given, today: Callable[[], date]
+    ) -> None:
+        self.config = config
+        self.project = project
+        self.today = today
+        self.registry = Registry(config, self._setup)
+        self._given = given
+
+    @property
+    def under_bmad(self) -> bool:
+        """Whether the configuration is a BMAD file, which may name what KR does not have."""
+        return self.config.file is not None and "_bmad" in self.config.file.parts
+
+    @cached_property
+    def store(self) -> Store:
+        """The knowledge base."""
+        return self._given.store or self.registry.build("store", self.config.settings.store)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The journal."""
+        return self._given.journal or self.registry.build("journal", self.config.settings.journal)
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The scorer."""
+        return self._given.scorer or self.registry.build("scorer", self.config.settings.scorer)
+
+    @cached_property
+    def renderer(self) -> Renderer:
+        """The renderer."""
+        return self._given.renderer or self.registry.build("renderer", self.config.settings.renderer)
+
+    def logs(self) -> tuple[dict[str, Log], list[str]]:
+        """The logs by name, and a note for each that cannot be built.
+
+        Raises:
+            ConfigError: a log is wrongly configured.
+        """
+        if self._given.logs is not None:
+            return dict(self._given.logs), []
+        logs, notes = {}, []
+        for name in self.config.settings.logs:
+            try:
+                logs[name] = self.registry.build("log", name)
+            except ConfigError:
+                raise
+            except Exception as error:
+                notes.append(f"log {name}: {error}")
+        return logs, notes
+
+    @property
+    def default_chain(self) -> bool:
+        """Whether nobody said which sources to ask."""
+        return self._given.sources is None and self.config.settings.knowledge_research.sources is None
+
+    def chain(self, query: ResearchQuery) -> tuple[Link, ...]:
+        """The sources to ask, in order.
+
+        A default chain has only those that are installed and know the framework.
+        """
+        if self._given.sources is not None:
+            return tuple(_there(name, source) for name, source in self._given.sources.items())
+        configured = self.config.settings.knowledge_research.sources
+        if configured is not None:
+            return tuple(self._link(name) for name in configured)
+        installed = {plugin.name for plugin in self.registry.installed()}
+        links = [self._link(name) for name in DEFAULT_CHAIN if name in installed]
+        return tuple(link for link in links if self._knows(link, query))
+
+    def _link(self, name: str) -> Link:
+        return Link(name, lambda: self.registry.build("source", name))
+
+    def _knows(self, link: Link, query: ResearchQuery) -> bool:
+        try:
+            source = link.build()
+            return not isinstance(source, Selective) or source.knows(query, self.project)
+        except (Exception, SystemExit):
+            return True  # its fault is told when its turn comes
+
+    def _setup(self, name: str) -> Setup:
+        import platformdirs
+
+        from kr_core.templating import search_folders
+
+        cache = self.config.environ.get("KR_CACHE_DIR") or platformdirs.user_cache_dir("kr", appauthor=False)
+        return Setup(
+            name=name,
+            project=self.project,
+            knowledge_base=self.config.knowledge_base,
+            state_folder=self.config.state_folder,
+            cache_folder=Path(cache),
+            template_folders=search_folders(self.config.root),
+            today=self.today,
+        )
+
+    def close(self) -> None:
+        """Wait until everything said is durable, and let go of the journal; one that was given stays the caller's."""
+        if "journal" in self.__dict__ and self._given.journal is None:
+            self.journal.close()
+
+
+def _there(name: str, source: Source) -> Link:
+    return Link(name, lambda: source, built=True)
+
+
+def named(
+    components: Mapping[str, Component] | Sequence[Component] | None, noun: str
+) -> Mapping[str, Component] | None:
+    """Components by name; those of a list are called after their `name` or their class, as `ReleaseNotes` -> `release_notes`.
+
+    Raises:
+        ConfigError: two of a list have the same name.
+    """
+    if components is None or isinstance(components, Mapping):
+        return components
+    found: dict[str, Component] = {}
+    for component in components:
+        name = _name_of(component)
+        if name in found:
+            raise ConfigError(
+                f"two of the {noun}s are called `{name}`",
+                where=f"Pipeline({noun}s=[...])",
+                todo=f"hand over a mapping of names to {noun}s",
+            )
+        found[name] = component
+    return found
+
+
+def _name_of(component: Any) -> str:
+    name = getattr(component, "name", None)
+    if isinstance(name, str) and name:
+        return name
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(component).__name__).lower()

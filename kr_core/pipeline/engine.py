@@ -1,0 +1,104 @@
+"""One run: its id, its stages, and what each of them says before and after its work.
+
+What a stage does is the caller's; what it costs to be a stage is measured by `make bench` and kept to microseconds:
+no task, no thread, no validated model, no copy of the context.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kr_core.model import Event, new_id
+from kr_core.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+    from concurrent.futures import Future
+
+    from kr_core.protocols import Journal
+
+Result = TypeVar("Result")
+
+PROGRESS = frozenset({"index.progress"})
+"""Kinds of events that only observers see: a thousand of them say nothing afterwards."""
+_LONGEST_ERROR = 300
+
+
+class Run:
+    """One run; safe to use from several threads.
+
+    Args:
+        journal: where events are kept.
+        observers: called with each event at once; what they raise is ignored, since they only watch.
+    """
+
+    __slots__ = ("_journal", "_numbers", "_observers", "_pending", "id")
+
+    def __init__(self, journal: Journal, observers: tuple[Callable[[Event], object], ...] = ()) -> None:
+        self.id = new_id()
+        self._journal = journal
+        self._observers = observers
+        self._numbers: Iterator[int] = count(1)
+        self._pending: list[Future[None]] = []
+
+    def emit(self, kind: str, data: dict[str, Any]) -> None:
+        """Say what happened; never waits and never raises. The data is the event's from now on."""
+        event = Event(kind, self.id, data, f"{self.id}-{next(self._numbers)}", datetime.now(UTC))
+        if kind not in PROGRESS:
+            self._pending.append(self._journal.append((event,)))
+        for observer in self._observers:
+            try:
+                observer(event)
+            except Exception:  # noqa: S112  an observer only watches; nobody else would want to know
+                continue
+
+    def stage(
+        self, name: str, work: Callable[[], Result], told: Callable[[Result], dict[str, Any]] | None = None
+    ) -> Result:
+        """Do a stage's work between its two events.
+
+        Args:
+            name: one of `kr_core.model.STAGES`.
+            work: what the stage does; what it raises is told and passes through.
+            told: the data of `<name>.finished`, from the result.
+        """
+        self.emit(f"{name}.started", {})
+        try:
+            result = work()
+        except BaseException as error:
+            self._failed(name, error)
+            raise
+        self.emit(f"{name}.finished", {} if told is None else told(result))
+        return result
+
+    async def wait_for_stage(
+        self,
+        name: str,
+        work: Callable[[], Awaitable[Result]],
+        told: Callable[[Result], dict[str, Any]] | None = None,
+    ) -> Result:
+        """The same for a stage that waits for the outside; a cancellation is told and passes through."""
+        self.emit(f"{name}.started", {})
+        try:
+            result = await work()
+        except BaseException as error:
+            self._failed(name, error)
+            raise
+        self.emit(f"{name}.finished", {} if told is None else told(result))
+        return result
+
+    def settle(self) -> None:
+        """Wait until everything said so far is durable.
+
+        Raises:
+            StorageError: it could not be made so.
+        """
+        pending, self._pending = self._pending, []
+        for future in pending:
+            future.result()
+
+    def _failed(self, name: str, error: BaseException) -> None:
+        said = printable(f"{type(error).__name__}: {error}".removesuffix(": "))
+        self.emit(f"{name}.failed", {"error": said[:_LONGEST_ERROR]})

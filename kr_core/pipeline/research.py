@@ -1,0 +1,414 @@
+"""One request on its way through the stages: look up, route, consult, compose, score, render, keep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kr_core.errors import ConfigError
+from kr_core.evidence.answering import ABOUT, answered
+from kr_core.knowledge.environments import OWN_LABEL
+from kr_core.knowledge.identity import entry_id, report_path
+from kr_core.knowledge.versions import gap
+from kr_core.model import SKELETON_MARK, Draft, Entry, Fault
+from kr_core.pipeline import lookup, results
+from kr_core.pipeline.budget import Budget
+from kr_core.pipeline.engine import Run
+from kr_core.pipeline.results import Research
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from kr_core.model import EntryStatus, Event, Finding, ResearchQuery, ResearchRequest, Results, Score
+    from kr_core.pipeline.chain import Chain
+    from kr_core.pipeline.components import Components, Link
+    from kr_core.pipeline.lookup import Found
+    from kr_core.pipeline.reporting import Written
+    from kr_core.protocols import Kept
+
+_EXHAUSTED = "Research budget exhausted for story {}, continuing with available context"
+
+NamedFindings = list[tuple[str, "Finding"]]
+
+
+class Inquiry:
+    """One valid request; `begin`, then `consult` and `conclude` if there is no answer yet.
+
+    `begin` and `conclude` read and write files; only `consult` waits for the outside.
+
+    Args:
+        request: what is asked.
+        components: what it is answered with.
+        observers: called with every event at once.
+    """
+
+    def __init__(
+        self,
+        request: ResearchRequest,
+        components: Components,
+        observers: tuple[Callable[[Event], object], ...] = (),
+    ) -> None:
+        self._request = request
+        self._components = components
+        self._settings = components.config.settings
+        self._run = Run(components.journal, observers)
+        self._budget = Budget(
+            components.journal,
+            request.session_id,
+            request.story_key,
+            self._settings.knowledge_research.max_calls_per_story,
+            request.max_calls,
+        )
+        self._found: Found = lookup.NOTHING
+        self._links: tuple[Link, ...] = ()
+
+    # -- before a source is asked ------------------------------------------------------------------------
+
+    def begin(self) -> Research | None:
+        """Look up and route; the answer if it is a cache hit.
+
+        Raises:
+            StorageError: the journal cannot be written.
+            PluginError: the store cannot be built.
+        """
+        query = self._request.query
+        self._run.emit(
+            "run.started",
+            {
+                "question": query.question,
+                "framework": query.framework,
+                "version": query.framework_version,
+                "story_key": self._request.story_key,
+                "session_id": self._request.session_id,
+            },
+        )
+        self._found = self._run.stage("lookup", self._look_up, _told_lookup)
+        if self._found.state == "hit" and not self._request.refresh:
+            return self._finished(self._hit())
+        self._links = self._run.stage(
+            "route",
+            lambda: self._components.chain(query),
+            lambda links: {"sources": [link.name for link in links]},
+        )
+        return None
+
+    def peek(self) -> Research | None:
+        """What a repeated request would find, without an event; None where it would not be a hit."""
+        self._found = self._look_up()
+        return self._hit() if self._found.state == "hit" else None
+
+    def _look_up(self) -> Found:
+        components = self._components
+        settings = self._settings.knowledge_research
+        return lookup.look_up(components.store, self._request.query, settings, components.today())
+
+    def _hit(self) -> Research:
+        matched = self._found.matched
+        assert matched is not None, "it is a hit"
+        faults: list[Fault] = []
+        count = 0
+        try:
+            count = self._components.store.touch(matched.entry, self._components.today())
+        except Exception as error:  # the answer stands, though the date of its use does not
+            faults.append(results.write_fault(error))
+        stored = results.stored(self._found, self._budget.remaining).model_copy(
+            update={"cache_hit": True, "index_updated": not faults, "index_count": count}
+        )
+        result = results.hit(self._request, stored, faults)
+        return Research(result, self._found.report, self._depends_on(matched.entry.path))
+
+    def _depends_on(self, report: str) -> tuple[Path, ...]:
+        """The files whose change may change what a hit says."""
+        config = self._components.config
+        path = config.knowledge_base / report
+        beside = path.with_suffix(".evidence.json")
+        project = self._components.project.files()
+        return tuple(dict.fromkeys([*config.looked_at, *self._found.files, path, beside, *project]))
+
+    # -- the sources -------------------------------------------------------------------------------------
+
+    async def consult(self) -> Chain:
+        """Ask the sources; a cancellation is recorded and passes through.
+
+        Raises:
+            ConfigError: a source is wrongly configured.
+        """
+        import asyncio
+
+        try:
+            return await self._run.wait_for_stage("consult", self._walk_as_allowed, _told_chain)
+        except asyncio.CancelledError:
+            self._run.emit("run.cancelled", {})
+            self._run.settle()
+            raise
+        except ConfigError:
+            self._run.emit(
+                "run.finished", {"status": "failure", "entry": None, "confidence": None, "score": None}
+            )
+            self._run.settle()
+            raise
+
+    async def _walk_as_allowed(self) -> Chain:
+        chain = await self._walk()
+        if chain.run_timeout and self._settings.defaults.agent_timeout_action == "retry_once":
+            self._run.emit("run.retried", {"reason": "the limit of the whole run passed"})
+            again = await self._walk(after=chain)
+            chain = again._replace(notes=(*chain.notes, f"{self._run_timeout()}, retried once", *again.notes))
+        return chain
+
+    async def _walk(self, after: Chain | None = None) -> Chain:
+        """Walk the chain; after a walk that was cut off, only the sources that did not come to an end are asked."""
+        from kr_core.pipeline.chain import Walk
+
+        ended = [entry for entry in (after.consulted if after else ()) if entry.finding is not None]
+        limit = self._request.timeout_seconds or self._settings.knowledge_research.timeout_seconds
+        walk = Walk(
+            self._links,
+            self._request.query,
+            self._components.project,
+            self._budget,
+            self._run.emit,
+            sufficient=self._sufficient,
+            timeout_seconds=None if limit is None else float(limit),
+            run_seconds=float(self._settings.defaults.agent_timeout_seconds.knowledge_research),
+            run=self._run.id if after is None else f"{self._run.id}:again",
+            earlier={entry.name: entry for entry in ended if entry.line.status != "timeout"},
+            lenient=self._components.under_bmad,
+        )
+        return await walk.go()
+
+    def _run_timeout(self) -> str:
+        return f"run: timeout after {self._settings.defaults.agent_timeout_seconds.knowledge_research} s"
+
+    def _sufficient(self, found: Sequence[tuple[str, Finding]]) -> bool:
+        """Whether the chain may stop: what was found is about the question, or scores what was asked for."""
+        wanted = self._settings.knowledge_research.sufficient_at
+        if answered(found).coverage < ABOUT:
+            return False
+        if wanted == 0:
+            return True
+        from kr_core.pipeline import reporting
+
+        query = self._request.query
+        draft = reporting.draft_of(query, found)
+        score, _notes = reporting.score_of(self._components.scorer, query, found, draft)
+        return score.score >= wanted
+
+    # -- the report --------------------------------------------------------------------------------------
+
+    def conclude(self, chain: Chain) -> Research:
+        """Make the report of what was found, keep it, and say how it went.
+
+        Raises:
+            StorageError: the journal cannot be written.
+            PluginError: scorer or renderer cannot be built.
+        """
+        request = self._request
+        notes = [*request.notes, *self._found.warnings, *chain.notes]
+        if chain.run_timeout:
+            notes.append(self._run_timeout())
+        if chain.budget_cut:
+            notes.append(_EXHAUSTED.format(request.story_key))
+        found = [
+            (entry.name, entry.finding)
+            for entry in chain.consulted
+            if entry.finding and entry.finding.passages
+        ]
+        answer = self._with_content(chain, found, notes) if found else self._without_content(chain, notes)
+        return self._finished(answer)
+
+    def _with_content(self, chain: Chain, found: NamedFindings, notes: list[str]) -> Research:
+        from kr_core.pipeline import reporting
+
+        query, components = self._request.query, self._components
+        notes += self._version_notes(found)
+        draft = self._run.stage(
+            "compose",
+            lambda: reporting.draft_of(query, found),
+            lambda draft: {"citations": len(draft.citations), "dropped": len(draft.dropped)},
+        )
+        notes += [f"quote dropped: {dropped}" for dropped in draft.dropped]
+        score, failed = self._run.stage(
+            "score", lambda: reporting.score_of(components.scorer, query, found, draft), _told_score
+        )
+        notes += failed
+        written = self._rendered(draft, score, found, notes)
+        notes += written.notes
+        entry = self._entry(chain, written, score)
+        evidence = reporting.evidence_of(written.report, query, entry.path)
+        kept, faults = self._keep(lambda: components.store.write(written.text, evidence, entry))
+        answer = results.fresh(
+            self._found, chain, draft, score, kept,
+            notes=notes, budget_remaining=self._budget.remaining, index_count=self._count(kept), report=written.text,
+        )  # fmt: skip
+        intervene = self._intervene(chain)
+        result = results.of_chain(
+            self._request, chain, answer, faults, content=True, needs_intervention=intervene
+        )
+        return Research(result, written.text)
+
+    def _without_content(self, chain: Chain, notes: list[str]) -> Research:
+        """No source gave anything: the stale report, or a skeleton that is kept but not indexed."""
+        failed = [entry.failed for entry in chain.consulted if entry.finding is not None]
+        if self._components.default_chain and not chain.consulted:
+            notes.append(f"no source knows {self._request.query.framework}: it is not installed here")
+        nobody_looked = all(failed) and (bool(failed) or not chain.budget_cut)
+        faults: list[Fault] = []
+        if self._found.serves_when_stale:
+            if nobody_looked:
+                notes.append("all_sources_unavailable: using stale cache")
+            answer, text = results.stale(
+                self._found, chain,
+                notes=notes, budget_remaining=self._budget.remaining, index_count=self._count(None),
+            )  # fmt: skip
+        else:
+            if nobody_looked:
+                notes.append("all_sources_unavailable: no cached content available")
+            answer, text, faults = self._skeleton(chain, notes)
+        intervene = self._intervene(chain)
+        result = results.of_chain(
+            self._request, chain, answer, faults, content=False, needs_intervention=intervene
+        )
+        return Research(result, text)
+
+    def _skeleton(self, chain: Chain, notes: list[str]) -> tuple[Results, str, list[Fault]]:
+        from kr_core.pipeline import reporting
+
+        query, store, today = self._request.query, self._components.store, self._components.today()
+        written = self._rendered(Draft(), reporting.NOTHING, [], notes, mark=SKELETON_MARK)
+        notes += written.notes
+        entry = _new_entry(query, query.framework_version, today, "fresh")
+        kept, faults = self._keep(lambda: store.write(written.text, {}, entry, index=False))
+        answer = results.skeleton(
+            self._found, chain, reporting.NOTHING, kept,
+            notes=notes, budget_remaining=self._budget.remaining, index_count=self._count(kept), report=written.text,
+        )  # fmt: skip
+        return answer, written.text, faults
+
+    def _rendered(
+        self, draft: Draft, score: Score, found: NamedFindings, notes: list[str], mark: str | None = None
+    ) -> Written:
+        from kr_core.pipeline import reporting
+
+        return self._run.stage(
+            "render",
+            lambda: reporting.write(
+                self._components.renderer, self._request.query, draft, score, found,
+                today=self._components.today(), mark=mark, notes=notes,
+            ),
+            lambda written: {"characters": len(written.text)},
+        )  # fmt: skip
+
+    def _keep(self, write: Callable[[], Kept]) -> tuple[Kept | None, list[Fault]]:
+        def attempt() -> tuple[Kept | None, list[Fault]]:
+            try:
+                return write(), []
+            except Exception as error:  # the answer stands; its text goes into the result
+                return None, [results.write_fault(error)]
+
+        return self._run.stage("keep", attempt, _told_kept)
+
+    def _version_notes(self, found: NamedFindings) -> list[str]:
+        query = self._request.query
+        notes = []
+        if any(finding.version_from == OWN_LABEL for _name, finding in found):
+            notes.append(f"{query.framework} is not installed in this project; read from {OWN_LABEL}")
+        for name, finding in found:
+            if finding.version and gap(finding.version, query.framework_version):
+                notes.append(
+                    f"{name} read {finding.version}, the question is about {query.framework_version}: check before use"
+                )
+        disagreement = self._components.project.disagreement(query.framework)
+        if disagreement:
+            notes.append(disagreement)
+        match = self._found.match
+        if self._found.state == "stale" and match is not None and match.warning and self._found.replaces:
+            notes.append(f"an earlier report was replaced: {match.warning}")
+        return notes
+
+    def _entry(self, chain: Chain, written: Written, score: Score) -> Entry:
+        """The entry to keep: the matched one brought up to date, or a new one."""
+        today = self._components.today()
+        failed = any(entry.failed for entry in chain.consulted)
+        status: EntryStatus = "stale" if score.level == "low" and failed else "fresh"
+        version = written.report.query.framework_version
+        old = self._found.matched.entry if self._found.matched and self._found.replaces else None
+        if old is None:
+            return _new_entry(self._request.query, version, today, status)
+        return old.model_copy(update={"framework_version": version, "last_accessed": today, "status": status})
+
+    def _count(self, kept: Kept | None) -> int:
+        if kept is not None:
+            return kept.index_count
+        try:
+            return len(self._components.store.entries())
+        except Exception:
+            return 0
+
+    def _intervene(self, chain: Chain) -> bool:
+        action = self._settings.defaults.agent_timeout_action
+        if not chain.run_timeout or action != "mark_needs_intervention":
+            return False
+        self._run.emit(
+            "needs-intervention", {"story_key": self._request.story_key, "reason": "the run timed out"}
+        )
+        return True
+
+    def _finished(self, answer: Research) -> Research:
+        result = answer.result
+        self._run.emit(
+            "run.finished",
+            {
+                "status": result.status,
+                "entry": result.results.cache_entry_id,
+                "confidence": result.results.confidence,
+                "score": result.results.score,
+            },
+        )
+        self._run.settle()
+        return answer
+
+
+def _new_entry(query: ResearchQuery, version: str, today: date, status: EntryStatus) -> Entry:
+    return Entry(
+        id=entry_id(query.framework, query.topic),
+        framework=query.framework,
+        framework_version=version,
+        topic=query.topic,
+        tags=query.tags,
+        path=report_path(query.framework, query.topic),
+        created=today,
+        last_accessed=today,
+        status=status,
+    )
+
+
+# -- what the stages tell of their results ---------------------------------------------------------------
+
+
+def _told_lookup(found: Found) -> dict[str, Any]:
+    entry = found.matched.entry.id if found.matched else None
+    return {"state": found.state, "entry": entry, "warnings": list(found.warnings)}
+
+
+def _told_chain(chain: Chain) -> dict[str, Any]:
+    return {
+        "sufficient": chain.sufficient,
+        "budget_cut": chain.budget_cut,
+        "run_timeout": chain.run_timeout,
+    }
+
+
+def _told_score(scored: tuple[Score, list[str]]) -> dict[str, Any]:
+    score = scored[0]
+    return {"score": score.score, "level": score.level, "reasons": list(score.reasons)}
+
+
+def _told_kept(outcome: tuple[Kept | None, list[Fault]]) -> dict[str, Any]:
+    kept, faults = outcome
+    return {
+        "path": kept.path if kept else None,
+        "entry": kept.entry.id if kept and kept.entry else None,
+        "error": faults[0].message if faults else None,
+    }
