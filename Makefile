@@ -18,7 +18,7 @@ FIND_PYTHON = for name in python3.14 python3.13 python3.12 python3.11 python3; d
 		exit 1; \
 	fi
 
-.PHONY: help try test format check unit faults bench bench-table reference docs quality-env clean
+.PHONY: help try test format check unit faults bench bench-table reference docs quality-env peers-env clean
 
 help:
 	@echo "make try           answer a question in a scratch folder; QUESTION=... for another"
@@ -52,7 +52,7 @@ unit: .venv/.ready quality-env
 faults: .venv/.ready
 	$(BIN)/pytest -q -m faults
 
-bench: .venv/.ready quality-env
+bench: .venv/.ready quality-env peers-env
 	$(BIN)/python tests/bench/bench.py
 
 bench-table: .venv/.ready
@@ -87,6 +87,14 @@ clean:
 		"$(BIN)/python" -m pip install --quiet --constraint .venv/constraints.txt --group dev --editable .; \
 	fi; \
 	touch $@
+
+peers-env: .quality/peers/.ready
+
+.quality/peers/.ready: tests/bench/peers/requirements.txt .venv/.ready
+	@echo "setting up .quality/peers/.venv: what the bench compares with"
+	@$(BIN)/uv venv --quiet --clear --python ">=3.11" .quality/peers/.venv
+	@VIRTUAL_ENV="$(CURDIR)/.quality/peers/.venv" $(BIN)/uv pip install --quiet --requirement $<
+	@touch $@
 
 quality-env: .quality/.ready
 

@@ -22,13 +22,30 @@ def table(results: dict[str, Any]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for figure in results["figures"]:
-        peer, limit = figure["peer"], figure["limit"]
-        allowed = f"{limit['times_peer']:g} x" if "times_peer" in limit else _seconds(limit["seconds"])
+        peer = figure["peer"]
         lines.append(
-            f"| {figure['what']} | {_spread(figure)} | {peer['what']} | {_spread(peer)} | {figure['ratio']:.2f} x "
-            f"| {allowed} | {'met' if figure['met'] else 'exceeded'} |"
+            f"| {figure['what']} | {_spread(figure)} | {peer['what']} | {_spread(peer)} | {_ratio(figure['ratio'])} "
+            f"| {_allowed(figure['limit'])} | {_verdict(figure)} |"
         )
     return "\n".join(lines)
+
+
+def _allowed(limit: dict[str, Any] | None) -> str:
+    if limit is None:
+        return "none"
+    if limit["kind"] == "times":
+        return f"{limit['value']:g} x"
+    return _seconds(limit["value"]) + (" more" if limit["kind"] == "more" else "")
+
+
+def _verdict(figure: dict[str, Any]) -> str:
+    if figure["limit"] is None:
+        return ""
+    return "met" if figure["met"] else "exceeded"
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.2f} x" if value >= 0.1 else f"{value:.3f} x"
 
 
 def _spread(measured: dict[str, Any]) -> str:
@@ -37,7 +54,10 @@ def _spread(measured: dict[str, Any]) -> str:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.0f} ms"
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-6:.3g} µs"
 
 
 def main() -> None:
