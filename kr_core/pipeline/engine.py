@@ -45,7 +45,8 @@ class Run:
 
     def emit(self, kind: str, data: dict[str, Any]) -> None:
         """Say what happened; never waits and never raises. The data is the event's from now on."""
-        event = Event(kind, self.id, data, f"{self.id}-{next(self._numbers)}", datetime.now(UTC))
+        fields = (kind, self.id, data, f"{self.id}-{next(self._numbers)}", datetime.now(UTC))
+        event = tuple.__new__(Event, fields)  # nothing is left to be filled in
         if kind not in PROGRESS:
             self._pending.append(self._journal.append((event,)))
         for observer in self._observers:
