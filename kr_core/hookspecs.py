@@ -30,9 +30,21 @@ if TYPE_CHECKING:
 
     from kr_core.protocols import Journal, Log, Project, Renderer, Scorer, Source, Store
 
-__all__ = ["CONTRACT_VERSION", "NOUNS", "Provider", "Settings", "Setup", "hookimpl", "hookspec"]
+__all__ = [
+    "CONTRACT_VERSION",
+    "NOUNS",
+    "OLDEST_CONTRACT",
+    "Provider",
+    "Settings",
+    "Setup",
+    "hookimpl",
+    "hookspec",
+]
 
 CONTRACT_VERSION = 1
+"""The version of this contract. A plugin's module may say `KR_CONTRACT = 1`, the one it was written for; without it, 1."""
+OLDEST_CONTRACT = 1
+"""The oldest version that plugins may still be written for."""
 
 hookspec = pluggy.HookspecMarker("kr")
 hookimpl = pluggy.HookimplMarker("kr")

@@ -62,7 +62,7 @@ def _active(pipeline: Pipeline) -> set[str]:
     settings = pipeline.config.settings
     sources = settings.knowledge_research.sources
     if sources is None:
-        from kr_core.pipeline.components import DEFAULT_CHAIN
+        from kr_core.config.naming import DEFAULT_CHAIN
 
         sources = DEFAULT_CHAIN
     named = {settings.store, settings.journal, settings.scorer, settings.renderer, *settings.logs, *sources}

@@ -3,10 +3,25 @@
 config = load(Path.cwd())
 config.settings.knowledge_research.max_calls_per_story   # 3
 config.origin(("store",))                                # "kr.yaml:4"
+
+Each name is imported on first use: what only reads a file or looks for a name does without the schema's pydantic.
 """
 
-from kr_core.config.environment import resolve_env
-from kr_core.config.loading import Config, given, load
-from kr_core.config.schema import Defaults, KnowledgeResearch, Schema
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kr_core.config.environment import resolve_env
+    from kr_core.config.loading import Config, given, load
+    from kr_core.config.schema import Defaults, KnowledgeResearch, Schema
 
 __all__ = ["Config", "Defaults", "KnowledgeResearch", "Schema", "given", "load", "resolve_env"]
+
+_HOME = {"Config": "loading", "given": "loading", "load": "loading", "resolve_env": "environment"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOME.get(name, 'schema')}"), name)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from kr_core import yamltext
 from kr_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,23 +18,42 @@ KeyPath = tuple[str | int, ...]
 
 _MOST_NODES = 50_000  # a configuration has a few hundred; aliases of aliases grow without end
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TABLE = ("tool", "kr")
 
 
-@dataclass(frozen=True)
 class Document:
-    """A file that was read: its values, and where each key stands."""
+    """A file that was read: its values, and where each key stands.
 
-    path: Path
-    shown: str
-    """The path as messages show it."""
-    values: dict[str, Any]
-    _text: str = field(repr=False)
+    Args:
+        path: the file.
+        shown: its path as messages show it.
+        raw: its bytes.
+
+    Raises:
+        ConfigError: it is not UTF-8, not YAML or TOML, or not a mapping.
+    """
+
+    def __init__(self, path: Path, shown: str, raw: bytes) -> None:
+        self.path = path
+        self.shown = shown
+        self._raw = raw
+        self._text = _decoded(raw, shown)
+        self.values = _toml_table(self._text, shown) if is_toml(path) else _yaml_values(self._text, shown)
 
     @cached_property
     def _lines(self) -> Mapping[KeyPath, int]:
-        return toml_lines(self._text) if is_toml(self.path) else yamltext.node_lines(self._text)
+        if is_toml(self.path):
+            return toml_lines(self._text)
+        from kr_core import yamltext
+
+        return yamltext.node_lines(self._text)
+
+    @cached_property
+    def sha256(self) -> str:
+        """What tells this text of the file from any other, in hexadecimal."""
+        import hashlib
+
+        return hashlib.sha256(self._raw).hexdigest()
 
     def origin(self, key: KeyPath) -> str:
         """`kr.yaml:12`, the file and line of a key, or of its nearest parent that the file has."""
@@ -73,9 +88,7 @@ def read(path: Path, name: str) -> Document:
     Raises:
         ConfigError: it is missing, no file, not UTF-8, not YAML or TOML, or not a mapping.
     """
-    text = _text_of(path, name)
-    values = _toml_table(text, name) if is_toml(path) else _yaml_values(text, name)
-    return Document(path, name, values, text)
+    return Document(path, name, _bytes_of(path, name))
 
 
 def has_table(path: Path, name: str) -> bool:
@@ -101,9 +114,9 @@ def has_table(path: Path, name: str) -> bool:
     return isinstance(tool, dict) and "kr" in tool
 
 
-def _text_of(path: Path, name: str) -> str:
+def _bytes_of(path: Path, name: str) -> bytes:
     try:
-        raw = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise ConfigError(
             "there is no such file", where=name, todo="check the path of the configuration"
@@ -114,7 +127,6 @@ def _text_of(path: Path, name: str) -> str:
         raise ConfigError(
             f"cannot be read: {error.strerror or error}", where=name, todo="check its permissions"
         ) from None
-    return _decoded(raw, name)
 
 
 def _decoded(raw: bytes, name: str) -> str:
@@ -134,9 +146,13 @@ def _decoded(raw: bytes, name: str) -> str:
 
 
 def _yaml_values(text: str, name: str) -> dict[str, Any]:
+    import yaml  # takes longer than looking for the file, which is not always there
+
+    from kr_core import yamltext
+
     try:
         yamltext.check_depth(text)
-        _check_nodes(yaml.compose(text, Loader=_Loader), name)
+        _check_nodes(yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), name)
         values = yamltext.load(text)
     except yamltext.NestingError as error:
         line = yamltext.error_line(error)
@@ -167,6 +183,8 @@ def _yaml_values(text: str, name: str) -> dict[str, Any]:
 
 def _check_nodes(root: Any, name: str) -> None:
     """Refuse a key that stands twice (YAML would keep the last in silence), and aliases that grow without end."""
+    import yaml
+
     waiting: list[tuple[Any, str]] = [(root, "")]
     seen = 0
     while waiting:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kr_core.config.faults import dotted
+from kr_core.config.naming import dotted
 from kr_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kr_core.config.documents import KeyPath
+
+
+def is_reference(value: Any) -> bool:
+    """Whether a value is `{env: NAME}`."""
+    return isinstance(value, dict) and list(value) == ["env"] and isinstance(value["env"], str)
 
 
 def resolve_env(
@@ -36,7 +41,7 @@ def resolve_env(
 
     def resolved(value: Any, key: KeyPath) -> Any:
         if isinstance(value, dict):
-            if list(value) == ["env"] and isinstance(value["env"], str):
+            if is_reference(value):
                 return _variable(value["env"], key)
             return {name: resolved(item, (*key, name)) for name, item in value.items()}
         if isinstance(value, list):

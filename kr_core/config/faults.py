@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel
 
+from kr_core.config.naming import dotted
 from kr_core.config.schema import LATER, Schema
 from kr_core.errors import ConfigError
 
@@ -32,14 +33,6 @@ _EXPECTED = {
     "string_too_short": "text that is not empty",
     "too_short": "a list that is not empty",
 }
-
-
-def dotted(key: KeyPath) -> str:
-    """A key as people write it: `knowledge_research.sources[1]`."""
-    text = ""
-    for part in key:
-        text += f"[{part}]" if isinstance(part, int) and text else f".{part}"
-    return text.lstrip(".")
 
 
 def suggestion(word: str, known: Iterable[str], label: str) -> str:

@@ -12,8 +12,10 @@ from pydantic import BaseModel, ValidationError
 
 from kr_core.config import documents
 from kr_core.config.discovery import Found, find
-from kr_core.config.faults import config_error, dotted
+from kr_core.config.faults import config_error
+from kr_core.config.naming import dotted
 from kr_core.config.schema import Schema
+from kr_core.config.trust import check_variable
 from kr_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -98,6 +100,7 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
         raise ConfigError(
             "there is no such folder", where=str(working_folder), todo="check the path given with -C"
         )
+    check_variable(environ)
     found = find(working_folder, file)
     document = None
     values: dict[str, Any] = {}

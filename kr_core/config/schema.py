@@ -12,9 +12,19 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from kr_core.config.naming import DEFAULT_LOGS, SINGLE
 from kr_core.model import Tier
 
-__all__ = ["LATER", "AgentTimeouts", "Defaults", "KnowledgeResearch", "PluginEntry", "RoleMapping", "Schema"]
+__all__ = [
+    "LATER",
+    "NO_EFFECT",
+    "AgentTimeouts",
+    "Defaults",
+    "KnowledgeResearch",
+    "PluginEntry",
+    "RoleMapping",
+    "Schema",
+]
 
 LATER = frozenset(
     {
@@ -31,6 +41,18 @@ LATER = frozenset(
     }
 )
 """Keys that this version does not have yet; to pass over them in silence would promise what is not done."""
+
+NO_EFFECT = (
+    "knowledge_research.fallback_if_mcp_unavailable",
+    "knowledge_research.max_entries",
+    "knowledge_research.escalate_below",
+    "knowledge_research.lessons_injection_budget",
+    "knowledge_research.git_commit",
+    "knowledge_research.agent",
+    "role_mapping.knowledge_researcher_persona",
+    "defaults.parallel",
+)
+"""Keys that are read, since the seeds' configurations have them, and do nothing in this version yet."""
 
 
 def _not_a_switch(value: Any) -> Any:
@@ -204,15 +226,15 @@ class Schema(_Section):
     defaults: Defaults = Defaults()
     status_file_search_paths: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
     """Read because BMAD's configuration has it; KR never writes story state."""
-    store: Name = "files"
+    store: Name = SINGLE["store"]
     """The plugin that keeps the knowledge base."""
-    journal: Name = "sqlite"
+    journal: Name = SINGLE["journal"]
     """The plugin that keeps events and budgets."""
-    scorer: Name = "evidence"
+    scorer: Name = SINGLE["scorer"]
     """The plugin that says how sure an answer is."""
-    renderer: Name = "markdown"
+    renderer: Name = SINGLE["renderer"]
     """The plugin that turns a report into text."""
-    logs: Names = ("jsonl",)
+    logs: Names = DEFAULT_LOGS
     """The plugins that receive every event."""
     plugins: Annotated[dict[str, PluginEntry], BeforeValidator(_empty_is_no_settings), Field(repr=False)] = {}
     """Each plugin's own settings as written; its own model checks them when it is built.

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from kr_core.config.naming import DEFAULT_CHAIN
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
 from kr_core.protocols import Selective
@@ -22,12 +23,9 @@ if TYPE_CHECKING:
     from kr_core.model import ResearchQuery
     from kr_core.protocols import Journal, Log, Renderer, Scorer, Source, Store
 
-__all__ = ["DEFAULT_CHAIN", "Components", "Given", "Link", "named"]
+__all__ = ["Components", "Given", "Link", "named"]
 
 Component = TypeVar("Component")
-
-DEFAULT_CHAIN = ("installed_docs", "context7", "deepwiki", "web_search")
-"""The sources asked where none are configured, as far as they are installed."""
 
 
 class Link(NamedTuple):

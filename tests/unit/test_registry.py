@@ -3,13 +3,13 @@
 import sys
 import textwrap
 from datetime import date
-from importlib.metadata import PathDistribution
 
 import pytest
 
 from kr_core.config import load
 from kr_core.errors import ConfigError, PluginError
 from kr_core.hookspecs import NOUNS, Setup
+from kr_core.installed import InstalledPlugin
 from kr_core.registry import Registry
 
 GOOD = """
@@ -39,39 +39,35 @@ class Workshop:
 
     def __init__(self, folder):
         self.folder = folder
-        self.distributions = []
+        self.plugins = []
         self.modules = []
 
     def ship(self, distribution, plugins, *, metadata="", version="1.2"):
         """A distribution whose entry points are `plugins`, name to source code (or module name)."""
         info = self.folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
-        lines = ["[kr]"]
         for name, source in plugins.items():
             module = source
             if "\n" in source:
                 module = f"{distribution.replace('-', '_')}_{name}"
                 (self.folder / f"{module}.py").write_text(textwrap.dedent(source))
                 self.modules.append(module)
-            lines.append(f"{name} = {module}")
+            self.plugins.append(InstalledPlugin(name, module, distribution, version, str(info)))
         (info / "METADATA").write_text(
             f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n{metadata}"
         )
-        (info / "entry_points.txt").write_text("\n".join(lines))
-        self.distributions.append(PathDistribution(info))
 
     def registry(self, text="", environ=None):
         root = self.folder / "project"
         root.mkdir(exist_ok=True)
         (root / "kr.yaml").write_text(textwrap.dedent(text))
         config = load(root, environ=environ or {})
-        points = [point for distribution in self.distributions for point in distribution.entry_points]
 
         def setup_for(name):
             folders = (config.knowledge_base, config.state_folder, root / "cache", ())
             return Setup(name, None, *folders, lambda: date(2026, 1, 2))
 
-        return Registry(config, setup_for, entry_points=points)
+        return Registry(config, setup_for, plugins=self.plugins)
 
     def imported(self):
         return [module for module in self.modules if module in sys.modules]
@@ -99,7 +95,7 @@ def fault(kind, call, *args):
 def test_plugins_are_listed_with_their_distributions_and_none_is_imported(workshop):
     workshop.ship("kr-notes", {"notes": GOOD, "broken": "\nimport no_such_module\n"})
     workshop.ship("kr-wiki", {"another": GOOD}, version="2.0")
-    listed = [tuple(info) for info in workshop.registry().installed()]
+    listed = [tuple(plugin)[:4] for plugin in workshop.registry().installed()]
     assert listed == [
         ("another", "kr_wiki_another", "kr-wiki", "2.0"),
         ("broken", "kr_notes_broken", "kr-notes", "1.2"),
@@ -239,15 +235,19 @@ def test_one_name_from_two_distributions_is_refused_with_both_named(workshop):
     workshop.ship("kr-notes", {"notes": GOOD})
     workshop.ship("kr-other", {"notes": GOOD, "fine": GOOD}, version="3.0")
     registry = workshop.registry("logs: [notes]")
-    error = fault(ConfigError, registry.build, "log", "notes")
-    assert error.what == "two plugins are called `notes`: from kr-notes 1.2 and kr-other 3.0"
+    error = fault(PluginError, registry.build, "log", "notes")
+    assert (error.where, error.what) == (
+        "plugin `notes`",
+        "two plugins have this name: from kr-notes 1.2 and kr-other 3.0",
+    )
+    assert error.todo == "uninstall one: `pip uninstall kr-other`"
     assert registry.build("source", "fine").setup.name == "fine"
 
 
 @pytest.mark.req("P2")
 def test_a_distribution_that_is_listed_twice_is_no_clash(workshop):
     workshop.ship("kr-notes", {"notes": GOOD})
-    workshop.distributions *= 2
+    workshop.plugins *= 2
     assert len(workshop.registry().installed()) == 1
 
 
@@ -339,7 +339,7 @@ def test_a_missing_module_is_named_with_the_command_that_installs_it(workshop, m
         f"it needs the module `{name}`, which is not installed"
         for name in ("no_such_module", "no_such_module.part")
     }
-    assert error.todo == command
+    assert error.todo == f"`{command}`"
 
 
 @pytest.mark.req("P2")
@@ -347,7 +347,7 @@ def test_an_entry_point_whose_own_module_is_not_there_asks_for_a_fresh_install(w
     workshop.ship("kr-notes", {"notes": "kr_gone.plugin"})
     error = fault(PluginError, workshop.registry().build, "source", "notes")
     assert error.what == "its module `kr_gone` is not there"
-    assert error.todo == "reinstall kr-notes 1.2"
+    assert error.todo == "reinstall it: `pip install --force-reinstall kr-notes`"
 
 
 HOOK = "\nfrom kr_core.hookspecs import Provider, Settings, hookimpl\n"
@@ -359,14 +359,24 @@ HOOK = "\nfrom kr_core.hookspecs import Provider, Settings, hookimpl\n"
     [
         ("\nraise ValueError('bad')\n", "failed to import: ValueError: bad"),
         ("\nimport sys; sys.exit(1)\n", "failed to import: SystemExit: 1"),
-        ("\nraise ModuleNotFoundError('by hand')\n", "failed to import: by hand"),
+        (
+            "\nraise ModuleNotFoundError('by hand')\n",
+            "failed to import: ModuleNotFoundError: by hand (kr_notes_bad.py:2)",
+        ),
         (
             "\nfrom os import nothing_like_it\n",
             "failed to import: ImportError: cannot import name 'nothing_like_it'",
         ),
         ("\ndef (\n", "failed to import: SyntaxError"),
         ("\nx = 1\n", "it has no hook"),
-        (HOOK + "@hookimpl\ndef kr_source(config): ...\n", "failed to register: PluginValidationError"),
+        (
+            HOOK + "@hookimpl\ndef kr_source(config): ...\n",
+            "failed to register: TypeError: kr_source(config)",
+        ),
+        (
+            HOOK + "@hookimpl\nasync def kr_source(): ...\n",
+            "failed to register: TypeError: kr_source is async",
+        ),
         (HOOK + "@hookimpl\ndef kr_sorce(): ...\n", "there is no hook called kr_sorce"),
         (HOOK + "def kr_source(): ...\n", "failed to register: TypeError: kr_source is not marked"),
         (HOOK + "def kr_sources(): ...\n", "failed to register: TypeError: kr_sources is not marked"),

@@ -1,0 +1,143 @@
+"""Which settings of a plugin run a program, or send a secret of the user's to an address of the project's own.
+
+Settings are judged by their names and values as they stand in the file, before the plugin is imported. In doubt a setting
+counts: the price of a false alarm is one `kr trust`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.config.environment import is_reference
+from kr_core.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from kr_core.config.documents import KeyPath
+
+__all__ = ["Sensitive", "sensitive_in"]
+
+_PROGRAM = frozenset(
+    "args argv arguments binary cmd command commands exec executable interpreter program shell".split()
+)
+_ENVIRONMENT = frozenset({"env", "environ", "environment"})
+_ADDRESS = frozenset(
+    "address addresses broker callback dns domain domains dsn endpoints gateway hostname hosts imap ip mirror origin "
+    "proxies server servers smtp socket upstream uris urls webhooks".split()
+)
+_ADDRESS_END = ("url", "uri", "host", "endpoint", "proxy", "webhook")
+_OF_THE_SECRET = frozenset("key passphrase password secret token".split())
+"""What `webhook_secret` is: no address."""
+_URL = re.compile(
+    r"""://                             # anywhere: a template of an address is one too
+      | ^\s*//\S
+      | ^\S+@[\w.-]+\.                  # git@host.example:repository
+      | ^\s*[\w.-]+:\d{1,5}(?:/|\s*$)   # host:port
+      | ^\s*\d{1,3}(?:\.\d{1,3}){3}(?:[:/]|\s*$)
+      | ^\s*\[[0-9A-Fa-f:.]+\]          # [::1]
+    """,
+    re.VERBOSE,
+)
+
+
+class Sensitive(NamedTuple):
+    """A setting that works only in a file that the user trusts."""
+
+    key: KeyPath
+    does: str
+    """What it would do: "runs `npx server`", "sends API_KEY to `https://...`"; fit to be shown, and whole."""
+
+
+def sensitive_in(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+    """The settings of one plugin or instance that run a program, or send a secret somewhere.
+
+    An address counts once the entry takes anything from the environment. That holds for an address from the
+    environment too: which variable is sent where is then still the project's choice.
+
+    Args:
+        settings: the plugin's settings as written, `{env: NAME}` in place.
+        below: the key under which they stand.
+    """
+    found = [Sensitive(key, _run(key, value)) for key, value in _walk(settings, below, _runs)]
+    references = _walk(settings, below, lambda _name, value: is_reference(value))
+    secrets = sorted({value["env"] for _key, value in references})
+    if secrets:
+        said = f"sends {' and '.join(map(printable, secrets))} to"
+        found += [
+            Sensitive(key, f"{said} {_shown(value)}") for key, value in _walk(settings, below, _is_address)
+        ]
+    return found
+
+
+def _walk(value: Any, key: KeyPath, wanted: Callable[[Any, Any], bool]) -> Iterator[tuple[KeyPath, Any]]:
+    """The outermost settings below a value that are wanted by their name and value."""
+    if is_reference(value) and key[2:]:  # the settings of a plugin as a whole are no reference
+        return
+    items = value.items() if isinstance(value, dict) else enumerate(value) if _is_list(value) else ()
+    for name, item in items:
+        if wanted(name, item):
+            yield (*key, name), item
+        else:
+            yield from _walk(item, (*key, name), wanted)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple | set | frozenset)  # YAML has tags for all of them
+
+
+def _words(name: Any) -> list[str]:
+    """`baseUrl`, `base-url` and `base_url` are the same words."""
+    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name) if isinstance(name, str) else ""
+    return [word for word in re.split(r"[\W_]+", text.lower()) if word]
+
+
+def _runs(name: Any, value: Any) -> bool:
+    words = _words(name)
+    return _says_something(value) and bool(_PROGRAM & set(words) or _ENVIRONMENT & set(words[-1:]))
+
+
+def _is_address(name: Any, value: Any) -> bool:
+    named = [word in _ADDRESS or word.endswith(_ADDRESS_END) for word in _words(name)]
+    of_secret = bool(_OF_THE_SECRET & set(_words(name)[-1:]))
+    if any(named) and not of_secret and _says_something(value):
+        return True
+    if any(named[-1:]) and isinstance(value, int) and not isinstance(value, bool):  # 2130706433 is 127.0.0.1
+        return True
+    return any(_URL.search(_text(part)) for part in (name, value) if isinstance(part, str | bytes))
+
+
+def _says_something(value: Any) -> bool:
+    """Whether a value can name a program or an address; a switch or a number of seconds cannot."""
+    return value not in (None, "", b"", [], {}) and not isinstance(value, bool | int | float)
+
+
+def _run(key: KeyPath, value: Any) -> str:
+    if _ENVIRONMENT & set(_words(key[-1])[-1:]):
+        return f"sets {_shown(value)} in the environment of a program"
+    return f"runs {_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    """A value as a person reads it; nothing in it steers the terminal, and nothing is left out."""
+    if is_reference(value):
+        return printable(f"`${value['env']}`")
+    if isinstance(value, dict):
+        text = ", ".join(f"{name}: {_bare(item)}" for name, item in value.items())
+    elif _is_list(value):
+        text = " ".join(
+            shlex.quote(item) if isinstance(item, str) and item else _bare(item) for item in value
+        )
+    else:
+        text = _text(value)
+    return f"`{printable(text)}`".replace("\n", "\\n")
+
+
+def _bare(value: Any) -> str:
+    return _shown(value).strip("`")
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,105 @@
+"""Whatever a plugin raises, said as that plugin's fault, with what to do about it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kr_core.errors import ConfigError, PluginError, StorageError
+from kr_core.registry import contract
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kr_core.installed import InstalledPlugin
+
+__all__ = ["attributed", "fault_of", "twice"]
+
+
+def fault_of(plugin: InstalledPlugin, what: str, todo: str = "", name: str = "") -> PluginError:
+    """A plugin's fault.
+
+    Args:
+        plugin: whose fault it is.
+        what: what is wrong.
+        todo: what to do about it.
+        name: the name that the configuration uses, where it is an instance.
+    """
+    alias = f" as `{name}`" if name not in {"", plugin.name} else ""
+    return PluginError(what, where=f"plugin `{plugin.name}`{alias} ({plugin.shipped_by})", todo=todo)
+
+
+def twice(plugins: Sequence[InstalledPlugin]) -> PluginError:
+    """What is wrong where several distributions have a plugin of one name."""
+    one, *others = plugins
+    shipped = " and ".join(plugin.shipped_by for plugin in plugins)
+    return PluginError(
+        f"two plugins have this name: from {shipped}",
+        where=f"plugin `{one.name}`",
+        todo=f"uninstall one: `pip uninstall {others[0].distribution or others[0].package}`",
+    )
+
+
+@contextmanager
+def attributed(plugin: InstalledPlugin, phase: str, name: str = "") -> Iterator[None]:
+    """Turn whatever a plugin raises into an error that names the plugin and what it was doing.
+
+    Raises:
+        ConfigError: the plugin found its configuration wrong itself.
+        PluginError: anything else.
+    """
+    try:
+        yield
+    except (ConfigError, PluginError):
+        raise
+    except StorageError as error:
+        what = f"failed to {phase}: {f'{error.where}: ' if error.where else ''}{error.what}"
+        raise fault_of(plugin, what, error.todo, name) from error
+    except (Exception, SystemExit) as error:  # a plugin may raise anything, and some modules call sys.exit
+        raise fault_of(plugin, *_told(plugin, phase, error), name) from error
+
+
+def _told(plugin: InstalledPlugin, phase: str, error: BaseException) -> tuple[str, str]:
+    """What is wrong, and what to do about it."""
+    what = f"failed to {phase}: {type(error).__name__}: {error}{_place(plugin, error)}"
+    if isinstance(error, ImportError) and (error.name or "").split(".")[0] == "kr_core":
+        return contract.mismatch(plugin) or (what, contract.upgrade(plugin))
+    if not isinstance(error, ModuleNotFoundError) or not error.name:
+        return what, ""
+    package = error.name.split(".")[0]
+    if package == plugin.package:
+        again = f"reinstall it: `pip install --force-reinstall {plugin.distribution}`"
+        return f"its module `{error.name}` is not there", again if plugin.distribution else ""
+    todo = f"`{_install_command(plugin, package)}`"
+    return f"it needs the module `{error.name}`, which is not installed", todo
+
+
+def _place(plugin: InstalledPlugin, error: BaseException) -> str:
+    """The last line of the plugin's own code on the way to an error: its author looks there first."""
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if trace.tb_frame.f_globals.get("__name__", "").split(".")[0] == plugin.package:
+            place = f" ({os.path.basename(code.co_filename)}:{trace.tb_lineno})"  # noqa: PTH119  a name is enough
+        trace = trace.tb_next
+    return place
+
+
+def _install_command(plugin: InstalledPlugin, module: str) -> str:
+    """The command that installs a missing module: through an extra of the plugin's distribution if it has one.
+
+    Requirements name distributions, not modules; where the two differ, the module's name is the best guess.
+    """
+    from packaging.utils import canonicalize_name
+
+    for requirement in contract.requirements(plugin):
+        if canonicalize_name(requirement.name) != canonicalize_name(module):
+            continue
+        about, marker = plugin.about(), requirement.marker
+        for extra in (about.metadata.get_all("Provides-Extra") if about else None) or ():
+            if marker and marker.evaluate({"extra": extra}) and not marker.evaluate({"extra": ""}):
+                return f'pip install "{plugin.distribution}[{extra}]"'
+        return f"pip install {requirement.name}"
+    return f"pip install {module}"

@@ -1,0 +1,244 @@
+"""The plugins of one configuration."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import pluggy
+from pydantic import ValidationError
+
+from kr_core import hookspecs
+from kr_core.config import trust
+from kr_core.config.environment import resolve_env
+from kr_core.config.faults import config_error, suggestion
+from kr_core.config.naming import SINGLE, named_in
+from kr_core.errors import ConfigError
+from kr_core.hookspecs import NOUNS, Provider, Settings
+from kr_core.installed import installed
+from kr_core.registry import contract
+from kr_core.registry.attribution import attributed, fault_of, twice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kr_core.config import Config
+    from kr_core.config.documents import KeyPath
+    from kr_core.config.naming import Named
+    from kr_core.errors import PluginError
+    from kr_core.hookspecs import Setup
+    from kr_core.installed import InstalledPlugin
+    from kr_core.protocols import Journal, Log, Renderer, Scorer, Source, Store
+
+
+class Registry:
+    """The plugins of one configuration; each component is built once, on first use.
+
+    Args:
+        config: the configuration, whose names say what is built.
+        setup_for: what a component of this name may know when it is built.
+        plugins: the plugins there are; None takes those that are installed.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        setup_for: Callable[[str], Setup],
+        *,
+        plugins: Iterable[InstalledPlugin] | None = None,
+    ) -> None:
+        self._config = config
+        self._setup_for = setup_for
+        self._given = None if plugins is None else tuple(plugins)
+        self._found: dict[str, list[InstalledPlugin]] | None = None
+        self._built: dict[tuple[str, str], Any] = {}
+        self._lock = threading.RLock()  # a library may be called from several threads
+        self._manager = pluggy.PluginManager("kr")
+        self._manager.add_hookspecs(hookspecs)
+
+    # -- what there is -----------------------------------------------------------------------------------
+
+    def installed(self) -> tuple[InstalledPlugin, ...]:
+        """All installed plugins by name, none of them imported."""
+        return tuple(plugin for _, plugins in sorted(self._plugins().items()) for plugin in plugins)
+
+    def kind_of(self, name: str) -> tuple[str, ...]:
+        """What a plugin provides, as nouns; imports this one plugin.
+
+        Raises:
+            ConfigError: no plugin has this name.
+            PluginError: two have it, or it cannot be imported or registered.
+        """
+        with self._lock:
+            plugin = self._plugin(name, ("plugins", name))
+            module = self._module(plugin)
+            kinds = tuple(noun for noun in NOUNS if self._implementation(noun, module) is not None)
+            if not kinds:
+                raise _without_hook(plugin, "kr_source")
+            return kinds
+
+    def named(self) -> list[Named]:
+        """The plugins and instances that the configuration names, with the keys that do."""
+        return named_in(self._config.settings.model_dump(include={*SINGLE, "logs", "knowledge_research"}))
+
+    def check_names(self) -> None:
+        """Check every plugin name that the configuration file has, importing none.
+
+        Raises:
+            ConfigError: the first name that is not installed, with its file and line.
+        """
+        keys = [(one.name, self._named_at(one.noun, one.name)) for one in self.named() if not one.by_default]
+        keys += [(name, ("plugins", name, "use")) for name in self._config.settings.plugins]
+        for name, key in keys:
+            self._known(self._config.plugin_of(name), key)
+
+    # -- building ----------------------------------------------------------------------------------------
+
+    @overload
+    def build(self, noun: Literal["store"], name: str) -> Store: ...
+    @overload
+    def build(self, noun: Literal["source"], name: str) -> Source: ...
+    @overload
+    def build(self, noun: Literal["scorer"], name: str) -> Scorer: ...
+    @overload
+    def build(self, noun: Literal["renderer"], name: str) -> Renderer: ...
+    @overload
+    def build(self, noun: Literal["journal"], name: str) -> Journal: ...
+    @overload
+    def build(self, noun: Literal["log"], name: str) -> Log: ...
+    def build(self, noun: str, name: str) -> Any:
+        """The component of a kind that a name stands for; the same one each time.
+
+        Args:
+            noun: one of `NOUNS`.
+            name: a plugin, or an instance (`plugins.<name>.use`).
+
+        Raises:
+            ConfigError: the name, the kind or the plugin's settings are wrong.
+            PluginError: the plugin cannot be imported, registered or built.
+        """
+        with self._lock:
+            if (noun, name) not in self._built:
+                self._built[noun, name] = self._build(noun, name)
+            return self._built[noun, name]
+
+    def _build(self, noun: str, name: str) -> Any:
+        named_at = self._named_at(noun, name)
+        plugin = self._plugin(self._config.plugin_of(name), named_at)
+        provider = self._provider(noun, plugin, named_at)
+        settings = self._settings(provider, plugin, name)
+        with attributed(plugin, "build", name):
+            component = provider.build(settings, self._setup_for(name))
+            if component is None:
+                raise TypeError("its `build` returned None")
+            return component
+
+    def _provider(self, noun: str, plugin: InstalledPlugin, named_at: KeyPath) -> Provider[Any]:
+        module = self._module(plugin)
+        implementation = self._implementation(noun, module)
+        if implementation is None:
+            kinds = [known for known in NOUNS if self._implementation(known, module) is not None]
+            if not kinds:
+                raise _without_hook(plugin, NOUNS[noun])
+            raise ConfigError(
+                f"`{plugin.name}` is a {' and a '.join(kinds)}, not a {noun}",
+                where=self._config.origin(named_at),
+                todo=f"name a {noun}",
+            )
+        with attributed(plugin, "say what it provides"):
+            # not through the hook caller: it would ask the other plugins of this kind as well
+            provider = implementation()
+            if not isinstance(provider, Provider):
+                raise TypeError(f"{NOUNS[noun]} returned {provider!r} instead of a kr_core.Provider")
+            if not (isinstance(provider.settings, type) and issubclass(provider.settings, Settings)):
+                raise TypeError(f"its settings {provider.settings!r} are no subclass of kr_core.Settings")
+            return provider
+
+    def _settings(self, provider: Provider[Any], plugin: InstalledPlugin, name: str) -> Settings:
+        """A plugin's settings. Every component is built through here, and so nothing is run or sent untrusted."""
+        below, origin = ("plugins", name), self._config.origin
+        trust.require(self._config, name)
+        written = resolve_env(self._config.plugin_settings(name), self._config.environ, origin, below=below)
+        with attributed(plugin, "read its settings", name):
+            try:
+                return provider.settings.model_validate(written)
+            except ValidationError as error:
+                # a setting may be a secret, so values are not shown
+                raise config_error(error, provider.settings, origin, below=below, show_values=False) from None
+
+    # -- finding and importing ---------------------------------------------------------------------------
+
+    def _plugins(self) -> dict[str, list[InstalledPlugin]]:
+        if self._found is None:
+            found: dict[str, list[InstalledPlugin]] = {}
+            for plugin in installed() if self._given is None else dict.fromkeys(self._given):
+                found.setdefault(plugin.name, []).append(plugin)
+            self._found = found
+        return self._found
+
+    def _named_at(self, noun: str, name: str) -> KeyPath:
+        """The key that names a plugin, for messages."""
+        if self._config.plugin_of(name) != name:
+            return ("plugins", name, "use")
+        for one in self.named():
+            if (one.noun, one.name) == (noun, name):
+                return one.key
+        if noun == "source" and name == self._config.settings.knowledge_research.fallback_if_mcp_unavailable:
+            return ("knowledge_research", "fallback_if_mcp_unavailable")
+        return (noun,)
+
+    def _known(self, name: str, named_at: KeyPath) -> list[InstalledPlugin]:
+        plugins = self._plugins().get(name, [])
+        if not plugins:
+            raise ConfigError(
+                f"no plugin is called `{name}`",
+                where=self._config.origin(named_at),
+                todo=suggestion(name, self._plugins(), "installed"),
+            )
+        return plugins
+
+    def _plugin(self, name: str, named_at: KeyPath) -> InstalledPlugin:
+        plugins = self._known(name, named_at)
+        if len(plugins) > 1:
+            raise twice(plugins)
+        return plugins[0]
+
+    def _module(self, plugin: InstalledPlugin) -> object:
+        module = self._manager.get_plugin(plugin.name)
+        if module is not None:
+            return module
+        with attributed(plugin, "import"):
+            module = plugin.load()
+        if self._manager.is_registered(module):  # a second name for the same module
+            return module
+        other = contract.mismatch(plugin, module)
+        if other is not None:
+            raise fault_of(plugin, *other)
+        with attributed(plugin, "register"):
+            contract.check_hooks(module)
+            self._register(module, plugin)
+        return module
+
+    def _register(self, module: object, plugin: InstalledPlugin) -> None:
+        try:
+            self._manager.register(module, plugin.name)  # checks the arguments of each hook
+            self._manager.check_pending()
+        except pluggy.PluginValidationError:
+            callers = self._manager.get_hookcallers(module) or ()
+            unknown = [caller.name for caller in callers if not caller.has_spec()]
+            if self._manager.is_registered(module):
+                self._manager.unregister(module)  # else the next plugin would be blamed for this one
+            if not unknown:
+                raise
+            todo = suggestion(unknown[0], NOUNS.values(), "hooks")
+            raise fault_of(plugin, f"there is no hook called {unknown[0]}", todo) from None
+
+    def _implementation(self, noun: str, module: object) -> Callable[..., Any] | None:
+        for implementation in getattr(self._manager.hook, NOUNS[noun]).get_hookimpls():
+            if implementation.plugin is module:
+                return implementation.function  # type: ignore[no-any-return]
+        return None
+
+
+def _without_hook(plugin: InstalledPlugin, hook: str) -> PluginError:
+    return fault_of(plugin, "it has no hook", f"mark a function {hook} with @kr_core.hookimpl")
