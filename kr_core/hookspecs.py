@@ -53,9 +53,14 @@ Component_co = TypeVar("Component_co", covariant=True)
 
 
 class Settings(BaseModel):
-    """Base of a plugin's settings: frozen, and an unknown key is an error with file and line."""
+    """Base of a plugin's settings: frozen, and an unknown key is an error with file and line.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
+    The text below a field is its description.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", coerce_numbers_to_str=True, use_attribute_docstrings=True
+    )
 
 
 class Setup(NamedTuple):
