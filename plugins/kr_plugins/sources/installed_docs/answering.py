@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from kr_core import IndexedPassage, PassageIndex
 
 _SHOWN = 8
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_DOTTED = re.compile(r"(?<!\w)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+"""From the start of a word only: tried within one as well, a word of a megabyte takes minutes."""
 _EXPLAINED = 3
 """Types, defaults and code are looked up for so many of the first passages."""
 

@@ -1,0 +1,9 @@
+"""Stub."""
+
+from kr_core.testing.plugin import PluginContract
+
+
+class LogContract(PluginContract):
+    """Stub."""
+
+    noun = "log"

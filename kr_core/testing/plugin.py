@@ -1,0 +1,325 @@
+"""What every plugin keeps to, whatever its kind."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pickle
+from functools import lru_cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
+
+import pluggy
+import pytest
+from pydantic import BaseModel, ValidationError
+
+import kr_core
+from kr_core import hookspecs
+from kr_core.hookspecs import NOUNS, Provider, Settings
+from kr_core.registry import GROUP
+from kr_core.testing import surroundings
+from kr_core.testing.watching import Fresh, Touch, import_afresh, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+_UNKNOWN_KEY = "no_such_setting"
+
+
+@lru_cache
+def _fresh(module: str, hook: str) -> Fresh:
+    return import_afresh(module, hook)
+
+
+class PluginContract:
+    """What a plugin of any kind keeps to; the contracts of the kinds inherit it.
+
+    Attributes:
+        noun: the kind of plugin, one of `kr_core.hookspecs.NOUNS`.
+        module: the import path of the module that holds the hook.
+        settings: the plugin's settings, as they would stand under `plugins.<name>`.
+    """
+
+    noun: ClassVar[str]
+    module: ClassVar[str]
+    settings: ClassVar[Mapping[str, Any]] = {}
+
+    def prepare(self, project: Path) -> None:
+        """Lay out what the plugin reads; `project` is the root of a temporary project."""
+
+    def build(self, project: Path) -> Any:
+        """A component with `settings`, as the engine builds it."""
+        return surroundings.build(self.module, self.noun, self.settings, project)
+
+    @pytest.fixture
+    def project(self, tmp_path: Path) -> Path:
+        """The root of a temporary project, prepared."""
+        root = tmp_path / "project"
+        root.mkdir()
+        self.prepare(root)
+        return root
+
+    # -- import and hook ---------------------------------------------------------------------------------
+
+    def test_importing_it_does_no_io(self) -> None:
+        """The module is imported without reading, writing, connecting or starting anything."""
+        fresh = _fresh(self.module, NOUNS[self.noun])
+        assert not fresh.error, f"`import {self.module}` failed in a fresh interpreter: {fresh.error}"
+        assert not fresh.at_import, (
+            f"importing `{self.module}` {_listed(fresh.at_import)}; do that in `build(settings, setup)`, "
+            "which is called once, on first use"
+        )
+
+    def test_importing_it_pulls_no_other_plugin(self) -> None:
+        """A plugin that the configuration does not name is not imported by way of this one."""
+        mine = self.module
+        others = {
+            point.module: point.name
+            for point in entry_points(group=GROUP)
+            if point.module != mine and not mine.startswith(f"{point.module}.")
+        }
+        pulled = sorted(_fresh(mine, NOUNS[self.noun]).modules & others.keys())
+        named = ", ".join(f"`{others[module]}` ({module})" for module in pulled)
+        assert not pulled, (
+            f"importing `{mine}` also imports the plugin {named}; import what both need from a module "
+            "that is no plugin, or inside the function that uses it"
+        )
+
+    def test_the_hook_is_there_and_marked(self) -> None:
+        """The module has the hook of its kind, with `@kr_core.hookimpl`, and no misspelt one."""
+        plugin, name = self._plugin(), NOUNS[self.noun]
+        hook = getattr(plugin, name, None)
+        assert callable(hook), (
+            f"`{self.module}` has no function `{name}`; a {self.noun} is provided by\n"
+            f"    @kr_core.hookimpl\n    def {name}() -> Provider[...]: ..."
+        )
+        assert hasattr(hook, "kr_impl"), (
+            f"`{name}` is not marked, so KR would not see it; write `@kr_core.hookimpl` above `def {name}()`"
+        )
+        manager = pluggy.PluginManager("kr")
+        manager.add_hookspecs(hookspecs)
+        try:
+            manager.register(plugin)
+            manager.check_pending()
+        except pluggy.PluginValidationError as error:
+            pytest.fail(
+                f"the hooks of `{self.module}` do not fit: {error}; "
+                f"a hook takes no argument and is called one of: {', '.join(NOUNS.values())}"
+            )
+
+    def test_the_hook_returns_a_provider(self) -> None:
+        """The hook is sync, takes no argument and returns a Provider whose settings are a model of KR's kind."""
+        provider = self._provider()
+        assert isinstance(provider, Provider), (
+            f"`{NOUNS[self.noun]}` returned {provider!r}; return `kr_core.Provider(build, SettingsModel)`"
+        )
+        assert callable(provider.build), (
+            f"`build` of the Provider is {provider.build!r}; give a function `build(settings, setup)`"
+        )
+        model = provider.settings
+        assert isinstance(model, type), (
+            f"the Provider's settings are {model!r}; give the class, not an instance of it"
+        )
+        assert issubclass(model, Settings), (
+            f"the settings model {model.__qualname__} is no subclass of kr_core.Settings; derive it from that, "
+            "so that a wrong key is reported with file and line"
+        )
+
+    def test_the_hook_does_no_io(self) -> None:
+        """Calling the hook touches nothing: it only says how to build."""
+        touched = _fresh(self.module, NOUNS[self.noun]).in_hook
+        assert not touched, (
+            f"`{NOUNS[self.noun]}()` {_listed(touched)}; do that in `build(settings, setup)`, "
+            "which is called once, on first use"
+        )
+
+    # -- settings ----------------------------------------------------------------------------------------
+
+    def test_settings_forbid_unknown_keys(self) -> None:
+        """Every settings model, nested ones too, refuses a key that it does not know."""
+        for model in self._models():
+            assert model.model_config.get("extra") == "forbid", (
+                f"{model.__qualname__} takes keys that it does not know, so a misspelt setting is ignored; "
+                'derive it from kr_core.Settings, or set model_config = ConfigDict(extra="forbid")'
+            )
+
+    def test_settings_are_documented(self) -> None:
+        """Every setting says what it is for."""
+        bare = [
+            f"{model.__qualname__}.{name}"
+            for model in self._models()
+            for name, field in model.model_fields.items()
+            if not (field.description or "").strip()
+        ]
+        assert not bare, (
+            f"no description: {', '.join(bare)}; write a docstring below the field, "
+            'or `Field(description="...")`'
+        )
+
+    def test_defaults_are_plain_values(self) -> None:
+        """A setting's default is a value, not something that was opened."""
+        for model in self._models():
+            with watched("reads", "writes", "network", "process") as touched:
+                defaults = vars(model.model_construct())
+            assert not touched, (
+                f"making the defaults of {model.__qualname__} {_listed(touched)}; "
+                "let the default be a plain value, and open what it names in `build`"
+            )
+            for name, value in defaults.items():
+                assert _is_plain(value), (
+                    f"the default of {model.__qualname__}.{name} is a live {type(value).__qualname__}; "
+                    "let the default be a plain value, and open what it names in `build`"
+                )
+
+    def test_an_unknown_setting_is_refused_by_name(self) -> None:
+        """A misspelt setting is an error that names it."""
+        model = self._provider().settings
+        refused = _refusal(model, {**self.settings, _UNKNOWN_KEY: 1})
+        assert refused is not None, (
+            f"{model.__qualname__} accepted the unknown setting `{_UNKNOWN_KEY}`; derive it from "
+            "kr_core.Settings and take no key away before it is checked"
+        )
+        named = {str(part) for fault in refused.errors() for part in fault["loc"]}
+        assert _UNKNOWN_KEY in named, (
+            f"the setting `{_UNKNOWN_KEY}` was refused, but the error does not name it: {refused}; "
+            "leave unknown keys to pydantic"
+        )
+
+    def test_missing_settings_are_named(self) -> None:
+        """Without settings the plugin has its defaults, or an error that names what is required."""
+        model = self._provider().settings
+        required = {name for name, field in model.model_fields.items() if field.is_required()}
+        refused = _refusal(model, {})
+        if refused is not None:
+            named = {str(fault["loc"][0]) for fault in refused.errors() if fault["loc"]}
+            assert named, (
+                f"without settings {model.__qualname__} says {refused}, which does not name the key to set; "
+                "declare the field without a default and leave the check to pydantic"
+            )
+            assert named >= required, (
+                f"{', '.join(required - named)}: required, but the error does not say so"
+            )
+
+    # -- what is built -----------------------------------------------------------------------------------
+
+    def test_it_builds_with_its_settings(self, project: Path) -> None:
+        """`build(settings, setup)` makes a component of the settings."""
+        model = self._provider().settings
+        refused = _refusal(model, self.settings)
+        assert refused is None, (
+            f"`settings` of the contract class are not valid: {refused}; give the keys that are required"
+        )
+        try:
+            component = self.build(project)
+        except Exception as error:
+            pytest.fail(
+                f"`build(settings, setup)` raised {type(error).__name__}: {error}; it gets the settings model "
+                "and a kr_core.Setup, and `prepare` must lay out whatever it reads"
+            )
+        assert component is not None, "`build(settings, setup)` returned None; return the component"
+
+    def test_what_is_built_satisfies_the_protocol(self, project: Path) -> None:
+        """Each method of the protocol is there, takes what the engine gives, and is async where that is."""
+        lacking = list(_lacking(self.build(project), getattr(kr_core, self.noun.capitalize())))
+        assert not lacking, f"what `build` returned is no kr_core.{self.noun.capitalize()}: " + "; ".join(
+            lacking
+        )
+
+    # -- parts -------------------------------------------------------------------------------------------
+
+    def _plugin(self) -> object:
+        return importlib.import_module(self.module)
+
+    def _provider(self) -> Provider[Any]:
+        name = NOUNS[self.noun]
+        hook: Callable[[], Provider[Any]] = getattr(self._plugin(), name)
+        assert not inspect.iscoroutinefunction(hook), f"`{name}` is async; write `def {name}()`"
+        try:
+            return hook()
+        except TypeError as error:
+            pytest.fail(f"`{name}()` could not be called: {error}; a hook takes no argument")
+
+    def _models(self) -> list[type[BaseModel]]:
+        """The settings model and those it is made of."""
+        found: list[type[BaseModel]] = []
+        waiting: list[Any] = [self._provider().settings]
+        while waiting:
+            kind = waiting.pop()
+            waiting.extend(get_args(kind))
+            if isinstance(kind, type) and issubclass(kind, BaseModel) and kind not in found:
+                found.append(kind)
+                waiting.extend(field.annotation for field in kind.model_fields.values())
+        return found
+
+
+def _refusal(model: type[BaseModel], values: Mapping[str, Any]) -> ValidationError | None:
+    """Why a model refuses these settings; None if it takes them."""
+    try:
+        model.model_validate(dict(values))
+    except ValidationError as error:
+        return error
+    except Exception as error:
+        pytest.fail(
+            f"checking its settings, {model.__qualname__} raised {type(error).__name__}: {error}; "
+            "raise ValueError in a validator, so that KR can say which key in which file is wrong"
+        )
+    return None
+
+
+def _listed(touched: Iterable[Touch]) -> str:
+    return ", ".join(map(str, dict.fromkeys(touched)))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value can be written down: what holds a file, a connection or a lock cannot be pickled."""
+    try:
+        pickle.dumps(value)
+    except (TypeError, AttributeError, pickle.PicklingError):
+        return False
+    return True
+
+
+def _lacking(component: Any, protocol: type) -> Iterator[str]:
+    """What a component lacks of a protocol, one clause for each."""
+    for name in protocol.__annotations__:
+        if not hasattr(component, name):
+            yield f"it has no attribute `{name}`: set it on the class"
+    for name, expected in vars(protocol).items():
+        if name.startswith("_") or not inspect.isfunction(expected):
+            continue
+        method, wanted = getattr(component, name, None), inspect.signature(expected)
+        if not callable(method):
+            yield f"it has no method `{name}`: write `def {name}{_plain(wanted)}`"
+            continue
+        is_async = inspect.iscoroutinefunction(inspect.unwrap(method))
+        if inspect.iscoroutinefunction(expected) and not is_async:
+            yield f"`{name}` is not async: write `async def {name}{_plain(wanted)}`"
+        elif is_async and not inspect.iscoroutinefunction(expected):
+            yield f"`{name}` is async, but the engine does not await it: write `def {name}{_plain(wanted)}`"
+        refused = _refused(method, wanted)
+        if refused:
+            yield f"`{name}` cannot be called as the engine does ({refused}): write `{name}{_plain(wanted)}`"
+
+
+def _plain(signature: inspect.Signature) -> str:
+    bare = [
+        parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()
+    ]
+    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+
+
+def _refused(method: Callable[..., Any], wanted: inspect.Signature) -> str:
+    """Why a method does not take the arguments of a signature; empty if it does."""
+    parameters = list(wanted.parameters.values())[1:]  # without self
+    placed = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    named = {one.name: None for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    try:
+        signature = inspect.signature(method)
+        signature.bind(*placed, **named)
+        signature.bind(*placed)  # keyword-only arguments have defaults in every protocol
+    except TypeError as error:
+        return str(error)
+    except ValueError:  # written in C: it has no signature to look at
+        return ""
+    return ""

@@ -1,0 +1,9 @@
+"""Stub."""
+
+from kr_core.testing.plugin import PluginContract
+
+
+class RendererContract(PluginContract):
+    """Stub."""
+
+    noun = "renderer"

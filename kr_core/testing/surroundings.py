@@ -1,0 +1,75 @@
+"""Where a contract builds a plugin: a temporary project, and what the engine would hand over."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import asynccontextmanager
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from kr_core.hookspecs import NOUNS, Provider, Setup
+from kr_core.knowledge.project import LocalProject
+from kr_core.templating import search_folders
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+    from pathlib import Path
+
+DAY = date(2026, 2, 5)
+"""Today, for what is built here."""
+
+
+def setup_for(project: Path, name: str) -> Setup:
+    """What a component may know when it is built in this project; the cache folder lies beside it."""
+    return Setup(
+        name=name,
+        project=LocalProject(project, project, {}, own_prefix=None),
+        knowledge_base=project / "knowledge-base",
+        state_folder=project / ".kr",
+        cache_folder=project.parent / "cache",
+        template_folders=search_folders(project),
+        today=lambda: DAY,
+    )
+
+
+def provider_of(module: str, noun: str) -> Provider[Any]:
+    """What the module's hook for this kind of plugin provides."""
+    provider: Provider[Any] = getattr(importlib.import_module(module), NOUNS[noun])()
+    return provider
+
+
+def build(module: str, noun: str, settings: Mapping[str, Any], project: Path) -> Any:
+    """A component of this project, as the engine builds it."""
+    provider = provider_of(module, noun)
+    made = provider.settings.model_validate(dict(settings))
+    return provider.build(made, setup_for(project, module.rpartition(".")[2]))
+
+
+class Context:
+    """What a source is handed with a question (`kr_core.SourceContext`); no request leaves the machine.
+
+    Args:
+        project: the project root.
+        deadline: in the event loop's time.
+        transport: what answers the requests.
+    """
+
+    def __init__(self, project: Path, deadline: float, transport: httpx.AsyncBaseTransport) -> None:
+        self.project = setup_for(project, "").project
+        self.deadline = deadline
+        self.emit: Callable[[str, dict[str, Any]], None] = lambda _kind, _data: None
+        self.http = httpx.AsyncClient(transport=transport)
+
+
+@asynccontextmanager
+async def context_in(
+    project: Path, deadline: float, transport: httpx.AsyncBaseTransport
+) -> AsyncIterator[Context]:
+    """A context whose client is closed at the end, as the engine does."""
+    context = Context(project, deadline, transport)
+    try:
+        yield context
+    finally:
+        await context.http.aclose()
