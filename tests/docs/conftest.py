@@ -47,15 +47,15 @@ def run(tmp_path: Path, cache_folder: Path) -> Callable[..., subprocess.Complete
 
 
 def _own_environment(folder: Path) -> Path:
-    """An environment that a page may install into; it sees all of this one, KR included."""
-    venv.create(folder, with_pip=True, symlinks=True)
+    """An environment that a page may install into; it has all that this one has, KR included."""
+    venv.create(folder, symlinks=True)
     site = next(folder.glob("lib/python*/site-packages"))
-    # as a site directory, so that its own .pth files (KR's editable install) are followed too
-    inherited = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n"
-    (site / "inherited.pth").write_text(inherited, "utf-8")
-    script = folder / "bin" / "kr"
-    script.write_text(
-        f"#!{folder}/bin/python\nimport sys\nfrom kr_core.cli import main\nsys.exit(main())\n", "utf-8"
-    )
-    script.chmod(0o755)
+    for installed in Path(sysconfig.get_path("purelib")).iterdir():
+        (site / installed.name).symlink_to(installed)
+    for name, module in {"kr": "kr_core.cli", "pip": "pip._internal.cli.main"}.items():
+        script = folder / "bin" / name
+        script.write_text(
+            f"#!{folder}/bin/python\nimport sys\nfrom {module} import main\nsys.exit(main())\n", "utf-8"
+        )
+        script.chmod(0o755)
     return folder / "bin"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from .command_line import command_line_page
 from .configuration import configuration_page
+from .events import events_page
 from .included import included_page
 from .plugins import plugins_page
 from .python import python_page
@@ -22,6 +23,7 @@ def pages() -> dict[Path, str]:
     return {
         folder / "configuration.md": configuration_page(),
         folder / "command-line.md": command_line_page(),
+        folder / "events.md": events_page(),
         folder / "included.md": included_page(),
         folder / "python.md": python_page(),
         plugins: plugins_page(plugins.read_text("utf-8")),

@@ -55,10 +55,11 @@ def read_class(cls: type) -> Class:
     found = ast.parse(source).body[0]
     assert isinstance(found, ast.ClassDef)
     functions = [node for node in found.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    init = next((_signature(node, source) for node in functions if node.name == "__init__"), "")
+    makers = [node for node in functions if node.name in {"__init__", "__new__"}]
+    head = _signature(makers[0], source).partition("(")[2].rpartition(")")[0] if makers else ""
     return Class(
         text=ast.get_docstring(found) or "",
-        made_by=init.replace("def __init__(", f"{cls.__name__}(", 1).removesuffix(" -> None"),
+        made_by=f"{cls.__name__}({head})" if makers else "",
         attributes=tuple(_attributes(found.body)),
         methods=tuple(
             Method(node.name, _signature(node, source), ast.get_docstring(node) or "")
