@@ -55,6 +55,10 @@ def parser() -> argparse.ArgumentParser:
     _with(commands, common, "init", "write a configuration to start from").add_argument(
         "--force", action="store_true", help="overwrite kr.yaml"
     )
+    trust = _with(
+        commands, common, "trust", "allow the programs and addresses in the project's configuration"
+    )
+    trust.add_argument("--forget", action="store_true", help="allow them no longer")
     return root
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.cli.parser import parser
 from kr_core.errors import KRError
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +36,7 @@ def _code(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except KRError as error:
-        print(f"kr: {error}", file=sys.stderr)
+        print(f"kr: {printable(str(error))}", file=sys.stderr)  # it may quote a stranger's file
         return error.exit_code
     except KeyboardInterrupt:
         print("kr: interrupted", file=sys.stderr)
@@ -76,10 +77,10 @@ def _command(options: argparse.Namespace, arguments: list[str]) -> int:
         from kr_core.cli import research
 
         return research.run(options, arguments)
-    if options.command in {"plugins", "doctor", "init"}:
-        from kr_core.cli import setup
+    if options.command in {"plugins", "doctor", "init", "trust"}:
+        from importlib import import_module  # one of them, since `kr plugins` must start quickly
 
-        return setup.run(options)
+        return int(import_module(f"kr_core.cli.{options.command}").run(options))
     from kr_core.cli import knowledge
 
     return knowledge.run(options)

@@ -37,7 +37,8 @@ def environ(tmp_path):
         for name, value in os.environ.items()
         if not name.startswith(("VIRTUAL_ENV", "CONDA", "KR_"))
     }
-    return {**kept, "KR_CACHE_DIR": str(tmp_path / "cache"), "NO_COLOR": "1"}
+    folders = {"KR_CACHE_DIR": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")}
+    return {**kept, **folders, "NO_COLOR": "1"}
 
 
 @pytest.fixture

@@ -1,0 +1,259 @@
+"""`kr doctor`: whether everything that is in use works; every line that is not `ok` says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from kr_core import __version__
+from kr_core.config import load, trust
+from kr_core.config.schema import NO_EFFECT
+from kr_core.errors import ConfigError, KRError
+from kr_core.knowledge.project import LocalProject
+from kr_core.pipeline import Pipeline
+from kr_core.printable import printable
+from kr_core.registry import contract
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping
+
+    from kr_core.config import Config
+
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""The variables that the HTTP client takes certificates from."""
+
+
+class Check(NamedTuple):
+    """One line of `kr doctor`."""
+
+    name: str
+    state: Literal["ok", "note", "fault"]
+    said: str
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check everything, print it, and return 2 where there is a fault."""
+    checks = list(_checks(options))
+    if options.json:
+        print(json.dumps([check._asdict() for check in checks], ensure_ascii=False, indent=2))
+    else:
+        for check in checks:
+            print(printable(f"{check.state:<5}  {check.name}: {check.said}"))
+    return 2 if any(check.state == "fault" for check in checks) else 0
+
+
+def _checks(options: argparse.Namespace) -> Iterator[Check]:
+    folder = (options.folder or Path.cwd()).resolve()
+    yield Check("kr", "ok", f"{__version__} on Python {sys.version.split()[0]}, {sys.prefix}")
+    yield from _dependency_checks()
+    try:
+        config = load(folder, options.config)
+    except ConfigError as error:
+        yield Check("configuration", "fault", str(error))
+        return
+    yield from _configuration_checks(config)
+    with Pipeline(config, project=LocalProject(config.root, folder, config.environ)) as pipeline:
+        yield from _environment_checks(pipeline)
+        try:
+            pipeline.check_names()
+        except ConfigError as error:
+            yield Check("plugins", "fault", str(error))
+        external: list[str] = []
+        yield from _active_checks(pipeline, external)
+        yield from _other_plugin_checks(pipeline)
+        yield from _store_checks(pipeline)
+        yield from _network_checks(config.environ, external)
+
+
+# -- the installation ------------------------------------------------------------------------------------
+
+
+def _dependency_checks() -> Iterator[Check]:
+    """Whether what KR's own metadata asks for is there; somebody may have installed without it, or later."""
+    from importlib.metadata import PackageNotFoundError, distribution, version
+
+    from packaging.requirements import Requirement
+
+    try:
+        required = [Requirement(text) for text in distribution("kr-core").requires or ()]
+    except PackageNotFoundError:
+        yield Check(
+            "dependencies", "note", "KR runs without being installed; `pip install` it to have them checked"
+        )
+        return
+    needed = [one for one in required if one.marker is None or one.marker.evaluate({"extra": ""})]
+    wrong = []
+    for one in needed:
+        try:
+            there = version(one.name)
+        except PackageNotFoundError:
+            there = ""
+        if not there or not one.specifier.contains(there, prereleases=True):
+            wrong.append(
+                f'{one.name} {there or "is not installed"}; `pip install -U "{one.name}{one.specifier}"`'
+            )
+    for said in wrong:
+        yield Check("dependencies", "fault", said)
+    if not wrong:
+        yield Check("dependencies", "ok", f"all {len(needed)} as KR asks for them")
+
+
+def _environment_checks(pipeline: Pipeline) -> Iterator[Check]:
+    environments = [environment for environment in pipeline.project.environments() if not environment.own]
+    for environment in environments:
+        yield Check("environment", "ok", f"{environment.label} ({environment.prefix})")
+    if not environments:
+        yield Check(
+            "environment", "note", "none found; make a .venv, or set VIRTUAL_ENV: KR's own serves meanwhile"
+        )
+    for warning in pipeline.project.warnings:
+        yield Check("versions", "note", warning)
+
+
+# -- the configuration -----------------------------------------------------------------------------------
+
+
+def _configuration_checks(config: Config) -> Iterator[Check]:
+    yield Check("configuration", "ok", str(config.file) if config.file else f"defaults, in {config.root}")
+    for name in NO_EFFECT:
+        key = tuple(name.split("."))
+        if _written(config, key):
+            said = f"`{name}` has no effect in this version; remove it, or leave it for a later one"
+            yield Check("configuration", "note", f"{config.origin(key)}: {said}")
+    settings = [setting for found in trust.sensitive(config).values() for setting in found]
+    if settings and trust.is_trusted(config):
+        why = f"{trust.VARIABLE}=all" if config.environ.get(trust.VARIABLE) else "`kr trust`"
+        yield Check("trust", "ok", f"{len(settings)} settings run programs or send secrets, allowed by {why}")
+    elif settings:
+        for setting in settings:
+            yield Check("trust", "fault", str(trust.untrusted(config, setting)))
+
+
+def _written(config: Config, key: tuple[str, ...]) -> bool:
+    """Whether a key stands in the file; a default that does nothing yet is nobody's concern."""
+    value: Any = config.document.values if config.document else {}
+    for part in key:
+        value = value.get(part) if isinstance(value, dict) else None
+    return value is not None
+
+
+# -- plugins ---------------------------------------------------------------------------------------------
+
+
+def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
+    """Build what is active; the names of sources that leave the machine are added to `external`."""
+    config = pipeline.config
+    held_back = () if trust.is_trusted(config) else trust.sensitive(config)
+    there = {plugin.name for plugin in pipeline.registry.installed()}
+    for noun, name, _key, by_default in pipeline.registry.named():
+        if by_default and name not in there:
+            continue
+        label = f"{noun} {name}"
+        if name in held_back:
+            yield Check(label, "fault", "not built before its settings are allowed with `kr trust`")
+            continue
+        try:
+            component = pipeline.registry.build(noun, name)  # type: ignore[call-overload]  # the overloads name each noun
+        except KRError as error:
+            yield Check(label, "fault", str(error))
+            continue
+        yield Check(label, "ok", "built")
+        if noun == "source" and getattr(component, "external", False):
+            external.append(name)
+
+
+def _other_plugin_checks(pipeline: Pipeline) -> Iterator[Check]:
+    """Plugins that are installed and not active, where something is wrong; and what asks for another KR."""
+    registry = pipeline.registry
+    active = {pipeline.config.plugin_of(one.name) for one in registry.named()}
+    asked = set()
+    for plugin in registry.installed():
+        if plugin.distribution not in asked and (wanted := contract.unmet(plugin)):
+            asked.add(plugin.distribution)
+            todo = f'`pip install -U "{wanted}"`, or another version of {plugin.distribution}'
+            said = f"asks for {wanted}, and this is kr-core {__version__}; {todo}"
+            yield Check(f"distribution {plugin.shipped_by}", "note", said)
+    for name in sorted({plugin.name for plugin in registry.installed()} - active):
+        try:
+            registry.kind_of(name)
+        except KRError as error:
+            yield Check(f"plugin {name}", "note", f"not active, and broken: {error}")
+
+
+# -- stores ----------------------------------------------------------------------------------------------
+
+
+def _store_checks(pipeline: Pipeline) -> Iterator[Check]:
+    config = pipeline.config
+    base = config.knowledge_base
+    try:
+        entries = pipeline.store.entries()
+        gone = [entry.id for entry in entries if pipeline.store.read(entry) is None]
+    except KRError as error:
+        yield Check("knowledge base", "fault", str(error))
+    except Exception as error:  # a third party's store may raise anything
+        yield Check(
+            "knowledge base", "fault", f"{type(error).__name__}: {error}; see `store` in the configuration"
+        )
+    else:
+        yield _writable("knowledge base", base, f"{len(entries)} entries in {base}")
+        for name in gone:
+            said = f"{name}: its report is gone or empty; it is researched again when asked for"
+            yield Check("knowledge base", "note", said)
+    try:
+        pipeline.journal.read(0, 1)
+    except KRError as error:
+        yield Check("journal", "fault", str(error))
+    except Exception as error:  # as above
+        yield Check(
+            "journal", "fault", f"{type(error).__name__}: {error}; see `journal` in the configuration"
+        )
+    else:
+        yield _writable("journal", config.state_folder, f"in {config.state_folder}")
+
+
+def _writable(name: str, folder: Path, said: str) -> Check:
+    """Whether files can be made in a folder, which need not exist yet."""
+    nearest = next(above for above in (folder, *folder.parents) if os.path.lexists(above))
+    if not nearest.is_dir():
+        return Check(name, "fault", f"{nearest} is no folder; remove it, or name another place")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return Check(
+            name, "fault", f"{nearest} cannot be written; change its permissions, or name another place"
+        )
+    return Check(name, "ok", said)
+
+
+# -- network ---------------------------------------------------------------------------------------------
+
+
+def _network_checks(environ: Mapping[str, str], external: list[str]) -> Iterator[Check]:
+    leaving = (
+        f"{', '.join(external)}: questions leave this machine"
+        if external
+        else "no active source leaves this machine"
+    )
+    proxies = [name for name in environ if name.upper() in _PROXIES and environ[name]]
+    said = f"{leaving}; through {', '.join(sorted(proxies))}" if proxies and external else leaving
+    yield Check("network", "ok", said)
+    for name in _CERTIFICATES:
+        path = environ.get(name)
+        if path and not os.path.exists(path):  # noqa: PTH110  a value may be no path at all
+            state: Literal["note", "fault"] = "fault" if external else "note"
+            yield Check("network", state, f"{name} names {path}, which is not there; correct it, or unset it")
+    socks = [name for name in proxies if environ[name].lower().startswith("socks")]
+    if socks and external and not _is_there("socksio"):
+        yield Check(
+            "network", "fault", f'{socks[0]} names a SOCKS proxy; `pip install "httpx[socks]"`, or unset it'
+        )
+
+
+def _is_there(module: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(module) is not None

@@ -1,0 +1,39 @@
+"""`kr init`: a configuration to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kr_core.config import load, trust
+from kr_core.errors import ConfigError
+from kr_core.files import write_atomically
+
+if TYPE_CHECKING:
+    import argparse
+
+CONFIGURATION = """\
+# KR's configuration; every key and its default: docs/reference/configuration.md
+knowledge_research:
+  knowledge_base_path: knowledge-base
+  # sources: [installed_docs]      # asked in this order; without it, what is installed
+  # max_calls_per_story: 3         # calls that leave the machine
+  # cache_ttl_days: 30
+  # version_match: auto            # auto: another minor version is stale too; major: only another major
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write `kr.yaml`, and trust it: its text is KR's own."""
+    folder = (options.folder or Path.cwd()).resolve()
+    path = folder / "kr.yaml"
+    if path.exists() and not options.force:
+        raise ConfigError("is there already", where=str(path), todo="edit it, or overwrite it with --force")
+    try:
+        write_atomically(path, CONFIGURATION)
+    except OSError as error:
+        raise ConfigError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
+    trust.trust(load(folder, path))
+    print(f"wrote {path}")
+    print('next: kr research "How do I ... in LIBRARY?"')
+    return 0
