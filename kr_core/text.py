@@ -6,7 +6,7 @@ import re
 import threading
 from functools import lru_cache
 
-from snowballstemmer.porter_stemmer import PorterStemmer
+from Stemmer import Stemmer
 
 STOP_WORDS = frozenset(
     """a about after all also am an and any are as at be because been before being between both but by can cannot
@@ -56,7 +56,7 @@ class _Stemmers(threading.local):
     """A stemmer keeps the word it works on, so each thread has its own."""
 
     def __init__(self) -> None:
-        self.porter = PorterStemmer()
+        self.porter = Stemmer("porter")
 
 
 _stemmers = _Stemmers()
