@@ -164,13 +164,13 @@ class KnowledgeResearch(_Section):
     sufficient_at: Score100 = 0
     """The score that an answer needs for the chain to stop; at 0, any answer about the question does."""
     escalate_below: Annotated[Score100 | None, BeforeValidator(_nothing)] = None
-    """Answers below this score go to a human. No effect in this version."""
+    """Answers below this score go to a human."""
     lessons_injection_budget: Count = 10
-    """How many lessons are handed to an agent. No effect in this version."""
+    """How many lessons are handed to an agent."""
     git_commit: Annotated[Literal["auto", "off"], BeforeValidator(_commit)] = "off"
-    """Whether reports are committed; `auto` where a BMAD configuration is read. No effect in this version."""
+    """Whether reports are committed; `auto` where a BMAD configuration is read."""
     agent: Annotated[Name | None, BeforeValidator(_nothing)] = None
-    """The agent that writes summaries. No effect in this version."""
+    """The agent that writes summaries."""
 
 
 class RoleMapping(_Section):
@@ -179,7 +179,7 @@ class RoleMapping(_Section):
     model_config = ConfigDict(extra="allow")
 
     knowledge_researcher_persona: Annotated[Name | None, BeforeValidator(_nothing)] = None
-    """The persona for language models. No effect in this version."""
+    """The persona for language models."""
 
 
 class AgentTimeouts(_Section):

@@ -28,6 +28,7 @@ EXEMPT = {
     "make reference": "rewrites pages; test_reference.py checks that they are current",
     "make docs": "test_build.py builds them",
     "make format": "rewrites the code",
+    'pip install "kr-core[testing]"': "needs the network; tests/strangers installs it",
     "pip install ./kr": "needs the network; CI builds the wheel",
 }
 """Commands that are shown and not run, each with its reason."""
@@ -66,3 +67,13 @@ def test_every_block_says_what_it_is(page: str) -> None:
     """A block with no language, or an unknown one, would be passed over in silence."""
     for block in blocks(ROOT / page):
         assert block.language in RUN | SHOWN, f"{page}:{block.line}: language {block.language!r}"
+
+
+@pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES])
+def test_the_file_of_a_block_is_named_before_it(page: str) -> None:
+    """On a forge a block's title is not shown: the text above says which file it is."""
+    text = (ROOT / page).read_text("utf-8").splitlines()
+    for block in blocks(ROOT / page):
+        if block.title:
+            above = "\n".join(text[max(0, block.line - 6) : block.line - 1])
+            assert f"`{block.title}`" in above, f"{page}:{block.line}: name `{block.title}` above the block"

@@ -10,6 +10,7 @@ from .events import events_page
 from .included import included_page
 from .plugins import plugins_page
 from .python import python_page
+from .testing import testing_page
 
 __all__ = ["pages"]
 
@@ -26,5 +27,6 @@ def pages() -> dict[Path, str]:
         folder / "events.md": events_page(),
         folder / "included.md": included_page(),
         folder / "python.md": python_page(),
+        folder / "testing.md": testing_page(),
         plugins: plugins_page(plugins.read_text("utf-8")),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.config.schema import LATER, PluginEntry, Schema
+from kr_core.config.schema import LATER, NO_EFFECT, PluginEntry, Schema
 
 from .keys import Key, keys, table
 
@@ -22,6 +22,9 @@ def configuration_page() -> str:
 
 def _keys() -> Iterator[Key]:
     for key in keys(Schema):
+        if key.name in NO_EFFECT:
+            yield key._replace(meaning=f"{key.meaning} No effect in this version.")
+            continue
         if key.name != "plugins":
             yield key
             continue
@@ -46,6 +49,8 @@ is the project root.
 An unknown key, plugin or value is an error with file and line, and the nearest name that exists (exit code 2). YAML is
 read so that versions stay text (`2.10` is not 2.1). In a plugin's settings, `{env: NAME}` is taken from the environment
 when the plugin is built.
+
+A `kr.yaml`:
 
 ```yaml title="kr.yaml"
 knowledge_research:

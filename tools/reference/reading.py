@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Attribute", "Class", "Method", "markdown", "read_class", "read_constants", "read_function"]
 
-_SECTION = re.compile(r"^(Args|Raises|Returns|Yields|Example):\s*$")
+_SECTION = re.compile(r"^(Args|Attributes|Raises|Returns|Yields|Example):\s*$")
 _ITEM = re.compile(r"^    (?! )(?P<name>[\w.*, ]+?): (?P<text>.*)$")
 _WIDTH = 100
 
