@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-from snowballstemmer import stemmer
+from Stemmer import Stemmer
 
 from kr_core import content_words
 
@@ -25,7 +25,7 @@ _SATURATION, _LENGTH = 1.2, 0.75
 """BM25's k1 and b (S. Robertson and H. Zaragoza, The Probabilistic Relevance Framework, 2009)."""
 _CONTENTS = re.compile(r"^\s*[-*+]\s+\[.*\]\(#[^)]*\)\s*$", re.MULTILINE)
 """A line of a table of contents: it names everything and says nothing."""
-_english = stemmer("english")
+_english = Stemmer("english")
 
 
 class Place(NamedTuple):
