@@ -14,7 +14,7 @@ from kr_core.config.environment import is_reference
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kr_core.config.documents import KeyPath
 
@@ -41,6 +41,8 @@ _URL = re.compile(
     """,
     re.VERBOSE,
 )
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 class Sensitive(NamedTuple):
@@ -96,22 +98,28 @@ def _words(name: Any) -> list[str]:
 
 def _runs(name: Any, value: Any) -> bool:
     words = _words(name)
-    return _says_something(value) and bool(_PROGRAM & set(words) or _ENVIRONMENT & set(words[-1:]))
+    return _matches([word in _PROGRAM for word in words], value) or _matches(
+        [word in _ENVIRONMENT for word in words[-1:]], value
+    )
 
 
 def _is_address(name: Any, value: Any) -> bool:
-    named = [word in _ADDRESS or word.endswith(_ADDRESS_END) for word in _words(name)]
-    of_secret = bool(_OF_THE_SECRET & set(_words(name)[-1:]))
-    if any(named) and not of_secret and _says_something(value):
-        return True
-    if any(named[-1:]) and isinstance(value, int) and not isinstance(value, bool):  # 2130706433 is 127.0.0.1
+    words = _words(name)
+    named = [word in _ADDRESS or word.endswith(_ADDRESS_END) for word in words]
+    if not _OF_THE_SECRET & set(words[-1:]) and _matches(named, value):
         return True
     return any(_URL.search(_text(part)) for part in (name, value) if isinstance(part, str | bytes))
 
 
-def _says_something(value: Any) -> bool:
-    """Whether a value can name a program or an address; a switch or a number of seconds cannot."""
-    return value not in (None, "", b"", [], {}) and not isinstance(value, bool | int | float)
+def _matches(words: Sequence[bool], value: Any) -> bool:
+    """Whether a name with such words makes its value a program or an address; a switch or nothing is neither.
+
+    A number is one only where the word is the last: `server_timeout: 5` is none, but 2130706433 is the host 127.0.0.1.
+    """
+    if isinstance(value, bool) or value in (None, "", b"", [], {}):
+        return False
+    number = isinstance(value, int | float) or (isinstance(value, str) and bool(_NUMBER.fullmatch(value)))
+    return any(words[-1:] if number else words)
 
 
 def _run(key: KeyPath, value: Any) -> str:
