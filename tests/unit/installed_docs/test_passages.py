@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from kr_core.evidence.quotes import folded
 from kr_plugins.sources.installed_docs.naming import Names
-from kr_plugins.sources.installed_docs.passages import TextFile, make, text_passages, with_site
+from kr_plugins.sources.installed_docs.parameters import with_site
+from kr_plugins.sources.installed_docs.passages import make
 from kr_plugins.sources.installed_docs.reading import read_module
+from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
 
 HTTP = {
     "__init__.py": "from ._api import get, post, request\nfrom ._client import Client\nfrom ._config import Limits, Timeout\n",

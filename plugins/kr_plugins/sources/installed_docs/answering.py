@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import Passage, Ranked, Term, closest_name, question_terms, rank, telling_parameters
-from kr_plugins.sources.installed_docs.passages import with_site
+from kr_plugins.sources.installed_docs.parameters import with_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

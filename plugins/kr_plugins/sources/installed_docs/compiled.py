@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kr_plugins.sources.installed_docs import docstrings
-from kr_plugins.sources.installed_docs.reading import Definition, Module, Parameter
+from kr_plugins.sources.installed_docs.definitions import Definition, Module, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING
 from kr_core import INDEX_FORMAT, PassageIndex, build_index
 from kr_plugins.sources.installed_docs import compiled
 from kr_plugins.sources.installed_docs.naming import Names
-from kr_plugins.sources.installed_docs.passages import TextFile, make
-from kr_plugins.sources.installed_docs.reading import Module, Unreadable, read_module
+from kr_plugins.sources.installed_docs.passages import make
+from kr_plugins.sources.installed_docs.reading import Unreadable, read_module
+from kr_plugins.sources.installed_docs.sections import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from kr_plugins.sources.installed_docs.definitions import Module
 
 READER_FORMAT = 21
 """Raised whenever reading or naming changes, so that older indexes are not used."""

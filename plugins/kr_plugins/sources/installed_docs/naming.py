@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kr_plugins.sources.installed_docs.reading import Definition, Module
+    from kr_plugins.sources.installed_docs.definitions import Definition, Module
 
 _MAX_ALSO = 12
 _MAX_STEPS = 12

@@ -9,111 +9,33 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from math import log2
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kr_core import IndexedPassage
-from kr_plugins.sources.installed_docs import docstrings, markup
+from kr_plugins.sources.installed_docs import docstrings
+from kr_plugins.sources.installed_docs.clones import MAX_SITES, collapse, shown_name
+from kr_plugins.sources.installed_docs.joined import joined_words, spread
+from kr_plugins.sources.installed_docs.links import Links
+from kr_plugins.sources.installed_docs.parameters import description, site_of, with_site
+from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from kr_plugins.sources.installed_docs.definitions import Definition, Module, Parameter
     from kr_plugins.sources.installed_docs.naming import Names, Naming
-    from kr_plugins.sources.installed_docs.reading import Definition, Module, Parameter
 
-_SEE = re.compile(
-    r"\b(?:[Ss]ee|[Ss]ame as|[Aa]lias (?:for|of)|[Ee]quivalent to)\s+(?:also\s+)?[:`*]*(?:(?:py:)?(?:func|meth|class|attr|obj):)?`*~?\.?([A-Za-z_][\w.]*)"
-)
-_IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
 _MENTION = re.compile(r"([A-Za-z_]\w*)(?=\()|`~?\.?(?:\w+\.)*([A-Za-z_]\w*)(?:\(\))?`|\b([a-z_]\w*)=")
-_HOUSEKEEPING = re.compile(
-    r"^v?\d+\.\d+|\bv\d+\.\d|\b(?:change(?:s|log)?|release|history|contribut|licen[cs]e|credit|sponsor|author|community|support(?:ing)? |badge|donate"
-    r"|acknowledg|security|code of conduct|what's new|backers|documentation$|links?$)",
-    re.IGNORECASE,
-)
-_OPTIONAL = re.compile(r"^\*?\(optional\)\*?[:,.]?\s+|^Optional[.:]\s+(?=[A-Z])", re.IGNORECASE)
-_PLAIN_WORD = re.compile(r"[a-z]+")
-_COMMON = 4
-"""A word of the prose counts as one when it stands there so often."""
 _OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
 _MAX_TEXT = 6000
-_MAX_SITES = 24
-_SHORT_DOC = 3
-"""A docstring of fewer words says nothing of its own."""
-
-
-class TextFile(NamedTuple):
-    """A README or documentation file: its text, and the line of the file on which the text begins (from 1)."""
-
-    title: str
-    path: str
-    text: str
-    first_line: int = 1
 
 
 def make(modules: Mapping[str, Module], names: Names, texts: Sequence[TextFile] = ()) -> list[IndexedPassage]:
     """All passages of a distribution, clones collapsed."""
     maker = _Maker(modules, names, texts)
-    passages = [maker.with_pointers(passage) for passage in _collapse(maker.all())]
-    split = _joined_words(passages)
-    return [passage._replace(name=_spread(passage.name, split)) for passage in passages]
-
-
-def _joined_words(passages: Sequence[IndexedPassage]) -> dict[str, str]:
-    """Names that join two words without a mark (`savefig`, `textlength`), told by the package's own prose."""
-    prose = Counter(word for passage in passages for word in _PLAIN_WORD.findall(passage.lead.lower()))
-    common = {
-        word
-        for word, count in prose.items()
-        if count >= (_COMMON if len(word) >= 3 else 5 * _COMMON) and len(word) >= 2
-    }
-    found = {}
-    for name in {part for passage in passages for part in _PLAIN_WORD.findall(passage.name.lower())}:
-        if len(name) < 6 or name in common:
-            continue
-        cuts = [(name[:cut], name[cut:]) for cut in range(3, len(name) - 1)]
-        known = [
-            (min(prose[first], prose[last]), f"{first} {last}")
-            for first, last in cuts
-            if {first, last} <= common
-        ]
-        if known:
-            found[name] = max(known)[1]
-    return found
-
-
-def _spread(name: str, split: Mapping[str, str]) -> str:
-    more = [split[part] for part in _PLAIN_WORD.findall(name.lower()) if part in split]
-    return " ".join([name, *more])
-
-
-def text_passages(text: TextFile, *, docstring: bool = False) -> Iterator[IndexedPassage]:
-    """The sections of a README or documentation file."""
-    for section in markup.sections(text.text, docstring=docstring):
-        title = " § ".join([text.title, *section.headings[-2:]])
-        heading = " ".join(section.headings[-2:])
-        prose = _prose(section.text.split("\n"))
-        yield IndexedPassage(
-            kind="section",
-            title=title,
-            text=section.text,
-            locator=f"{text.path}:{text.first_line + section.line}",
-            name=heading,
-            lead=docstrings.lead(prose),
-            code=section.code,
-            prior=0.4 if _HOUSEKEEPING.search(heading) else 0.75 if _is_feature_list(section.text) else 0.9,
-            data={"lines": [[0, text.first_line + section.line]]},
-        )
-
-
-def _is_feature_list(text: str) -> bool:
-    """Bulleted praise mentions everything and explains nothing."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    bullets = sum(line.lstrip().startswith(("* ", "- ", "+ ")) for line in lines)
-    return bullets >= 4 and bullets >= 0.6 * len(lines)
-
-
-def _prose(lines: list[str]) -> list[str]:
-    return [line for line in lines if not line.lstrip().startswith(("<", "![", "[!["))]
+    passages = [maker.with_pointers(passage) for passage in collapse(maker.all())]
+    split = joined_words(passages)
+    return [passage._replace(name=spread(passage.name, split)) for passage in passages]
 
 
 class _Maker:
@@ -121,6 +43,7 @@ class _Maker:
         self.modules = modules
         self.names = names
         self.texts = texts
+        self.links = Links(modules, names)
         self.mentions = self._count_mentions()
         self.pointers: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
 
@@ -129,8 +52,8 @@ class _Maker:
         pointing = self.pointers.get((passage.symbol or "", passage.parameter or ""))
         if not pointing:
             return passage
-        sites = [*pointing, *passage.data.get("sites", [])][:_MAX_SITES]
-        shown = " ".join([passage.words, *(_shown_name(site["symbol"]) for site in sites)])
+        sites = [*pointing, *passage.data.get("sites", [])][:MAX_SITES]
+        shown = " ".join([passage.words, *(shown_name(site["symbol"]) for site in sites)])
         return passage._replace(
             words=shown, data={**passage.data, "sites": sites, "also": [site["symbol"] for site in sites]}
         )
@@ -190,14 +113,14 @@ class _Maker:
         prior = self.prior(definition, naming)
         doc = definition.doc
         text, lines = self.symbol_text(definition)
-        links = self.links(module, definition)
+        links = self.links.spoken_of(module, definition)
         yield IndexedPassage(
             kind="symbol",
             title=naming.name,
             text=text,
             locator=f"{definition.path}:{definition.line}",
             symbol=naming.name,
-            name=_shown_name(naming.name),
+            name=shown_name(naming.name),
             lead=doc.lead if doc else "",
             code=_ordered_code(doc),
             prose="\n".join(doc.lines) if doc else "",
@@ -223,7 +146,7 @@ class _Maker:
                 "returns": definition.returns,
                 "aliases": list(naming.also),
                 "public": naming.public,
-                "see": self.see(module, definition),
+                "see": self.links.see(module, definition),
                 **links,
             },
         )
@@ -295,7 +218,7 @@ class _Maker:
             text=definition.signature,
             locator=f"{definition.path}:{definition.line}",
             symbol=naming.name,
-            name=_shown_name(naming.name),
+            name=shown_name(naming.name),
             prior=0.5 if naming.public else 0.3,
             data={"lines": [[0, definition.line]], "what": definition.kind, "public": naming.public},
         )
@@ -309,7 +232,7 @@ class _Maker:
             entry.name.lstrip("*"): entry for entry in (definition.doc.parameters if definition.doc else ())
         }
         signature = {parameter.name: parameter for parameter in definition.parameters}
-        pointed = self.targets(module, definition) if not documented else []
+        pointed = self.links.targets(module, definition) if not documented else []
         for name, entry in documented.items():
             assert definition.doc is not None
             parameter = signature.pop(name, None)
@@ -348,7 +271,7 @@ class _Maker:
                 None,
             )
             if target is not None:
-                self.pointers[self.names.of(target).name, name].append(_site(definition, naming, parameter))
+                self.pointers[self.names.of(target).name, name].append(site_of(definition, naming, parameter))
             elif naming.public and definition.kind in {"function", "class"} and not name.startswith("_"):
                 yield self.parameter(module, definition, naming, name, parameter, [], 0, "", prior * 0.8)
         if naming.public:
@@ -371,7 +294,7 @@ class _Maker:
         own = {parameter.name for parameter in definition.parameters}
         for parameter in target.parameters:
             if parameter.name not in own and not parameter.star:
-                site = _site(definition, naming, parameter)
+                site = site_of(definition, naming, parameter)
                 self.pointers[self.names.of(target).name, parameter.name].append(site)
 
     def parameter(
@@ -382,7 +305,7 @@ class _Maker:
             doc_lines.pop()
         margin = min((len(line) - len(line.lstrip()) for line in doc_lines if line.strip()), default=0)
         doc = [line[margin:] for line in doc_lines]
-        site = _site(definition, naming, parameter)
+        site = site_of(definition, naming, parameter)
         text, lines = with_site("\n".join(doc)[:_MAX_TEXT], doc_line, site)
         use = min(1.0, log2(1 + self.mentions[name]) / 6)
         return IndexedPassage(
@@ -392,10 +315,10 @@ class _Maker:
             locator=f"{definition.path}:{lines[0][1]}",
             symbol=naming.name,
             parameter=name,
-            name=f"{_shown_name(naming.name)} {name}",
+            name=f"{shown_name(naming.name)} {name}",
             lead=docstrings.lead(doc_lines)
             if parameter is not None and parameter.doc
-            else _description(doc_lines, type_text),
+            else description(doc_lines, type_text),
             code=tuple(block.code for block in docstrings.code_blocks(doc)),
             prose="\n".join(doc),
             words=" ".join([definition.doc.lead if definition.doc else "", module.name.replace(".", " ")]),
@@ -413,96 +336,9 @@ class _Maker:
                 "star": parameter.star if parameter else "",
                 "aliases": [f"{alias}({name})" for alias in naming.also],
                 "public": naming.public,
-                **self.links(module, definition, parameter),
+                **self.links.spoken_of(module, definition, parameter),
             },
         )
-
-    def links(
-        self, module: Module, definition: Definition, parameter: Parameter | None = None
-    ) -> dict[str, list[str]]:
-        """The definitions in this distribution that an annotation and a default speak of, by indexed name."""
-        found: dict[str, list[str]] = {}
-        sources = {
-            "types": parameter.annotation if parameter else definition.returns,
-            "defaults": parameter.default if parameter else None,
-        }
-        for key, source in sources.items():
-            linked = []
-            for name in _IDENTIFIER.findall((source or "").replace('"', " ").replace("'", " ")):
-                target = self.names.resolve(module.name, name)
-                if target is not None and target is not definition:
-                    linked.append(self.names.of(target).name)
-                    linked.extend(self._beneath(target))
-            if linked:
-                found[key] = list(dict.fromkeys(linked))[:6]
-        return found
-
-    def _beneath(self, target: Definition) -> list[str]:
-        """The classes that an alias such as `TimeoutTypes = Union[float, Timeout]` names."""
-        if target.kind != "constant":
-            return []
-        value = target.signature.partition("=")[2].replace('"', " ").replace("'", " ")
-        resolved = [self.names.resolve(target.module, name) for name in _IDENTIFIER.findall(value)]
-        return [self.names.of(found).name for found in resolved if found is not None and found is not target]
-
-    def see(self, module: Module, definition: Definition) -> list[str]:
-        """The names of the symbols that a docstring sends its reader to."""
-        return list(dict.fromkeys(self.names.of(target).name for target in self.targets(module, definition)))[
-            :3
-        ]
-
-    def targets(self, module: Module, definition: Definition) -> list[Definition]:
-        if definition.doc is None:
-            return []
-        text = "\n".join(definition.doc.lines[:30])
-        targets = []
-        for name in _SEE.findall(text):
-            bare = name.rstrip(".")
-            target = self.names.resolve(module.name, bare)
-            if target is None and "." in bare:
-                target = self._by_public_name(bare)
-            if target is not None and target is not definition:
-                targets.append(target)
-        return targets
-
-    def _by_public_name(self, name: str) -> Definition | None:
-        owner, _dot, last = name.rpartition(".")
-        return self.names.resolve(owner, last) if owner in self.modules else None
-
-
-def _site(definition: Definition, naming: Naming, parameter: Parameter | None) -> dict[str, Any]:
-    """Where a callable takes a parameter: what a citation of the signature needs."""
-    header = re.match(r"(?:async )?(?:def|class) \w+", definition.signature)
-    return {
-        "symbol": naming.name,
-        "path": definition.path,
-        "header": header[0] if header else definition.name,
-        "line": definition.line,
-        "source": parameter.source if parameter else "",
-        "source_line": parameter.line if parameter else 0,
-        "tail": list(parameter.tail) if parameter and parameter.tail else None,
-        "required": [other.name for other in definition.parameters if other.required],
-    }
-
-
-def with_site(doc: str, doc_line: int, site: dict[str, Any]) -> tuple[str, list[list[int]]]:
-    """A parameter's documentation, the head of the callable and the argument itself, as one text with its lines."""
-    parts = doc.split("\n") if doc else []
-    lines = [[0, doc_line]] if parts else []
-    lines.append([len(parts), site["line"]])
-    parts.append(site["header"])
-    if site["source"]:
-        lines.append([len(parts), site["source_line"]])
-        parts.extend(site["source"].split("\n"))
-    if site["tail"]:
-        lines.append([len(parts), site["tail"][0]])
-        parts.extend(site["tail"][1].split("\n"))
-    return "\n".join(parts), lines
-
-
-def _shown_name(name: str) -> str:
-    """The words of a name that tell: all but the top-level package of a dotted one."""
-    return name.partition(".")[2].replace(".", " ") or name
 
 
 def _context(owner: Definition | None, module: Module) -> str:
@@ -513,63 +349,7 @@ def _context(owner: Definition | None, module: Module) -> str:
     return " ".join([module.name.replace(".", " ").replace("_", " "), *leads])
 
 
-def _description(lines: list[str], type_text: str) -> str:
-    """What a parameter's documentation says, without the name and type that introduce it."""
-    if not lines:
-        return ""
-    first, *rest = [line.strip() for line in lines]
-    if (type_text and first.endswith(f": {type_text}")) or (
-        not type_text and rest and re.fullmatch(r"[\w*, ]+", first)
-    ):
-        return docstrings.lead(rest)  # NumPy: the name and its type have a line of their own
-    first = re.sub(r"^([\w*, ]+): \(([^)]*)\): ", r"\1 (\2): ", first)
-    field = re.match(r"^:\w+\s+[^:]+:\s*(.*)$", first)
-    bullet = re.match(r"^[*+-]\s+(?:\*\*|`{1,2})[^*`]+(?:\*\*|`{1,2})(?:[^-–—:]*?)\s*[-:–—]+\s*(.*)$", first)
-    google = re.match(r"^[\w*, ]+(?:\([^)]*\))?\s*:\s+(.*)$", first)
-    for match in (field, bullet, google):
-        if match:
-            said = docstrings.lead([match[1], *rest] if match[1] else rest)
-            return _OPTIONAL.sub("", said)
-    return docstrings.lead(rest) or first
-
-
 def _ordered_code(doc: docstrings.Docstring | None) -> tuple[str, ...]:
     if doc is None:
         return ()
     return tuple(block.code for block in doc.code)
-
-
-def _collapse(passages: Iterable[IndexedPassage]) -> list[IndexedPassage]:
-    """One passage for each text: the likeliest stays and names the others."""
-    groups: dict[tuple[str, str], list[IndexedPassage]] = defaultdict(list)
-    order: list[tuple[str, str]] = []
-    for number, passage in enumerate(passages):
-        documented = len(passage.lead.split()) >= _SHORT_DOC
-        if passage.kind == "parameter" and documented:
-            key = (f"parameter {passage.parameter}", passage.lead)
-        elif passage.kind == "symbol" and documented:
-            body = "\n".join(passage.text.split("\n")[passage.data["signature"].count("\n") + 1 :])
-            key = (f"symbol {passage.title.rpartition('.')[2]}", body)
-        else:
-            key = ("alone", str(number))
-        if key not in groups:
-            order.append(key)
-        groups[key].append(passage)
-    return [_merged(groups[key]) for key in order]
-
-
-def _merged(group: list[IndexedPassage]) -> IndexedPassage:
-    if len(group) == 1:
-        return group[0]
-    best = max(group, key=lambda passage: (passage.prior, -len(passage.title)))
-    others = {
-        passage.symbol: passage
-        for passage in group
-        if passage.symbol
-        and passage.symbol != best.symbol
-        and (passage.data["public"] or not best.data["public"])
-    }
-    also = list(others)[:_MAX_SITES]
-    words = " ".join([best.words, *map(_shown_name, also)])
-    sites = [passage.data["site"] for passage in others.values() if "site" in passage.data][:_MAX_SITES]
-    return best._replace(words=words, data={**best.data, "also": also, "sites": sites})

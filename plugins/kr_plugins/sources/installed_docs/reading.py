@@ -11,91 +11,23 @@ import io
 import re
 import tokenize
 import warnings
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from kr_plugins.sources.installed_docs import docstrings
+from kr_plugins.sources.installed_docs.definitions import Definition, Module, Parameter
+from kr_plugins.sources.installed_docs.verbatim import Verbatim, with_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-DefinitionKind = Literal["function", "class", "property", "attribute", "constant"]
+    from kr_plugins.sources.installed_docs import docstrings
+    from kr_plugins.sources.installed_docs.definitions import DefinitionKind
+
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONSTANT_LIMIT = 600
 _NOT_A_FIELD = re.compile(r"[\"']?(?:[\w.]+\.)?(?:ClassVar\b|KW_ONLY\b)")
-_ESCAPE = re.compile(r"\\([\\'\"])")
 _MAX_BYTES = 5_000_000
 """A larger file is generated data, not something that documents itself (it is skipped, and noted)."""
-
-
-@dataclass(slots=True)
-class Parameter:
-    """One argument of a signature or one field of a class."""
-
-    name: str
-    source: str
-    """Verbatim: `timeout: float = 5`."""
-    line: int
-    annotation: str | None = None
-    default: str | None = None
-    required: bool = False
-    star: str = ""
-    """`*` or `**` where it takes any number of arguments."""
-    doc: docstrings.Docstring | None = None
-    doc_line: int = 0
-    tail: tuple[int, str] | None = None
-    """Line and text of a default that stands far from the name."""
-
-
-@dataclass(slots=True)
-class Definition:
-    """A function, class, property, attribute or constant."""
-
-    kind: DefinitionKind
-    module: str
-    qualname: str
-    path: str
-    """Relative to the folder that holds the package: `httpx/_api.py`."""
-    line: int
-    signature: str
-    """Verbatim, dedented: the `def` or `class` line to its colon, or the whole assignment."""
-    doc: docstrings.Docstring | None = None
-    doc_line: int = 0
-    """The file's line of the first line of the cleaned docstring."""
-    parameters: list[Parameter] = field(default_factory=list)
-    returns: str | None = None
-    bases: tuple[str, ...] = ()
-    constructor: tuple[int, str] | None = None
-    """Line and signature of a class's `__init__`, where it has one."""
-    deprecated: bool = False
-    forwards: str | None = None
-    """The callable to which a function passes its `**kwargs` on."""
-    fields: bool = False
-    """A class whose annotated attributes are what its constructor takes."""
-    value: str | None = None
-    """What is assigned to an attribute or constant, verbatim."""
-
-    @property
-    def name(self) -> str:
-        """The last part of the name."""
-        return self.qualname.rpartition(".")[2]
-
-
-@dataclass(slots=True)
-class Module:
-    """What one file defines and imports."""
-
-    name: str
-    path: str
-    definitions: dict[str, Definition] = field(default_factory=dict)
-    imports: dict[str, tuple[str, str | None]] = field(default_factory=dict)
-    """Local name to (module, name in it or None for the module itself)."""
-    stars: list[str] = field(default_factory=list)
-    exported: frozenset[str] | None = None
-    """`__all__`, where it is a plain list."""
-    doc: docstrings.Docstring | None = None
-    doc_line: int = 0
 
 
 class Unreadable(Exception):  # noqa: N818  it names the state of the file
@@ -134,7 +66,7 @@ def _decode(raw: bytes) -> str:
 class _Reader:
     def __init__(self, module: Module, text: str, *, is_package: bool) -> None:
         self.module = module
-        self.lines = text.split("\n")
+        self.text = Verbatim(text)
         self.package = module.name if is_package else module.name.rpartition(".")[0]
         self.overloads: set[str] = set()
 
@@ -190,11 +122,11 @@ class _Reader:
             prefix + node.name,
             self.module.path,
             node.lineno,
-            self.header(node),
+            self.text.header(node),
             doc,
             doc_line,
             self.parameters(node.args, method=bool(prefix) and "staticmethod" not in decorators),
-            self.segment(node.returns) if node.returns else None,
+            self.text.segment(node.returns) if node.returns else None,
             deprecated="deprecated" in decorators or _says_deprecated(doc),
             forwards=_forwards(node),
         )
@@ -209,7 +141,7 @@ class _Reader:
             prefix + node.name,
             self.module.path,
             node.lineno,
-            self.header(node),
+            self.text.header(node),
             doc,
             doc_line,
             bases=bases,
@@ -250,16 +182,16 @@ class _Reader:
             return
         doc, doc_line = None, 0
         if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-            doc, doc_line = self.parsed(following.value)
+            doc, doc_line = self.text.parsed(following.value)
         if doc is None:
-            doc, doc_line = self.comment_beside(node) or self.comment_above(node.lineno)
-        source = self.segment(node)
+            doc, doc_line = self.text.comment_beside(node) or self.text.comment_above(node.lineno)
+        source = self.text.segment(node)
         if len(source) > _CONSTANT_LIMIT:
             if doc is None:
                 return
             source = source[:_CONSTANT_LIMIT].rpartition("\n")[0] or source.split("\n")[0]
-        annotation = self.segment(node.annotation) if isinstance(node, ast.AnnAssign) else None
-        value = self.segment(node.value)[:_CONSTANT_LIMIT] if node.value is not None else None
+        annotation = self.text.segment(node.annotation) if isinstance(node, ast.AnnAssign) else None
+        value = self.text.segment(node.value)[:_CONSTANT_LIMIT] if node.value is not None else None
         kind: DefinitionKind = "attribute" if prefix else "constant"
         for name in names:
             self.add(
@@ -303,92 +235,23 @@ class _Reader:
             else:
                 self.module.imports[alias.asname or alias.name] = (source, alias.name)
 
-    # -- verbatim text --
-
-    def segment(self, node: ast.expr | ast.stmt | ast.arg) -> str:
-        """The source of a node, dedented to its first column."""
-        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
-        start = self.column(first, node.col_offset)
-        end = self.column(last, node.end_col_offset or 0)
-        if first == last:
-            return self.lines[first][start:end]
-        middle = [_dedent(line, start) for line in self.lines[first + 1 : last]]
-        return "\n".join([self.lines[first][start:], *middle, _dedent(self.lines[last][:end], start)])
-
-    def column(self, line: int, offset: int) -> int:
-        """`ast` counts bytes; strings count characters."""
-        text = self.lines[line]
-        return offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))
-
-    def header(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-        first = node.lineno - 1
-        stop = max(first + 1, node.body[0].lineno - 1)
-        indent = node.col_offset
-        last = max((part.end_lineno or 0 for part in _head(node)), default=0) - 1
-        taken = []
-        for number in range(first, min(stop, first + 60)):
-            line = self.lines[number]
-            taken.append(_dedent(line, indent).rstrip())
-            bare = line.split("#")[0].rstrip()
-            if (
-                number >= last
-                and bare.endswith(":")
-                and (number > first or isinstance(node, ast.ClassDef) or ")" in bare)
-            ):
-                break
-        return "\n".join(taken)
+    # -- what a node says of itself --
 
     def docstring(
         self, node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     ) -> tuple[docstrings.Docstring | None, int]:
         if node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
-            return self.parsed(node.body[0].value)
+            return self.text.parsed(node.body[0].value)
         return None, 0
-
-    def parsed(self, constant: ast.Constant) -> tuple[docstrings.Docstring | None, int]:
-        if not isinstance(constant.value, str) or not constant.value.strip():
-            return None, 0
-        value = constant.value
-        first, last = constant.lineno - 1, (constant.end_lineno or constant.lineno) - 1
-        taken = self.lines[first : last + 1]
-        taken[-1] = taken[-1][: self.column(last, constant.end_col_offset or 0)]
-        taken[0] = taken[0][self.column(first, constant.col_offset) :]
-        source = "\n".join(taken)
-        # An escaped or joined line break would move all lines that follow it.
-        if source.count("\n") != value.count("\n") or "\\" in source:
-            value = _line_by_line(source)
-        lines, cut = docstrings.clean(value)
-        return docstrings.parse(lines), constant.lineno + cut
-
-    def comment_beside(self, node: ast.stmt) -> tuple[docstrings.Docstring, int] | None:
-        """`timeout = 5  #: Seconds to wait.`, Sphinx's form on the same line."""
-        number = node.end_lineno or node.lineno
-        line = self.lines[number - 1]
-        rest = line[self.column(number - 1, node.end_col_offset or 0) :].strip()
-        return (
-            (docstrings.parse([rest[2:].strip()]), number)
-            if rest.startswith("#:") and rest[2:].strip()
-            else None
-        )
-
-    def comment_above(self, line: int) -> tuple[docstrings.Docstring | None, int]:
-        """Sphinx reads `#:` comments above an attribute as its documentation."""
-        first = line - 1
-        while first > 0 and self.lines[first - 1].lstrip().startswith("#:"):
-            first -= 1
-        if first == line - 1:
-            return None, 0
-        comment = [text.lstrip()[2:].strip() for text in self.lines[first : line - 1]]
-        return docstrings.parse(comment), first + 1
 
     def parameters(self, arguments: ast.arguments, *, method: bool) -> list[Parameter]:
         found = []
-        for number, (argument, default) in enumerate(_with_defaults(arguments)):
+        for number, (argument, default) in enumerate(with_defaults(arguments)):
             if method and number == 0 and (arguments.posonlyargs or arguments.args):
                 continue
-            source = self.segment(argument)
+            source = self.text.segment(argument)
             if default is not None:
-                source = self.between(argument, default)
+                source = self.text.between(argument, default)
             annotation = argument.annotation
             doc, doc_line = self.annotated_doc(annotation)
             tail = None
@@ -398,16 +261,16 @@ class _Reader:
                 and isinstance(annotation.slice, ast.Tuple)
             ):
                 annotation = annotation.slice.elts[0]  # the type in `Annotated[type, ..., Doc("...")]`
-                source = self.between(argument, annotation)
+                source = self.text.between(argument, annotation)
                 if default is not None:
-                    tail = (default.lineno, self.segment(default))
+                    tail = (default.lineno, self.text.segment(default))
             found.append(
                 Parameter(
                     argument.arg,
                     source,
                     argument.lineno,
-                    self.segment(annotation) if annotation else None,
-                    self.segment(default) if default is not None else None,
+                    self.text.segment(annotation) if annotation else None,
+                    self.text.segment(default) if default is not None else None,
                     required=default is None and argument not in (arguments.vararg, arguments.kwarg),
                     star="*" if argument is arguments.vararg else "**" if argument is arguments.kwarg else "",
                     doc=doc,
@@ -429,22 +292,8 @@ class _Reader:
                 and part.args
                 and isinstance(part.args[0], ast.Constant)
             ):
-                return self.parsed(part.args[0])
+                return self.text.parsed(part.args[0])
         return None, 0
-
-    def between(self, argument: ast.arg, default: ast.expr) -> str:
-        first, last = argument.lineno - 1, (default.end_lineno or default.lineno) - 1
-        start = self.column(first, argument.col_offset)
-        end = self.column(last, default.end_col_offset or 0)
-        if first == last:
-            return self.lines[first][start:end]
-        return " ".join(
-            [
-                self.lines[first][start:].strip(),
-                *(line.strip() for line in self.lines[first + 1 : last]),
-                self.lines[last][:end].strip(),
-            ]
-        )
 
 
 def _forwards(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
@@ -471,21 +320,6 @@ def _says_deprecated(doc: docstrings.Docstring | None) -> bool:
     )
 
 
-def _dedent(line: str, indent: int) -> str:
-    return line[indent:] if not line[:indent].strip() else line.lstrip()
-
-
-def _with_defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
-    positional = [*arguments.posonlyargs, *arguments.args]
-    missing: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
-    yield from zip(positional, [*missing, *arguments.defaults], strict=True)
-    if arguments.vararg:
-        yield arguments.vararg, None
-    yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    if arguments.kwarg:
-        yield arguments.kwarg, None
-
-
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
     """The bodies of `if`, `try` and `with`, where definitions hide behind a version or a type check."""
     while isinstance(statement, ast.If):  # a generated chain of `elif` is deeper than Python's stack
@@ -501,52 +335,12 @@ def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield getattr(statement, "finalbody", [])
 
 
-def _head(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.expr | ast.arg]:
-    """What stands in the head of a definition: arguments, defaults and the return type, or bases."""
-    if isinstance(node, ast.ClassDef):
-        yield from node.bases
-        yield from (keyword.value for keyword in node.keywords)
-        return
-    for argument, default in _with_defaults(node.args):
-        yield argument
-        if default is not None:
-            yield default
-    if node.returns is not None:
-        yield node.returns
-
-
 def _extends_all(statement: ast.stmt) -> bool:
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Call)
         and _dotted(statement.value.func) in {"__all__.extend", "__all__.append"}
     )
-
-
-def _line_by_line(source: str) -> str:
-    """A string literal's text with the line breaks of its source, and with no others.
-
-    Escaped backslashes and quotes are read; other escapes stay as they are written, so that they are found there.
-    """
-    lines = [""] * (source.count("\n") + 1)
-    for token in tokenize.generate_tokens(io.StringIO(f"(\n{source}\n)").readline):
-        if token.type != tokenize.STRING:
-            continue
-        prefix, body = _literal(token.string)
-        for number, line in enumerate(body.split("\n"), start=token.start[0] - 2):
-            continued = (len(line) - len(line.rstrip("\\"))) % 2 == 1
-            shown = line[:-1] if continued and "r" not in prefix else line
-            lines[number] += shown if "r" in prefix else _ESCAPE.sub(r"\1", shown)
-    return "\n".join(lines)
-
-
-def _literal(source: str) -> tuple[str, str]:
-    """The prefix and the body of a string literal."""
-    start = min(source.find(mark) for mark in "'\"" if mark in source)
-    mark = source[start] * (
-        3 if source[start : start + 3] == source[start] * 3 and len(source) > start + 5 else 1
-    )
-    return source[:start].lower(), source[start + len(mark) : -len(mark)]
 
 
 def _is_overload(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

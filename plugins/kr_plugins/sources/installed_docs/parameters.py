@@ -1,0 +1,64 @@
+"""One parameter: where it is taken, and what its documentation says of it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from kr_plugins.sources.installed_docs import docstrings
+
+if TYPE_CHECKING:
+    from kr_plugins.sources.installed_docs.definitions import Definition, Parameter
+    from kr_plugins.sources.installed_docs.naming import Naming
+
+_OPTIONAL = re.compile(r"^\*?\(optional\)\*?[:,.]?\s+|^Optional[.:]\s+(?=[A-Z])", re.IGNORECASE)
+
+
+def site_of(definition: Definition, naming: Naming, parameter: Parameter | None) -> dict[str, Any]:
+    """Where a callable takes a parameter: what a citation of the signature needs."""
+    header = re.match(r"(?:async )?(?:def|class) \w+", definition.signature)
+    return {
+        "symbol": naming.name,
+        "path": definition.path,
+        "header": header[0] if header else definition.name,
+        "line": definition.line,
+        "source": parameter.source if parameter else "",
+        "source_line": parameter.line if parameter else 0,
+        "tail": list(parameter.tail) if parameter and parameter.tail else None,
+        "required": [other.name for other in definition.parameters if other.required],
+    }
+
+
+def with_site(doc: str, doc_line: int, site: dict[str, Any]) -> tuple[str, list[list[int]]]:
+    """A parameter's documentation, the head of the callable and the argument itself, as one text with its lines."""
+    parts = doc.split("\n") if doc else []
+    lines = [[0, doc_line]] if parts else []
+    lines.append([len(parts), site["line"]])
+    parts.append(site["header"])
+    if site["source"]:
+        lines.append([len(parts), site["source_line"]])
+        parts.extend(site["source"].split("\n"))
+    if site["tail"]:
+        lines.append([len(parts), site["tail"][0]])
+        parts.extend(site["tail"][1].split("\n"))
+    return "\n".join(parts), lines
+
+
+def description(lines: list[str], type_text: str) -> str:
+    """What a parameter's documentation says, without the name and type that introduce it."""
+    if not lines:
+        return ""
+    first, *rest = [line.strip() for line in lines]
+    if (type_text and first.endswith(f": {type_text}")) or (
+        not type_text and rest and re.fullmatch(r"[\w*, ]+", first)
+    ):
+        return docstrings.lead(rest)  # NumPy: the name and its type have a line of their own
+    first = re.sub(r"^([\w*, ]+): \(([^)]*)\): ", r"\1 (\2): ", first)
+    field = re.match(r"^:\w+\s+[^:]+:\s*(.*)$", first)
+    bullet = re.match(r"^[*+-]\s+(?:\*\*|`{1,2})[^*`]+(?:\*\*|`{1,2})(?:[^-–—:]*?)\s*[-:–—]+\s*(.*)$", first)
+    google = re.match(r"^[\w*, ]+(?:\([^)]*\))?\s*:\s+(.*)$", first)
+    for match in (field, bullet, google):
+        if match:
+            said = docstrings.lead([match[1], *rest] if match[1] else rest)
+            return _OPTIONAL.sub("", said)
+    return docstrings.lead(rest) or first
