@@ -1,9 +1,277 @@
-"""Stub."""
+"""What every journal keeps to (`kr_core.Journal`)."""
 
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kr_core.testing import samples
+from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
+from kr_core.testing.second_process import SecondProcess, spend_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from kr_core.model import Event
+    from kr_core.protocols import Journal
+
+_SECONDS = 30.0
+_STORY = ("session", "story")
 
 
 class JournalContract(PluginContract):
-    """Stub."""
+    """What a journal keeps to: order, durability, exact budgets; also with a second process at work."""
 
     noun = "journal"
+
+    @pytest.fixture
+    def open_journal(self, project: Path) -> Iterator[Callable[[], Journal]]:
+        """Open the project's journal; each call opens it anew, while the others stay open."""
+        opened: list[Journal] = []
+
+        def open_it() -> Journal:
+            opened.append(self.build(project))
+            return opened[-1]
+
+        yield open_it
+        for journal in opened:
+            journal.close()
+
+    # -- events ------------------------------------------------------------------------------------------
+
+    def test_events_come_back_as_they_were(self, open_journal: Callable[[], Journal]) -> None:
+        """Events are read in the order of their appending, whole, with numbers from 1 that grow."""
+        journal = open_journal()
+        events = samples.events(5)
+        _keep(journal, events[:2])
+        _keep(journal, events[2:])
+        numbered = list(journal.read(0, 100))
+        assert [event for _number, event in numbered] == events, (
+            "the events read are not those appended, in their order; keep each event whole: id, time, run, kind "
+            "and data"
+        )
+        numbers = [number for number, _event in numbered]
+        assert numbers[0] == 1, f"the first event has the number {numbers[0]}; numbers begin at 1"
+        assert numbers == sorted(set(numbers)), (
+            f"the numbers {numbers} do not grow; give each event a higher one"
+        )
+
+    def test_reading_goes_on_after_a_number(self, open_journal: Callable[[], Journal]) -> None:
+        """`read(after, limit)` gives at most `limit` events, beginning with the one after `after`."""
+        journal = open_journal()
+        events = samples.events(6)
+        _keep(journal, events)
+        numbers = [number for number, _event in journal.read(0, 100)]
+        page = list(journal.read(numbers[1], 3))
+        assert page == list(zip(numbers[2:5], events[2:5], strict=True)), (
+            "`read(after, limit)` did not give the `limit` events after the number `after`, in order; "
+            "logs are fed by it, and would lose or repeat events"
+        )
+        assert list(journal.read(numbers[-1], 3)) == [], "`read` gave events after the last one; give none"
+
+    def test_what_is_confirmed_survives_the_process(
+        self, project: Path, open_journal: Callable[[], Journal]
+    ) -> None:
+        """An event whose future has resolved is there, though the process ended the moment after."""
+        with SecondProcess(
+            "append_events", self.module, self.noun, self.settings, project, run="killed", count=5
+        ) as process:
+            process.go()
+            ids = process.result()
+        found = [event.id for _number, event in open_journal().read(0, 100)]
+        assert found == ids, (
+            f"{len(ids)} events were confirmed, and {len(found)} are there after the process ended without `close`; "
+            "resolve the future only when the events are on the disk"
+        )
+
+    def test_a_journal_opened_anew_has_all(self, open_journal: Callable[[], Journal]) -> None:
+        """Events, cursors, steps and budgets are there when the journal is opened anew, and numbers go on."""
+        journal, events = open_journal(), samples.events(3)
+        _keep(journal, events[:2])
+        journal.advance("log", 2)
+        journal.keep_step("run", "key", {"kept": True})
+        journal.spend(*_STORY, "grant", 3)
+        journal.close()
+        again = open_journal()
+        _keep(again, events[2:])
+        numbered = list(again.read(0, 100))
+        assert [event for _number, event in numbered] == events, (
+            "a journal that was closed and opened anew does not have the events; keep them in `setup.state_folder`"
+        )
+        assert len({number for number, _event in numbered}) == 3, (
+            "a number was given twice; go on where it ended"
+        )
+        kept = (again.cursor("log"), again.step("run", "key"), again.spent(*_STORY))
+        assert kept == (2, {"kept": True}, 1), (
+            f"cursor, step and calls spent are {kept} after opening the journal anew, not (2, {{'kept': True}}, 1); "
+            "keep them in `setup.state_folder` too"
+        )
+
+    def test_threads_lose_nothing(self, open_journal: Callable[[], Journal]) -> None:
+        """Four threads append at once: each event is there once, in its thread's order."""
+        journal = open_journal()
+        batches = {f"thread-{n}": samples.events(25, f"thread-{n}") for n in range(4)}
+
+        def append(events: Sequence[Event]) -> None:
+            for future in [journal.append([event]) for event in events]:
+                future.result(_SECONDS)
+
+        threads = [threading.Thread(target=append, args=(events,)) for events in batches.values()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        read = [event for _number, event in journal.read(0, 1000)]
+        for run, events in batches.items():
+            mine = [event.id for event in read if event.run == run]
+            assert mine == [event.id for event in events], (
+                f"of {len(events)} events of one of four threads {len(mine)} are there, or their order is another; "
+                "give numbers and write under one lock"
+            )
+
+    def test_closing_waits_for_what_is_queued(self, open_journal: Callable[[], Journal]) -> None:
+        """`close` returns when everything queued is durable."""
+        journal, events = open_journal(), samples.events(50)
+        futures = [journal.append([event]) for event in events]
+        journal.close()
+        waiting = sum(not future.done() for future in futures)
+        assert not waiting, (
+            f"`close` returned while {waiting} appends were not confirmed; write what is queued first, and resolve "
+            "the futures"
+        )
+        found = len(open_journal().read(0, 100))
+        assert found == len(events), (
+            f"{len(events)} events were queued before `close`, and {found} are there; write what is queued first"
+        )
+
+    @pytest.mark.parametrize("kind", HOSTILE)
+    def test_hostile_text_is_data(self, kind: str, open_journal: Callable[[], Journal]) -> None:
+        """Whatever stands in an event's data or a step's result comes back as it was."""
+        journal, events = open_journal(), samples.events(2, text=HOSTILE[kind])
+        _keep(journal, events)
+        journal.keep_step("run", "key", {"text": HOSTILE[kind]})
+        assert [event for _number, event in journal.read(0, 10)] == events, (
+            f"an event with a hostile text ({kind}) did not come back as it was; keep `data` as JSON"
+        )
+        assert journal.step("run", "key") == {"text": HOSTILE[kind]}, (
+            f"a step's result with a hostile text ({kind}) did not come back as it was; keep it as JSON"
+        )
+
+    # -- cursors and steps -------------------------------------------------------------------------------
+
+    def test_each_log_has_a_cursor(self, open_journal: Callable[[], Journal]) -> None:
+        """A cursor begins at 0 and is where its own log has put it."""
+        journal = open_journal()
+        _keep(journal, samples.events(5))
+        assert journal.cursor("one") == 0, "a log that has confirmed nothing has the cursor 0"
+        journal.advance("one", 3)
+        journal.advance("two", 5)
+        journal.advance("one", 4)
+        cursors = (journal.cursor("one"), journal.cursor("two"))
+        assert cursors == (4, 5), (
+            f"the cursors of two logs are {cursors}, not (4, 5); keep one for each log, and let `advance` set it"
+        )
+
+    def test_the_first_result_of_a_step_stays(self, open_journal: Callable[[], Journal]) -> None:
+        """A step's result is kept once; a second one is ignored; each run has its own."""
+        journal = open_journal()
+        assert journal.step("run", "key") is None, "a step that has no result gives None"
+        result = {"list": [1, 2.5, "three", None, True], "nested": {"a": {"b": []}}}
+        journal.keep_step("run", "key", result)
+        journal.keep_step("run", "key", "another")
+        assert journal.step("run", "key") == result, (
+            f"the step's result is {journal.step('run', 'key')!r}, not the first one; ignore a second result"
+        )
+        assert journal.step("other run", "key") is None, (
+            "a step of another run has this run's result; keep them apart"
+        )
+        assert journal.step("run", "other key") is None, (
+            "another step has this step's result; keep them apart"
+        )
+
+    # -- budgets -----------------------------------------------------------------------------------------
+
+    def test_a_budget_has_its_limit(self, open_journal: Callable[[], Journal]) -> None:
+        """So many calls are given as the limit says; each story of each session has its own."""
+        journal = open_journal()
+        given = [journal.spend(*_STORY, f"grant-{number}", 2) for number in range(4)]
+        assert given == [True, True, False, False], (
+            f"with a limit of 2, four calls were answered {given}; give a call only while fewer than `limit` are taken"
+        )
+        assert journal.spent(*_STORY) == 2, f"2 calls were given, and `spent` says {journal.spent(*_STORY)}"
+        assert not journal.spend("session", "another", "none", 0), (
+            "with a limit of 0 a call was given; give none"
+        )
+        others = [
+            journal.spend(session, story, f"{session}/{story}", 1)
+            for session, story in (("session", "another"), ("another", "story"))
+        ]
+        assert others == [True, True], (
+            "a story's calls were counted for another story or session; count by session and story"
+        )
+
+    def test_a_grant_is_charged_once(self, open_journal: Callable[[], Journal]) -> None:
+        """The same grant asked for again is given again and costs nothing, also when the budget is used up."""
+        journal = open_journal()
+        given = [journal.spend(*_STORY, "grant", 1) for _ in range(3)]
+        assert given == [True, True, True], (
+            f"the same grant was answered {given}; a grant that was given is given again: a run that is resumed asks "
+            "for it a second time"
+        )
+        assert journal.spent(*_STORY) == 1, (
+            f"one grant, asked for three times, cost {journal.spent(*_STORY)} calls; count each grant once"
+        )
+
+    def test_a_refund_gives_the_call_back(self, open_journal: Callable[[], Journal]) -> None:
+        """A call that was never sent can be taken by another; it is given back once."""
+        journal = open_journal()
+        for grant in ("one", "two"):
+            journal.spend(*_STORY, grant, 2)
+        journal.refund("one")
+        journal.refund("one")
+        assert journal.spent(*_STORY) == 1, (
+            f"of 2 calls one was given back (twice), and `spent` says {journal.spent(*_STORY)}, not 1; "
+            "forget the grant that is refunded, and nothing else"
+        )
+        assert journal.spend(*_STORY, "three", 2), (
+            "a call that was given back cannot be taken; count what is left"
+        )
+
+    def test_a_budget_is_exact_across_processes(
+        self, project: Path, open_journal: Callable[[], Journal]
+    ) -> None:
+        """Two processes that ask at the same time get together what the limit says."""
+        journal = open_journal()
+        asked = {"count": 40, "limit": 40}
+        with SecondProcess(
+            "spend_calls", self.module, self.noun, self.settings, project, grants="theirs", **asked
+        ) as process:
+            process.go()
+            mine = spend_calls(journal, "mine", **asked)
+            given = mine + process.result()
+        assert (given, journal.spent(*_STORY)) == (40, 40), (
+            f"two processes were given {given} calls, and `spent` says {journal.spent(*_STORY)}, at a limit of 40; "
+            "read and write the budget in one transaction, or under one lock on the file"
+        )
+
+
+def _keep(journal: Any, events: Sequence[Event]) -> None:
+    """Append events and wait until they are durable."""
+    future = journal.append(events)
+    result = getattr(future, "result", None)
+    assert callable(result), (
+        f"`append` returned {type(future).__name__}; return a concurrent.futures.Future that resolves when the events "
+        "are durable"
+    )
+    try:
+        result(_SECONDS)
+    except TimeoutError:
+        pytest.fail(
+            f"the future of `append` did not resolve within {_SECONDS:g} s; resolve it when they are durable"
+        )
+    except Exception as error:
+        pytest.fail(f"events could not be kept: {type(error).__name__}: {error}; `data` is any JSON value")

@@ -1,9 +1,129 @@
-"""Stub."""
+"""What every log keeps to (`kr_core.Log`)."""
 
+from __future__ import annotations
+
+import re
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kr_core.protocols import LogRecord
+from kr_core.testing import samples
+from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 
 class LogContract(PluginContract):
-    """Stub."""
+    """What a log keeps to, seen by what it holds afterwards."""
 
     noun = "log"
+
+    def kept(self, project: Path, ids: Sequence[str]) -> list[str]:
+        """Which of these events the log holds, by id, in the log's order, each as often as it is there.
+
+        By default the ids are looked for in the files of the project; override it for a log that keeps its
+        events elsewhere, or without their ids.
+        """
+        wanted = re.compile("|".join(map(re.escape, ids)).encode())
+        files = sorted(path for path in project.rglob("*") if path.is_file())
+        return [found.decode() for file in files for found in wanted.findall(file.read_bytes())]
+
+    def test_events_are_kept_in_order(self, project: Path) -> None:
+        """Every event is there once, in order, when `write` returns."""
+        records = _records(7)
+        log = self.build(project)
+        self._write(log, records[:3])
+        self._holds(project, records[:3])
+        self._write(log, records[3:])
+        self._holds(project, records)
+
+    def test_what_comes_again_is_skipped(self, project: Path) -> None:
+        """Events that it has are skipped when they come again, also among new ones."""
+        records = _records(6)
+        log = self.build(project)
+        self._write(log, records[:4])
+        self._write(log, records[:4])
+        self._write(log, records[2:])
+        self._holds(project, records)
+
+    def test_it_remembers_across_programs(self, project: Path) -> None:
+        """A log opened anew knows what it has."""
+        records = _records(6)
+        self._write(self.build(project), records[:4])
+        self._write(self.build(project), records[1:])
+        self._holds(project, records)
+
+    def test_nothing_to_write_is_no_error(self, project: Path) -> None:
+        """An empty batch changes nothing."""
+        records, log = _records(2), self.build(project)
+        self._write(log, [])
+        self._write(log, records)
+        self._write(log, [])
+        self._holds(project, records)
+
+    def test_many_at_once(self, project: Path) -> None:
+        """A thousand events in one batch are all there."""
+        records = _records(1000)
+        self._write(self.build(project), records)
+        self._holds(project, records)
+
+    def test_what_it_is_given_stays_as_it_is(self, project: Path) -> None:
+        """Events belong to the journal and to the other logs too."""
+        records = _records(3)
+        before = deepcopy(records)
+        self._write(self.build(project), records)
+        assert records == before, (
+            "the log changed the events that it was given; the other logs get the same ones: work on copies"
+        )
+
+    @pytest.mark.parametrize("kind", HOSTILE)
+    def test_hostile_text_is_data(self, project: Path, kind: str) -> None:
+        """Whatever stands in an event's data, it is kept, and so are those after it."""
+        records = _records(3, HOSTILE[kind])
+        log = self.build(project)
+        self._write(log, records[:2])
+        self._write(log, records[1:])
+        self._holds(project, records)
+
+    def _write(self, log: Any, records: Sequence[LogRecord]) -> None:
+        try:
+            log.write(records)
+        except Exception as error:
+            raise AssertionError(
+                f"the log raised {type(error).__name__}: {error}; raise only where the events could not be kept: "
+                "data is any JSON value, and texts may hold anything"
+            ) from error
+
+    def _holds(self, project: Path, records: Sequence[LogRecord]) -> None:
+        """The log has exactly these events."""
+        ids = [record.event.id for record in records]
+        held = self.kept(project, ids)
+        assert held, (
+            "none of the events is in a file of the project after `write` returned; write them out before it "
+            "returns, or override `kept` in the contract class to say where this log keeps them"
+        )
+        missing = [number for number, one in enumerate(ids, 1) if one not in held]
+        assert not missing, (
+            f"events {_some(missing)} of {len(ids)} are missing; `write` keeps all events that it is given before it "
+            "returns, or raises"
+        )
+        twice = [number for number, one in enumerate(ids, 1) if held.count(one) > 1]
+        assert not twice, (
+            f"events {_some(twice)} of {len(ids)} are there twice; a batch may come again: skip the events that the "
+            "log has, by their id, also after a restart"
+        )
+        assert held == ids, "the events are in another order than they were given; append them as they come"
+
+
+def _records(count: int, text: str = "") -> list[LogRecord]:
+    return [LogRecord(number, event) for number, event in enumerate(samples.events(count, text=text), 1)]
+
+
+def _some(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:5]))
+    return f"{shown}, ..." if len(numbers) > 5 else shown

@@ -1,9 +1,111 @@
-"""Stub."""
+"""What every renderer keeps to (`kr_core.Renderer`)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kr_core.model import SKELETON_MARK
+from kr_core.testing import samples
+from kr_core.testing.hostile import EVALUATED, HOSTILE, PLAIN
 from kr_core.testing.plugin import PluginContract
+from kr_core.testing.watching import watched
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kr_core.model import Report
+
+_CLAIMS = ("Pass one number to `send`.", "The default is five seconds.")
 
 
 class RendererContract(PluginContract):
-    """Stub."""
+    """What a renderer keeps to, tried with reports whole, empty and hostile."""
 
     noun = "renderer"
+
+    def test_claims_and_code_are_printed(self, project: Path) -> None:
+        """Each claim and code example stands in the report as it is, so that it can be verified."""
+        report = samples.report(_CLAIMS)
+        text = self._rendered(project, report)
+        assert report.query.topic in text, "the report does not name its topic; print `report.query.topic`"
+        for claim in report.draft.summary:
+            assert claim.text in text, (
+                f"the claim {claim.text!r} is not in the report as it stands; print each `draft.summary` text "
+                "unchanged, so that `kr verify` finds it again"
+            )
+        if samples.CODE not in text:
+            pytest.fail("the code example is not in the report; print `draft.summary_code`")
+
+    def test_citations_are_printed(self, project: Path) -> None:
+        """Each citation stands in the report: its number, where it leads, and where the quote stands there."""
+        report = samples.report(_CLAIMS)
+        text = self._rendered(project, report)
+        for citation in report.draft.citations:
+            for said in (f"[{citation.n}]", citation.url, citation.locator):
+                assert said in text, (
+                    f"{said!r} of citation {citation.n} is not in the report; "
+                    "print `n`, `url` and `locator` of each of `draft.citations`"
+                )
+
+    def test_it_is_pure(self, project: Path) -> None:
+        """The same report gives the same text, is not changed, and nothing is written or sent."""
+        report = samples.report(_CLAIMS)
+        before, renderer = report.model_dump_json(), self.build(project)
+        with watched("writes", "network", "process") as touched:
+            texts = [self._rendered(project, report, renderer) for _ in range(3)]
+        texts.append(self._rendered(project, report))
+        assert len(set(texts)) == 1, (
+            "the same report was rendered differently the second time; let the text depend on the report alone "
+            "(`report.research_date` is its date): no clock, no chance, nothing kept between calls"
+        )
+        assert report.model_dump_json() == before, (
+            "the renderer changed the report; work on copies (`model_copy(update=...)`)"
+        )
+        assert not touched, (
+            f"the renderer touched something outside ({touched[0]}); "
+            "a renderer only reads templates: the store keeps the text"
+        )
+
+    def test_an_empty_report_is_a_skeleton(self, project: Path) -> None:
+        """A report without any content gives a text that says so."""
+        text = self._rendered(project, samples.report((), mark=SKELETON_MARK))
+        assert samples.report().query.topic in text, (
+            "an empty report is rendered without its topic; render the head also where the draft is empty"
+        )
+        assert SKELETON_MARK in text, (
+            f"an empty report does not say that it is one; print `report.mark` where there is one ({SKELETON_MARK})"
+        )
+
+    @pytest.mark.parametrize("kind", HOSTILE)
+    def test_hostile_text_is_data(self, project: Path, kind: str) -> None:
+        """Text from sources is printed, never evaluated, whatever stands in it."""
+        hostile = HOSTILE[kind]
+        report = samples.report((hostile, *_CLAIMS), topic=f"timeout {hostile}")
+        text = self._rendered(project, report)
+        assert EVALUATED not in text, (
+            f"the renderer evaluated `7191 * 7193`, which stood in a claim ({kind}); "
+            "hand texts to a template as values, never as a part of it"
+        )
+        for claim in _CLAIMS:
+            assert claim in text, (
+                f"a hostile claim ({kind}) took the claim {claim!r} with it; print each claim by itself"
+            )
+        if kind in PLAIN:
+            assert hostile in text, (
+                f"the claim {hostile!r} is not in the report as it stands; print it unchanged: not as a format, "
+                "not as a template, not as a part of either"
+            )
+
+    def _rendered(self, project: Path, report: Report, renderer: Any = None) -> str:
+        try:
+            text = (renderer or self.build(project)).render(report)
+        except Exception as error:
+            raise AssertionError(
+                f"the renderer raised {type(error).__name__}: {error}; every report is rendered, "
+                "also an empty one and one with hostile text"
+            ) from error
+        assert isinstance(text, str), f"the renderer returned {type(text).__name__}; return the text"
+        assert text.strip(), "the renderer returned an empty text; render the head at least"
+        return text

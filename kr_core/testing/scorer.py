@@ -1,9 +1,112 @@
-"""Stub."""
+"""What every scorer keeps to (`kr_core.Scorer`)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kr_core.model import Draft, Finding, Outcome, Score
+from kr_core.testing import samples
+from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
+from kr_core.testing.watching import watched
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_FROM = {"high": 80, "medium": 50, "low": 0}
+_UP_TO = {"high": 100, "medium": 79, "low": 49}
 
 
 class ScorerContract(PluginContract):
-    """Stub."""
+    """What a scorer keeps to, tried with answers good, empty and hostile."""
 
     noun = "scorer"
+
+    def test_a_score_has_its_level_and_reasons(self, project: Path) -> None:
+        """A score is 0 to 100, its level that of the number, and it says why."""
+        for findings, draft in (_answer(), _answer(coverage=0.1), _answer(official=False), ([], Draft())):
+            score = self._scored(project, findings, draft)
+            assert isinstance(score, Score), (
+                f"the scorer returned {type(score).__name__}; return a kr_core.Score"
+            )
+            assert _FROM[score.level] <= score.score <= _UP_TO[score.level], (
+                f"the scorer gave {score.score} and called it `{score.level}`; "
+                "`high` is from 80, `medium` from 50, all else `low`"
+            )
+            assert score.reasons and all(reason.strip() for reason in score.reasons), (  # noqa: PT018
+                f"the scorer gave {score.score} without a reason; say in `reasons` what it rests on"
+            )
+
+    def test_nothing_found_is_low(self, project: Path) -> None:
+        """Without findings, or with a draft that cites nothing, the score is low, not an error."""
+        empty = Finding(outcome=Outcome.empty, reason="nothing")
+        for findings in ([], [("docs", empty)], [("docs", empty), ("wiki", samples.finding())]):
+            score = self._scored(project, findings, Draft())
+            assert score.level == "low", (
+                f"the scorer gave {score.score} to an answer that cites nothing; "
+                "without a citation there is nothing to be sure of: give `low`"
+            )
+
+    def test_it_is_pure(self, project: Path) -> None:
+        """The same answer gets the same score, nothing that was given is changed, and nothing else is read."""
+        findings, draft = _answer()
+        before = [finding.model_dump_json() for _source, finding in findings], draft.model_dump_json()
+        scorer = self.build(project)
+        with watched("reads", "writes", "network", "process") as touched:
+            scores = [self._scored(project, findings, draft, scorer) for _ in range(3)]
+        scores.append(self._scored(project, findings, draft))
+        assert all(score == scores[0] for score in scores), (
+            f"the same answer was scored {', '.join(str(score.score) for score in scores)}; "
+            "let the score depend on the arguments alone: no clock, no chance, nothing kept between calls"
+        )
+        after = [finding.model_dump_json() for _source, finding in findings], draft.model_dump_json()
+        assert after == before, (
+            "the scorer changed what it was given; work on copies (`model_copy(update=...)`)"
+        )
+        assert not touched, (
+            f"the scorer touched something outside ({touched[0]}); read what it needs in `build`, and score "
+            "from the arguments alone"
+        )
+
+    @pytest.mark.parametrize("kind", HOSTILE)
+    def test_hostile_text_is_scored(self, project: Path, kind: str) -> None:
+        """Whatever stands in the texts, there is a score."""
+        text = HOSTILE[kind]
+        findings, draft = _answer(text)
+        score = self._scored(project, findings, draft)
+        assert _FROM[score.level] <= score.score <= _UP_TO[score.level], (
+            f"a hostile text ({kind}) got the score {score.score} and the level `{score.level}`; "
+            "`high` is from 80, `medium` from 50, all else `low`"
+        )
+
+    def _scored(
+        self,
+        project: Path,
+        findings: Sequence[tuple[str, Finding]],
+        draft: Draft,
+        scorer: Any = None,
+    ) -> Score:
+        try:
+            score: Score = (scorer or self.build(project)).score(samples.query(), findings, draft)
+        except Exception as error:
+            raise AssertionError(
+                f"the scorer raised {type(error).__name__}: {error}; give a low score, with the reason, "
+                "where there is too little to go by"
+            ) from error
+        return score
+
+
+def _answer(
+    text: str = samples.SENTENCE, *, coverage: float = 0.9, official: bool = True
+) -> tuple[list[tuple[str, Finding]], Draft]:
+    """What the source `docs` found, and the draft made of it."""
+    found, draft = samples.finding(text), samples.draft([text])
+    passage = found.passages[0].model_copy(update={"coverage": coverage, "official": official})
+    citations = tuple(one.model_copy(update={"official": official}) for one in draft.citations)
+    return (
+        [("docs", found.model_copy(update={"passages": (passage,)}))],
+        draft.model_copy(update={"citations": citations, "passages": {1: passage}}),
+    )

@@ -1,9 +1,153 @@
-"""Stub."""
+"""What every store keeps to (`kr_core.Store`)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kr_core.errors import StorageError
+from kr_core.testing import samples
 from kr_core.testing.plugin import PluginContract
+from kr_core.testing.second_process import SecondProcess, keep_entries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_HOSTILE_NAMES = (
+    "../..", "..", ".", "/etc", "C:\\Windows", "con", "-rf", "a/b/c", "~", "index", "\u65e5\u672c\u8a9e", "\u202egnp",
+    "two\nlines", "quote\" and 'quote'", "{{ name }}", "%s", "x" * 300,
+)  # fmt: skip
+_HOSTILE_PATHS = ("../escaped.md", "../../escaped.md", "{root}/escaped.md", "frameworks/../../escaped.md")
 
 
 class StoreContract(PluginContract):
-    """Stub."""
+    """What a store keeps to, tried against a plain model of it, with a second process, and with hostile names."""
 
     noun = "store"
+
+    def test_it_behaves_like_its_model(self) -> None:
+        """Whatever is written, read, touched, dropped and opened anew, in any order, it holds what it should."""
+        from hypothesis import HealthCheck, settings
+        from hypothesis.stateful import run_state_machine_as_test
+
+        from kr_core.testing.store_machine import StoreMachine
+
+        run_state_machine_as_test(
+            lambda: StoreMachine(self),  # type: ignore[arg-type]
+            settings=settings(
+                derandomize=True,
+                database=None,
+                deadline=None,
+                max_examples=12,
+                stateful_step_count=12,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+
+    def test_a_new_knowledge_base_is_empty(self, project: Path) -> None:
+        """Where nothing was written there are no entries, and reading makes nothing."""
+        store = self.build(project)
+        before = _files(project)
+        assert list(store.entries()) == [], "a new knowledge base has entries; give none"
+        assert list(store.candidates(samples.query()).entries) == [], (
+            "a new knowledge base has candidates; give none"
+        )
+        assert store.read(samples.entry("parcel", "timeouts")) is None, (
+            "`read` gave a report that was never written; return None for one that is not there"
+        )
+        made = sorted(_files(project) - before)
+        assert not made, (
+            f"reading made {', '.join(made)}; make files on the first write: a knowledge base may be read-only"
+        )
+
+    def test_two_processes_lose_nothing(self, project: Path) -> None:
+        """Two processes that write at the same time keep every entry and every report."""
+        store = self.build(project)
+        with SecondProcess(
+            "keep_entries", self.module, self.noun, self.settings, project, framework="theirs", count=20
+        ) as process:
+            process.go()
+            wanted = set(keep_entries(store, "mine", 20))
+            wanted |= set(process.result())
+        for what, seen in (("the store that wrote", store), ("a store opened anew", self.build(project))):
+            entries = {entry.id: entry for entry in seen.entries()}
+            lost = wanted - entries.keys()
+            assert not lost, (
+                f"two processes wrote {len(wanted)} entries, and {what} lacks {len(lost)} of them; hold a lock on the "
+                "folder (`kr_core.locked`) from reading the index to writing it, and read it anew if it has changed"
+            )
+            torn = [
+                one.id
+                for one in entries.values()
+                if seen.read(one) != (f"# {one.topic}\n", {"topic": one.topic})
+            ]
+            assert not torn, (
+                f"two processes wrote at the same time, and {len(torn)} reports are not as they were written; "
+                "replace each file as a whole (`kr_core.write_atomically`)"
+            )
+
+    @pytest.mark.parametrize("name", _HOSTILE_NAMES, ids=lambda name: ascii(name[:12]))
+    def test_hostile_names_stay_inside(self, project: Path, name: str) -> None:
+        """A framework or topic of any name is kept inside the knowledge base, and found again."""
+        before = _files(project.parent)
+        kept: list[str] = []
+        for framework, topic in ((name, "timeouts"), ("parcel", name)):
+            entry = samples.entry(framework, topic)
+            try:
+                self.build(project).write(f"# {framework}\n", {}, entry)
+            except Exception as error:
+                raise AssertionError(
+                    f"`write` raised {type(error).__name__}: {error} for the framework {framework!r} and the topic "
+                    f"{topic!r}; the entry's path is safe as the engine made it: use that for the file's name"
+                ) from error
+            kept.append(entry.id)
+            again = self.build(project)
+            found = [
+                one for one in again.candidates(samples.query(framework, topic)).entries if one.id == entry.id
+            ]
+            assert found, (
+                f"the entry of the framework {framework!r} and the topic {topic!r} is not among the candidates for "
+                "both; give all entries whose framework has the same name (`kr_core.fold_name`), or more"
+            )
+            assert again.read(found[0]) == (f"# {framework}\n", {}), (
+                f"the report of {framework!r}, {topic!r} does not come back as it was written"
+            )
+        self._nothing_outside(project, before, name)
+
+    @pytest.mark.parametrize("path", _HOSTILE_PATHS)
+    def test_hostile_paths_stay_inside(self, project: Path, path: str) -> None:
+        """An entry whose path leads out of the knowledge base, as an index may say, is neither written nor read there."""
+        outside = project.parent
+        (outside / "escaped.md").write_text("secret\n", "utf-8")
+        (project / "escaped.md").write_text("secret\n", "utf-8")
+        before = _files(outside)
+        entry = samples.entry("parcel", "timeouts").model_copy(update={"path": path.format(root=outside)})
+        store = self.build(project)
+        read = store.read(entry)
+        assert read is None or "secret" not in read[0], (
+            f"`read` gave a file outside the knowledge base (path {path!r}); an index is a file that anybody may have "
+            "changed: check the path (`kr_core.inside`)"
+        )
+        try:
+            store.write("# escaped\n", {}, entry)
+        except StorageError:
+            pass  # to refuse is as good as to write it elsewhere
+        self._nothing_outside(project, before, path)
+
+    def _nothing_outside(self, project: Path, before: set[str], name: str) -> None:
+        allowed = ("project/knowledge-base/", "project/.kr/", "cache/")
+        made = sorted(file for file in _files(project.parent) - before if not file.startswith(allowed))
+        changed = [
+            file
+            for file in (project / "escaped.md", project.parent / "escaped.md")
+            if file.exists() and file.read_text("utf-8") != "secret\n"
+        ]
+        assert not made and not changed, (  # noqa: PT018  one message for both
+            f"{name!r} led out of the knowledge base: {', '.join([*made, *map(str, changed)])} was written; check the "
+            "path (`kr_core.inside`), and raise kr_core.StorageError for one that leaves the folder"
+        )
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}

@@ -1,0 +1,119 @@
+"""A second process that uses the same plugin in the same project at the same time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Self
+
+from kr_core.testing import samples
+from kr_core.testing.surroundings import build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+_START = (
+    "import json, sys; task = json.loads(sys.stdin.readline()); sys.path[:] = task['path']; "
+    "from kr_core.testing.second_process import work; work(task)"
+)
+_SECONDS = 120.0
+
+
+class SecondProcess:
+    """A process that has built the plugin, and waits for `go`.
+
+    Args:
+        task: what it will do, one of `_TASKS`.
+        module: the plugin's module; `noun` and `settings` likewise as in the contract.
+        project: the root of the project.
+        arguments: of the task; JSON values.
+
+    Raises:
+        AssertionError: it could not build the plugin.
+    """
+
+    def __init__(
+        self, task: str, module: str, noun: str, settings: Mapping[str, Any], project: Path, **arguments: Any
+    ) -> None:
+        told = {
+            "path": sys.path, "task": task, "module": module, "noun": noun, "settings": dict(settings),
+            "project": str(project), "arguments": arguments,
+        }  # fmt: skip
+        self._process = subprocess.Popen(  # noqa: S603  this interpreter
+            [sys.executable, "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+        self._tell(json.dumps(told))
+        said = self._process.stdout.readline() if self._process.stdout else ""
+        if said != "ready\n":
+            self._process.kill()
+            error = self._process.communicate()[1]
+            raise AssertionError(f"a second process could not build the plugin: {said}{error[-2000:]}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def go(self) -> None:
+        """Let it begin."""
+        self._tell("go")
+
+    def result(self) -> Any:
+        """What the task came to.
+
+        Raises:
+            AssertionError: it raised.
+        """
+        out, error = self._process.communicate(timeout=_SECONDS)
+        assert out.strip(), f"the plugin failed in a second process: {error[-2000:]}"
+        return json.loads(out)
+
+    def _tell(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+
+
+def work(task: Mapping[str, Any]) -> None:
+    """What the second process does; it ends at once afterwards, as if it had been killed."""
+    from pathlib import Path
+
+    component = build(task["module"], task["noun"], task["settings"], Path(task["project"]))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    print(json.dumps(_TASKS[task["task"]](component, **task["arguments"])), flush=True)
+    os._exit(0)
+
+
+def keep_entries(store: Any, framework: str, count: int) -> list[str]:
+    """Write entries; returns their ids."""
+    entries = [samples.entry(framework, f"topic {number}") for number in range(count)]
+    for one in entries:
+        store.write(f"# {one.topic}\n", {"topic": one.topic}, one)
+    return [one.id for one in entries]
+
+
+def spend_calls(journal: Any, grants: str, count: int, limit: int) -> int:
+    """Ask for calls of one story's budget; returns how many were given."""
+    return sum(journal.spend("session", "story", f"{grants}-{number}", limit) for number in range(count))
+
+
+def append_events(journal: Any, run: str, count: int) -> list[str]:
+    """Append events and wait until they are durable; returns their ids."""
+    events = samples.events(count, run)
+    for event in events:
+        journal.append([event]).result(_SECONDS)
+    return [event.id for event in events]
+
+
+_TASKS: dict[str, Callable[..., Any]] = {
+    "keep_entries": keep_entries,
+    "spend_calls": spend_calls,
+    "append_events": append_events,
+}
