@@ -1,8 +1,8 @@
 # ruff: noqa: INP001  read by Sphinx, not imported
 """How Sphinx builds these pages: `make docs`, into build/docs.
 
-The pages are plain Markdown that also reads well on a forge. So nothing in them is written for Sphinx alone: two
-things that it needs are made here from what stands there for every reader.
+The pages are plain Markdown that also reads well on a forge. So nothing in them is written for Sphinx alone: the
+navigation is made from the sections and links of the index.
 """
 
 from __future__ import annotations
@@ -27,18 +27,12 @@ html_show_copyright = False
 html_show_sphinx = False
 html_use_index = False
 
-_TITLED = re.compile(r'^(`{3,})(\w+) title="([^"]+)"$', re.MULTILINE)
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([\w/-]+)\.md\)")
 
 
-def _say_the_file(_app: Sphinx, _page: str, source: list[str]) -> None:
-    """Show the file that a block is written to above the block."""
-    source[0] = _TITLED.sub(r"\1{code-block} \2\n:caption: \3\n", source[0])
-
-
 def _navigate_as_the_index(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Make the navigation from the index's own sections and links."""
+    """Append to the index a hidden table of contents for each of its sections."""
     if page != "index":
         return
     parts = _SECTION.split(source[0])
@@ -49,6 +43,5 @@ def _navigate_as_the_index(_app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Connect the two."""
-    app.connect("source-read", _say_the_file)
+    """Make the navigation when the index is read."""
     app.connect("source-read", _navigate_as_the_index)

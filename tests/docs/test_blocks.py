@@ -40,6 +40,7 @@ def _command(block: Block) -> str:
     return "".join(line for line in lines if line.split("#")[0].strip() not in EXEMPT)
 
 
+@pytest.mark.req("I4")
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES])
 def test_the_blocks_of_a_page_run_in_order(
     page: str, tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]]

@@ -18,6 +18,7 @@ from reference import pages
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
+@pytest.mark.req("I4")
 def test_generated_pages_are_current() -> None:
     """What `make reference` would write stands in docs/reference."""
     for path, text in pages().items():
@@ -25,12 +26,26 @@ def test_generated_pages_are_current() -> None:
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-def test_every_hook_has_a_heading_and_an_example(noun: str) -> None:
+def test_every_hook_has_a_heading_and_its_contract(noun: str) -> None:
     """A new hook fails here until docs/reference/plugins.md describes it."""
     page = (ROOT / "docs" / "reference" / "plugins.md").read_text("utf-8")
     section = re.split(rf"^## {noun}$", page, flags=re.MULTILINE)[1].split("\n## ")[0]
     for said in ("**When it is called.**", "**When it fails.**", f"def {NOUNS[noun]}()"):
         assert said in section, f"plugins.md, {noun}: {said}"
+
+
+@pytest.mark.req("I4")
+@pytest.mark.parametrize("noun", NOUNS)
+def test_every_hook_has_a_how_to(noun: str) -> None:
+    """A new hook fails here until a page shows how to write, test and activate a plugin of its kind."""
+    page = (ROOT / "docs" / "how-to" / f"write-a-{noun}.md").read_text("utf-8")
+    for said in (
+        f"def {NOUNS[noun]}()",
+        f"({noun.capitalize()}Contract)",
+        "[project.entry-points.kr]",
+        "kr research",
+    ):
+        assert said in page, f"write-a-{noun}.md: {said}"
 
 
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES])
