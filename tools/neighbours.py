@@ -3,7 +3,7 @@
 
 Run by hand when the table is to be renewed, in an environment of its own, since KR does not depend on what it needs:
 
-    pip install numpy tokenizers safetensors snowballstemmer
+    pip install numpy tokenizers safetensors PyStemmer
     python tools/neighbours.py --model all-MiniLM-L6-v2 --packages .venv/lib/python3.11/site-packages
 
 The left side, words that a person may use, are the model's own whole words and the words of API documentation. The
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import snowballstemmer
+import Stemmer
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
@@ -211,7 +211,7 @@ def gelu(x: NDArray[np.float32]) -> NDArray[np.float32]:
 def table(encoder: Encoder, whole: set[str], documentation: set[str]) -> Iterator[str]:
     """The table's lines, in the order of their words; a word without neighbours has none."""
     left, right = sorted(whole | documentation), sorted(documentation)
-    stem = snowballstemmer.stemmer("porter").stemWord
+    stem = Stemmer.Stemmer("porter").stemWord
     stems = {word: stem(word) for word in left}
     vectors = encoder.embed(left)
     others = vectors[[word in documentation for word in left]]
