@@ -15,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SWITCHES = ("KR_CACHE_DIR", "KR_TRUST", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH")
+_SWITCHES = ("KR_CACHE_DIR", "KR_TRUST", "XDG_STATE_HOME", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH")
 
 
 @pytest.fixture(scope="session")

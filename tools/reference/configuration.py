@@ -65,6 +65,20 @@ knowledge_research:
 kr doctor
 ```
 
+## Trust
+
+A configuration comes with a project, which may be anybody's. So settings of a plugin that run a program (`command`,
+`argv`), or that send a secret from the environment (`{env: NAME}`) to an address of the project's own, work only after you have
+read the file and allowed it:
+
+```sh
+kr trust
+```
+
+It prints what it allows, each with its line. What is allowed is this text of the file in this place: any change asks anew.
+Until then whatever needs such a plugin ends with exit code 2 and says what to do, and the rest works. `kr trust --forget` undoes
+it; `KR_TRUST=all` allows every file, for machines whose every project is trusted already, as in CI.
+
 ## Keys
 
 @KEYS@
@@ -77,5 +91,6 @@ Keys of later versions are refused, not passed over: @LATER@.
 |---|---|
 | `KR_CACHE_DIR` | where the index of installed documentation lies, shared by projects; else the user's cache folder |
 | `VIRTUAL_ENV`, `CONDA_PREFIX` | an environment of the project, after `.venv` and `venv` in its folders |
+| `KR_TRUST` | `all` allows every configuration file; it has no other value |
 | `NO_COLOR` | no colour on a terminal |
 """
