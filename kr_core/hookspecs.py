@@ -4,7 +4,8 @@ A plugin is a module with one or more of the functions below, each marked `@kr_c
 point in the group `kr`; the entry point's name is the one that configuration and errors use. A hook is sync,
 takes no argument, does no I/O and returns a `Provider`: how to build one component from its own settings. It is
 called once, when the configuration names the plugin; a plugin that is not named is never imported. An exception
-in a hook, or a return value that is not a `Provider`, is reported as that plugin's fault.
+in a hook, or a return value that is not a `Provider`, is reported as that plugin's fault. A module may say
+`KR_CONTRACT = 1`, the version of this contract that it was written for; a KR that does not offer it says so.
 
     import kr_core
 
@@ -55,7 +56,9 @@ Component_co = TypeVar("Component_co", covariant=True)
 class Settings(BaseModel):
     """Base of a plugin's settings: frozen, and an unknown key is an error with file and line.
 
-    The text below a field is its description.
+    Names matter. What runs a program is called `command` or `argv`, and where something is sent `url`, `base_url`, `host`
+    or the like: a project's configuration may set those, but they work only after `kr trust` (an address: where the
+    same entry takes a secret, `{env: NAME}`). A plugin takes secrets from its settings alone, never from the environment.
     """
 
     model_config = ConfigDict(

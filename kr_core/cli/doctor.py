@@ -59,10 +59,6 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
     yield from _configuration_checks(config)
     with Pipeline(config, project=LocalProject(config.root, folder, config.environ)) as pipeline:
         yield from _environment_checks(pipeline)
-        try:
-            pipeline.check_names()
-        except ConfigError as error:
-            yield Check("plugins", "fault", str(error))
         external: list[str] = []
         yield from _active_checks(pipeline, external)
         yield from _other_plugin_checks(pipeline)
@@ -148,6 +144,7 @@ def _written(config: Config, key: tuple[str, ...]) -> bool:
 def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
     """Build what is active; the names of sources that leave the machine are added to `external`."""
     config = pipeline.config
+    said = set()
     held_back = () if trust.is_trusted(config) else trust.sensitive(config)
     there = {plugin.name for plugin in pipeline.registry.installed()}
     for noun, name, _key, by_default in pipeline.registry.named():
@@ -160,11 +157,17 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
         try:
             component = pipeline.registry.build(noun, name)  # type: ignore[call-overload]  # the overloads name each noun
         except KRError as error:
+            said.add(str(error))
             yield Check(label, "fault", str(error))
             continue
         yield Check(label, "ok", "built")
         if noun == "source" and getattr(component, "external", False):
             external.append(name)
+    try:
+        pipeline.check_names()
+    except ConfigError as error:  # a name that is not active, under `plugins`
+        if str(error) not in said:
+            yield Check("plugins", "fault", str(error))
 
 
 def _other_plugin_checks(pipeline: Pipeline) -> Iterator[Check]:
@@ -190,43 +193,45 @@ def _other_plugin_checks(pipeline: Pipeline) -> Iterator[Check]:
 
 def _store_checks(pipeline: Pipeline) -> Iterator[Check]:
     config = pipeline.config
-    base = config.knowledge_base
-    try:
-        entries = pipeline.store.entries()
-        gone = [entry.id for entry in entries if pipeline.store.read(entry) is None]
-    except KRError as error:
-        yield Check("knowledge base", "fault", str(error))
-    except Exception as error:  # a third party's store may raise anything
-        yield Check(
-            "knowledge base", "fault", f"{type(error).__name__}: {error}; see `store` in the configuration"
-        )
-    else:
-        yield _writable("knowledge base", base, f"{len(entries)} entries in {base}")
-        for name in gone:
-            said = f"{name}: its report is gone or empty; it is researched again when asked for"
+    for name, folder, read in (
+        ("knowledge base", config.knowledge_base, _read_entries),
+        ("journal", config.state_folder, _read_journal),
+    ):
+        fault = _unwritable(folder)
+        if fault:
+            yield Check(name, "fault", fault)
+            continue
+        try:
+            yield from read(pipeline)
+        except KRError as error:
+            yield Check(name, "fault", str(error))
+        except Exception as error:  # a third party's component may raise anything
+            todo = "repair it, or name another plugin in the configuration"
+            yield Check(name, "fault", f"{type(error).__name__}: {error}; {todo}")
+
+
+def _read_entries(pipeline: Pipeline) -> Iterator[Check]:
+    entries = pipeline.store.entries()
+    yield Check("knowledge base", "ok", f"{len(entries)} entries in {pipeline.config.knowledge_base}")
+    for entry in entries:
+        if pipeline.store.read(entry) is None:
+            said = f"{entry.id}: its report is gone or empty; it is researched again when asked for"
             yield Check("knowledge base", "note", said)
-    try:
-        pipeline.journal.read(0, 1)
-    except KRError as error:
-        yield Check("journal", "fault", str(error))
-    except Exception as error:  # as above
-        yield Check(
-            "journal", "fault", f"{type(error).__name__}: {error}; see `journal` in the configuration"
-        )
-    else:
-        yield _writable("journal", config.state_folder, f"in {config.state_folder}")
 
 
-def _writable(name: str, folder: Path, said: str) -> Check:
-    """Whether files can be made in a folder, which need not exist yet."""
+def _read_journal(pipeline: Pipeline) -> Iterator[Check]:
+    pipeline.journal.read(0, 1)
+    yield Check("journal", "ok", f"in {pipeline.config.state_folder}")
+
+
+def _unwritable(folder: Path) -> str:
+    """Why files cannot be made in a folder, which need not exist yet; empty where they can."""
     nearest = next(above for above in (folder, *folder.parents) if os.path.lexists(above))
     if not nearest.is_dir():
-        return Check(name, "fault", f"{nearest} is no folder; remove it, or name another place")
+        return f"{nearest} is no folder; remove it, or name another place"
     if not os.access(nearest, os.W_OK | os.X_OK):
-        return Check(
-            name, "fault", f"{nearest} cannot be written; change its permissions, or name another place"
-        )
-    return Check(name, "ok", said)
+        return f"{nearest} cannot be written; change its permissions, or name another place"
+    return ""
 
 
 # -- network ---------------------------------------------------------------------------------------------

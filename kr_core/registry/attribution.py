@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from kr_core.installed import InstalledPlugin
 
 __all__ = ["attributed", "fault_of", "twice"]
+
+_PATH = re.compile(r" \((?:/|[A-Za-z]:)[^()]*\)$")
+"""What Python adds to an ImportError: where this machine keeps the module."""
 
 
 def fault_of(plugin: InstalledPlugin, what: str, todo: str = "", name: str = "") -> PluginError:
@@ -62,11 +66,15 @@ def attributed(plugin: InstalledPlugin, phase: str, name: str = "") -> Iterator[
 
 def _told(plugin: InstalledPlugin, phase: str, error: BaseException) -> tuple[str, str]:
     """What is wrong, and what to do about it."""
-    what = f"failed to {phase}: {type(error).__name__}: {error}{_place(plugin, error)}"
+    said = _PATH.sub("", str(error)) if isinstance(error, ImportError) else str(error)
+    what = f"failed to {phase}: {type(error).__name__}: {said}{_place(plugin, error)}"
     if isinstance(error, ImportError) and (error.name or "").split(".")[0] == "kr_core":
         return contract.mismatch(plugin) or (what, contract.upgrade(plugin))
     if not isinstance(error, ModuleNotFoundError) or not error.name:
-        return what, ""
+        return (
+            what,
+            f"upgrade it, `pip install -U {plugin.distribution or plugin.package}`, or tell its authors",
+        )
     package = error.name.split(".")[0]
     if package == plugin.package:
         again = f"reinstall it: `pip install --force-reinstall {plugin.distribution}`"

@@ -1,0 +1,142 @@
+"""`kr doctor`: each thing that can be wrong is a line, and each line that is not `ok` says what to do."""
+
+from pathlib import Path
+
+import pytest
+from support import install
+
+from kr_core.config.schema import NO_EFFECT
+
+REFERENCE = Path(__file__).parents[2] / "docs/reference/configuration.md"
+OUTSIDE = """\
+import kr_core
+
+class Outside:
+    external = True
+    timeout_seconds = 5.0
+
+    async def query(self, query, context): ...
+
+@kr_core.hookimpl
+def kr_source():
+    return kr_core.Provider(lambda settings, setup: Outside())
+"""
+
+
+@pytest.fixture
+def doctor(kr, project_folder):
+    """`doctor(configuration, environment)`: the exit code, and what is said by name and state."""
+
+    def run(configuration="", env=None):
+        (project_folder / "kr.yaml").write_text(configuration)
+        done = kr("doctor", env=env)
+        assert (done.err, "Traceback" in done.out) == ("", False)
+        said = {}
+        for line in done.out.splitlines():
+            state, _, rest = line.partition("  ")
+            name, _, text = rest.strip().partition(": ")
+            said.setdefault((name, state.strip()), []).append(text)
+        return done.code, said
+
+    return run
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """The environment in which a source that leaves the machine is installed."""
+    site = tmp_path / "extra"
+    folder = install(site, "kr-outside", "1.0", {"kr_outside.py": OUTSIDE})
+    (folder / "entry_points.txt").write_text("[kr]\noutside = kr_outside\n")
+    return {"PYTHONPATH": str(site)}
+
+
+@pytest.mark.req("P7")
+def test_keys_without_effect(doctor):
+    """A key that does nothing yet is noted with its line where it is written, whatever its value; nothing else is."""
+    text = (
+        "knowledge_research:\n  fallback_if_mcp_unavailable: web_search\n  max_entries: 200\n  escalate_below: 50\n"
+        "  lessons_injection_budget: 10\n  git_commit: off\n  agent: duc\n  cache_ttl_days: 3\n"
+        "role_mapping:\n  knowledge_researcher_persona: x\ndefaults:\n  parallel: 1\n"
+    )
+    code, said = doctor(text)
+    assert code == 0
+    keys = [
+        *[f"kr.yaml:{line}: `{key}`" for line, key in zip((2, 3, 4, 5, 6, 7, 10, 12), NO_EFFECT, strict=True)]
+    ]
+    assert [
+        note.partition(" has no effect in this version; ")[0] for note in said["configuration", "note"]
+    ] == keys
+    assert ("configuration", "note") not in doctor()[1]
+
+
+@pytest.mark.req("P7")
+def test_the_reference_says_the_same():
+    """The page of the keys and the doctor agree on which of them have no effect."""
+    rows = [line for line in REFERENCE.read_text().splitlines() if "No effect in this version" in line]
+    assert {row.split("`")[1] for row in rows} == set(NO_EFFECT)
+
+
+def test_a_knowledge_base_that_cannot_be(doctor, project_folder):
+    """A file in the way of the knowledge base or of the state folder is a fault that says so."""
+    (project_folder / ".kr").write_text("")
+    code, said = doctor()
+    assert code == 2
+    assert said["journal", "fault"] == [
+        f"{project_folder / '.kr'} is no folder; remove it, or name another place"
+    ]
+    (project_folder / "taken").write_text("")
+    code, said = doctor("knowledge_research: {knowledge_base_path: taken/deep}\n")
+    assert code == 2
+    assert said["knowledge base", "fault"] == [
+        f"{project_folder / 'taken'} is no folder; remove it, or name another place"
+    ]
+
+
+def test_a_damaged_index(doctor, project_folder):
+    """An index that cannot be read is a fault with its file."""
+    (project_folder / "knowledge-base").mkdir()
+    (project_folder / "knowledge-base/index.yaml").write_text("entries: [")
+    code, said = doctor()
+    assert code == 2
+    assert "index.yaml" in said["knowledge base", "fault"][0]
+
+
+@pytest.mark.req("P2")
+def test_the_network(doctor, outside, tmp_path):
+    """Which sources leave the machine is said, by which proxy, and certificates that are not there."""
+    none = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"), "")  # fmt: skip
+    assert doctor(env=none)[1]["network", "ok"] == ["no active source leaves this machine"]
+    chain = "knowledge_research: {sources: [outside, installed_docs]}\n"
+    proxy = {**none, **outside, "HTTPS_PROXY": "http://me:hunter2@proxy.example"}
+    code, said = doctor(chain, proxy)
+    assert (code, said["network", "ok"]) == (
+        0,
+        ["outside: questions leave this machine; through HTTPS_PROXY"],
+    )
+    gone = str(tmp_path / "gone.pem")
+    code, said = doctor(chain, {**none, **outside, "SSL_CERT_FILE": gone})
+    assert code == 2
+    assert said["network", "fault"] == [
+        f"SSL_CERT_FILE names {gone}, which is not there; correct it, or unset it"
+    ]
+    code, said = doctor("", {**none, "SSL_CERT_FILE": gone})
+    assert (code, ("network", "note") in said) == (0, True)
+
+
+def test_no_environment(kr, tmp_path):
+    """Without an environment of the project KR says whose versions it takes, and what to make."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = kr("doctor", cwd=empty)
+    assert done.code == 0
+    assert "note   environment: none found; make a .venv, or set VIRTUAL_ENV" in done.out
+
+
+def test_old_dependencies(doctor, tmp_path):
+    """A dependency older than KR's metadata asks for, or a missing one, is a fault with the command."""
+    site = tmp_path / "old"
+    site.mkdir()
+    install(site, "httpx", "0.1", {})
+    code, said = doctor("", {"PYTHONPATH": str(site)})
+    assert code == 2
+    assert said["dependencies", "fault"] == ['httpx 0.1; `pip install -U "httpx>=0.27"`']
