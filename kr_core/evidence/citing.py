@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kr_core.evidence.code import language_of
 from kr_core.evidence.quotes import folded, holds, holds_code, plain
 from kr_core.model import Citation, Claim, CodeExample, Passage
 
@@ -70,7 +71,9 @@ class Citer:
             return None
         first = next(line.strip() for line in code.split("\n") if line.strip())
         number = self.cite(source, passage, first)
-        return None if number is None else CodeExample(code=code, citation=number)
+        if number is None:
+            return None
+        return CodeExample(code=code, citation=number, language=language_of(passage.text, first))
 
 
 def slot_stands(slot: str, texts: Sequence[str]) -> bool:

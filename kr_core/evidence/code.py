@@ -17,7 +17,26 @@ _WARNING = re.compile(
     r"\b(?:careful|beware|avoid|do not|don't|never|wrong|incorrect|will not work|anti-?pattern)\b",
     re.IGNORECASE,
 )
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})(.*)$")
+_ALSO_PYTHON = frozenset({"py", "python3", "pycon"})
 _NOISE = re.compile(r"#\s*doctest:.*$")
+
+
+def language_of(text: str, first: str) -> str:
+    """The language of the code that begins with a line, as the fence around it says; else Python, which docstrings hold.
+
+    A fence that names no language gives an empty one.
+    """
+    fence: str | None = None
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if mark:
+            fence = mark[1].strip() if fence is None else None
+        elif fence is not None and first in line:
+            named = re.match(r"\w[\w+#-]*", fence)
+            language = named[0].lower() if named else ""
+            return "python" if language in _ALSO_PYTHON or (fence and not named) else language
+    return "python"
 
 
 def shortest_example(

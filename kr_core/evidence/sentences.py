@@ -80,7 +80,7 @@ def prose(text: str) -> str:
         ):
             kept.append("\n")
             continue
-        bullet = re.match(r"^[-*+•]\s+(.*)$", stripped)
+        bullet = re.match(r"^(?:[-*+•]|\d{1,3}[.)])\s+(.*)$", stripped)
         kept.append(f"\n\n{bullet[1]}" if bullet else line if stripped else "\n")
     paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
     return "\n".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())
@@ -89,7 +89,8 @@ def prose(text: str) -> str:
 def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    return text[:limit].rpartition(" ")[0].rstrip(",;: ")
+    cut = text[:limit]
+    return (cut.rpartition(" ")[0] or cut).rstrip(",;: ")  # some scripts have no blanks
 
 
 def value_of(assignment: str) -> str:

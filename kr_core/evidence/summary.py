@@ -233,6 +233,11 @@ class _Composer:
         passage = part.passage
         self.shown.add(passage.title)
         chosen = self.best_sentences(prose(passage.text), 2)
+        lead = shortened(passage.lead, _LONG_SENTENCE)
+        if not chosen and lead and not lead.endswith(":"):
+            chosen = [
+                lead
+            ]  # a definition, a list, a script without blanks: what the source itself would quote
         if not chosen:
             return []
         text = " ".join(plain(sentence) for sentence in chosen)

@@ -100,6 +100,49 @@ def test_the_opening_says_what_to_do(passage, opening):
 
 
 @pytest.mark.req("R12")
+@pytest.mark.parametrize(
+    ("text", "lead", "said"),
+    [
+        ("lead time: days until delivery", "days until delivery", "Note: days until delivery [1]"),
+        (
+            "# 部署\n\n先合并到主分支，再运行脚本。\n",
+            "先合并到主分支，再运行脚本。",
+            "Note: 先合并到主分支，再运行脚本。 [1]",
+        ),
+        (
+            "1. Merge the branch at last.\n2. Tag it and wait for it.\n",
+            "",
+            "Note: Merge the branch at last. [1]",
+        ),
+        ("Run it with:\n\n```\nmake\n```\n", "Run it with:", None),
+    ],
+    ids=["definition", "script without blanks", "numbered", "pointer"],
+)
+def test_a_section_is_quoted_whatever_its_form(text, lead, said):
+    """Where no sentence stands out, the source's own lead is quoted; an item of a list is a sentence."""
+    one = Passage(text=text, url="file:note.md", title="Note", lead=lead, kind="section", coverage=0.9)
+    assert [claim.text for claim in draft_of(one).summary] == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("fence", "language"),
+    [
+        ("```sh", "sh"),
+        ("```", ""),
+        ("~~~ YAML title=x", "yaml"),
+        ("```pycon", "python"),
+        ("```{code-block} python", "python"),
+    ],
+)
+def test_code_is_of_the_language_that_its_fence_names(fence, language):
+    """A command of a shell is not shown as Python."""
+    text = f"Before.\n\n{fence}\nmake all\n{fence[:3]}\n"
+    one = Passage(
+        text=text, url="file:note.md", title="Note", kind="section", coverage=0.9, code=("make all",)
+    )
+    assert [code.language for code in draft_of(one).summary_code] == [language]
+
+
 def test_without_passages_there_is_nothing_but_the_notice():
     assert draft_of().summary == ()
     assert compose(QUERY, []).citations == ()
