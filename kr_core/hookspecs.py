@@ -56,6 +56,8 @@ Component_co = TypeVar("Component_co", covariant=True)
 class Settings(BaseModel):
     """Base of a plugin's settings: frozen, and an unknown key is an error with file and line.
 
+    The text below a field is its description.
+
     Names matter. What runs a program is called `command` or `argv`, and where something is sent `url`, `base_url`, `host`
     or the like: a project's configuration may set those, but they work only after `kr trust` (an address: where the
     same entry takes a secret, `{env: NAME}`). A plugin takes secrets from its settings alone, never from the environment.

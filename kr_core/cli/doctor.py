@@ -179,7 +179,7 @@ def _other_plugin_checks(pipeline: Pipeline) -> Iterator[Check]:
         if plugin.distribution not in asked and (wanted := contract.unmet(plugin)):
             asked.add(plugin.distribution)
             todo = f'`pip install -U "{wanted}"`, or another version of {plugin.distribution}'
-            said = f"asks for {wanted}, and this is kr-core {__version__}; {todo}"
+            said = f"asks for {wanted}, and this is kr-core {contract.running()}; {todo}"
             yield Check(f"distribution {plugin.shipped_by}", "note", said)
     for name in sorted({plugin.name for plugin in registry.installed()} - active):
         try:

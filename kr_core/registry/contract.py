@@ -7,7 +7,6 @@ import re
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from kr_core import __version__
 from kr_core.hookspecs import CONTRACT_VERSION, NOUNS, OLDEST_CONTRACT
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from kr_core.installed import InstalledPlugin
 
-__all__ = ["MARK", "check_hooks", "mismatch", "offered", "requirements", "unmet", "upgrade"]
+__all__ = ["MARK", "check_hooks", "mismatch", "offered", "requirements", "running", "unmet", "upgrade"]
 
 MARK = "KR_CONTRACT"
 """The name by which a plugin's module says what it was written for; where it does not, 1."""
@@ -86,16 +85,26 @@ def unmet(plugin: InstalledPlugin) -> str:
             continue
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             continue
-        if not requirement.specifier.contains(__version__, prereleases=True):
+        if not requirement.specifier.contains(running(), prereleases=True):
             return f"kr-core{requirement.specifier}"
     return ""
+
+
+def running() -> str:
+    """The version of kr-core that runs, as its metadata has it; "0" where it has none."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("kr-core")
+    except PackageNotFoundError:
+        return "0"
 
 
 def upgrade(plugin: InstalledPlugin) -> str:
     """What to do where a plugin looks for something in KR that is not there."""
     wanted = unmet(plugin)
     if wanted:
-        return f'it asks for {wanted}, and this is {__version__}: `pip install -U "{wanted}"`'
+        return f'it asks for {wanted}, and this is {running()}: `pip install -U "{wanted}"`'
     both = f"`pip install -U kr-core {plugin.distribution}`".rstrip()
     return f"upgrade KR and the plugin, so that they go together: {both}"
 
