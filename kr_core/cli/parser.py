@@ -47,10 +47,18 @@ def parser() -> argparse.ArgumentParser:
         ),
         common,
     )
-    _with(commands, common, "plugins", "list the plugins that are installed").add_argument(
-        "--json", action="store_true", help="print a list"
+    _with(
+        commands,
+        common,
+        "plugins",
+        "list the plugins that are installed; with -v what each provides, and what is wrong with it",
+    ).add_argument("--json", action="store_true", help="print a list")
+    doctor = _with(
+        commands,
+        common,
+        "doctor",
+        "check installation, configuration, plugins, stores and network, and say what to do",
     )
-    doctor = _with(commands, common, "doctor", "check environment, configuration, plugins and stores")
     doctor.add_argument("--json", action="store_true", help="print a list")
     _with(commands, common, "init", "write a configuration to start from").add_argument(
         "--force", action="store_true", help="overwrite kr.yaml"

@@ -68,8 +68,11 @@ def _told(plugin: InstalledPlugin, phase: str, error: BaseException) -> tuple[st
     """What is wrong, and what to do about it."""
     said = _PATH.sub("", str(error)) if isinstance(error, ImportError) else str(error)
     what = f"failed to {phase}: {type(error).__name__}: {said}{_place(plugin, error)}"
+    other = contract.mismatch(plugin) if phase == "import" else None
+    if other is not None:  # what fails in a plugin for another contract is most likely just that
+        return other
     if isinstance(error, ImportError) and (error.name or "").split(".")[0] == "kr_core":
-        return contract.mismatch(plugin) or (what, contract.upgrade(plugin))
+        return what, contract.upgrade(plugin)
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return (
             what,

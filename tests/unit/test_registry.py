@@ -420,6 +420,59 @@ def test_a_broken_plugin_is_named_with_what_it_was_doing_and_the_next_one_is_not
     assert registry.build("source", "notes").setup.name == "notes"
 
 
+@pytest.mark.req("P1", "P2")
+@pytest.mark.parametrize(
+    ("source", "what", "todo"),
+    [
+        (
+            "\nKR_CONTRACT = 4\n",
+            "it is written for contract 4, this KR offers 2 to 3",
+            "`pip install -U kr-core`",
+        ),
+        (
+            "\nKR_CONTRACT: int = 4\nimport kr_core\nkr_core.Provider(1, 2, 3, 4)\n",
+            "it is written for contract 4, this KR offers 2 to 3",
+            "`pip install -U kr-core`",
+        ),
+        (
+            "\nKR_CONTRACT = 1\n",
+            "it is written for contract 1, this KR offers 2 to 3",
+            "`pip install -U kr-notes`",
+        ),
+        (GOOD, "it is written for contract 1, this KR offers 2 to 3", "`pip install -U kr-notes`"),
+        ("\nKR_CONTRACT = '2'\n", "its KR_CONTRACT is '2'", "a whole number"),
+        (
+            "\nKR_CONTRACT = 2\nimport kr_core.not_there\n",
+            "failed to import: ModuleNotFoundError",
+            "kr-core kr-notes`",
+        ),
+    ],
+)
+def test_a_plugin_for_another_contract_is_told_what_to_upgrade(workshop, monkeypatch, source, what, todo):
+    monkeypatch.setattr("kr_core.registry.contract.CONTRACT_VERSION", 3)
+    monkeypatch.setattr("kr_core.registry.contract.OLDEST_CONTRACT", 2)
+    workshop.ship("kr-notes", {"notes": source, "fits": GOOD + "\n    KR_CONTRACT = 2\n"})
+    registry = workshop.registry()
+    error = fault(PluginError, registry.build, "source", "notes")
+    assert error.what.startswith(what)
+    assert todo in error.todo
+    assert registry.build("source", "fits").setup.name == "fits"
+
+
+@pytest.mark.req("P2")
+def test_a_plugin_that_asks_for_another_kr_core_is_told_which(workshop):
+    metadata = (
+        "Requires-Dist: ???\nRequires-Dist: kr_core>=99; extra == 'x'\nRequires-Dist: KR.core>=98,<99\n"
+    )
+    workshop.ship("kr-notes", {"notes": "\nfrom kr_core import NotYet\n"}, metadata=metadata)
+    error = fault(PluginError, workshop.registry().build, "source", "notes")
+    assert (
+        error.what
+        == "failed to import: ImportError: cannot import name 'NotYet' from 'kr_core' (kr_notes_notes.py:2)"
+    )
+    assert error.todo.endswith('`pip install -U "kr-core<99,>=98"`')
+
+
 @pytest.mark.req("P1")
 def test_a_misspelt_hook_is_told_the_nearest_one(workshop):
     workshop.ship("kr-notes", {"bad": HOOK + "@hookimpl\ndef kr_sorce(): ...\n"})
