@@ -49,6 +49,7 @@ OLDEST_CONTRACT = 1
 
 hookspec = pluggy.HookspecMarker("kr")
 hookimpl = pluggy.HookimplMarker("kr")
+"""Marks a function of a plugin's module as the hook of its name."""
 
 Component_co = TypeVar("Component_co", covariant=True)
 
