@@ -1,0 +1,135 @@
+"""Building packages, and environments to install them into, as strangers do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import NamedTuple
+
+import copier
+
+from kr_core import locked
+from kr_core.hookspecs import NOUNS
+
+ROOT = Path(__file__).parents[2]
+CONTRIB = ROOT / "contrib"
+_SWITCHES = ("KR_CACHE_DIR", "KR_TRUST", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH")
+_LEFT_OVER = shutil.ignore_patterns("__pycache__", ".*_cache", ".hypothesis", "dist")
+
+
+class Package(NamedTuple):
+    """A distribution that is built, and the plugin that it ships."""
+
+    distribution: str
+    plugin: str
+    noun: str
+
+
+PACKAGES = (
+    Package("kr-source-example", "notes", "source"),
+    Package("kr-decisions", "decisions", "source"),
+    *(Package(f"kr-our-{noun}", f"our_{noun}", noun) for noun in NOUNS),
+)
+
+
+class Built(NamedTuple):
+    """What was built of one package."""
+
+    wheel: Path
+    sdist: Path
+
+
+def render(noun: str, folder: Path, **answers: str) -> Path:
+    """Make a package from the template."""
+    given = {
+        "package": f"kr_our_{noun}",
+        "noun": noun,
+        "description": "It's our own.",
+        "author": "A. N. Other",
+    }
+    copier.run_copy(
+        str(CONTRIB / "plugin-template"), folder, data=given | answers, defaults=True, quiet=True
+    )  # fmt: skip
+    return folder
+
+
+def uv(*command: str | Path, cwd: Path | None = None) -> str:
+    """Run uv; what it says on failure is what the test fails with."""
+    environ = {name: value for name, value in os.environ.items() if name not in _SWITCHES}
+    done = subprocess.run(
+        [sys.executable, "-m", "uv", *map(str, command)],
+        cwd=cwd,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"uv {' '.join(map(str, command))}\n{done.stderr}"
+    return done.stdout
+
+
+def build_all(shop: Path) -> None:
+    """Build kr-core and each package, into a folder of its own each."""
+    shutil.copytree(CONTRIB / "kr-source-example", shop / "from/kr-source-example", ignore=_LEFT_OVER)
+    shutil.copytree(CONTRIB / "source-in-30-lines", shop / "from/kr-decisions", ignore=_LEFT_OVER)
+    for noun in NOUNS:
+        render(noun, shop / "from" / f"kr-our-{noun}")
+    for package in PACKAGES:  # with this environment's hatchling: a fresh one for each takes most of a minute
+        name = package.distribution
+        here = ("--no-build-isolation", "--python", sys.executable)
+        uv("build", "--quiet", *here, "--out-dir", shop / name, shop / "from" / name)
+    uv("build", "--quiet", "--out-dir", shop / "kr-core", ROOT)
+    shutil.rmtree(shop / "from")
+
+
+class Environment:
+    """A virtual environment of a stranger, with a home of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def make(self, *packages: str | Path) -> None:
+        """Make it and install packages into it, if that was not done."""
+        with locked(self.folder):
+            if not (self.folder / "ready").exists():
+                uv("venv", "--quiet", "--python", sys.executable, self.folder / "env")
+                self.uv("install", *packages)
+                (self.folder / "ready").touch()
+
+    def uv(self, verb: str, *arguments: str | Path) -> str:
+        """`uv pip VERB` in this environment."""
+        return uv("pip", verb, "--quiet", "--python", self.folder / "env", *arguments)
+
+    def run(self, *command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment; nothing of this repository or its environment is seen by it."""
+        environ = {name: value for name, value in os.environ.items() if name not in _SWITCHES}
+        environ |= {
+            "HOME": str(self.folder),
+            "KR_CACHE_DIR": str(self.folder / "cache"),
+            "NO_COLOR": "1",
+            "PATH": f"{self.folder / 'env' / 'bin'}{os.pathsep}{environ.get('PATH', os.defpath)}",
+        }
+        program, *arguments = command
+        return subprocess.run(
+            [self.folder / "env" / "bin" / program, *arguments],
+            cwd=cwd,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+
+def unpacked_tests(sdist: Path, folder: Path) -> Path:
+    """The tests of an sdist and the settings they run with, but not the code: that is the wheel's."""
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    (root,) = folder.iterdir()
+    for code in (root / "src", *root.glob("kr_*.py")):
+        shutil.rmtree(code) if code.is_dir() else code.unlink(missing_ok=True)
+    return root
