@@ -214,6 +214,17 @@ def test_the_doctor_shows_what_is_not_trusted(tool):
     assert "trust: 2 settings run programs or send secrets, allowed by `kr trust`" in done.out
 
 
+@pytest.mark.req("Z8", "G5")
+def test_a_file_that_would_hide_what_it_runs(tool):
+    """What would run is shown whole; an escape sequence in it cannot wipe it off the terminal."""
+    tool.configure(RUNS.replace("touch ran", '"touch ran; #\\e[2K\\r\\nharmless"'))
+    for done in (tool(*ASK), tool("doctor"), tool("trust")):
+        shown = done.out + done.err
+        assert "runs `touch ran; #\N{REPLACEMENT CHARACTER}[2K" in shown
+        assert not {"\x1b", "\r"} & set(shown)
+        assert "\nharmless" not in shown
+
+
 @pytest.mark.req("Z8")
 def test_nothing_to_trust(tool):
     """A file that neither runs nor sends anything is said to be such; without a file there is nothing to trust."""
