@@ -107,7 +107,8 @@ def _constant(name: str, real: str, value: Any, home: ModuleType) -> str:
     for place in (home, *(import_module(f"{home.__name__}.{part}") for part in _parts(home))):
         known = read_constants(place).get(real)
         if known and known.text:
-            return f"### {name}\n\n`{name} = {known.default}`\n\n{markdown(known.text)}"
+            shown = f"`{name} = {known.default}`" if isinstance(value, int | float | str | tuple) else ""
+            return "\n\n".join(part for part in (f"### {name}", shown, markdown(known.text)) if part)
     if choices := get_args(value):
         return f"### {name}\n\nOne of {', '.join(f'`{choice}`' for choice in choices)}."
     return f"### {name}\n\n`{name} = {value!r}`" if isinstance(value, int | str) else f"### {name}"
