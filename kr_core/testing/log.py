@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kr_core.model import Event
 from kr_core.protocols import LogRecord
 from kr_core.testing import samples
 from kr_core.testing.hostile import HOSTILE
@@ -23,13 +24,13 @@ class LogContract(PluginContract):
 
     noun = "log"
 
-    def kept(self, project: Path, ids: Sequence[str]) -> list[str]:
-        """Which of these events the log holds, by id, in the log's order, each as often as it is there.
+    def kept(self, project: Path, kinds: Sequence[str]) -> list[str]:
+        """Which of these events the log holds, by kind, in the log's order, each as often as it is there.
 
-        By default the ids are looked for in the files of the project; override it for a log that keeps its
-        events elsewhere, or without their ids.
+        Each event that a contract writes has a kind of its own. By default the kinds are looked for in the files
+        of the project; override it for a log that keeps its events elsewhere.
         """
-        wanted = re.compile("|".join(map(re.escape, ids)).encode())
+        wanted = re.compile("|".join(map(re.escape, kinds)).encode())
         files = sorted(path for path in project.rglob("*") if path.is_file())
         return [found.decode() for file in files for found in wanted.findall(file.read_bytes())]
 
@@ -101,27 +102,31 @@ class LogContract(PluginContract):
 
     def _holds(self, project: Path, records: Sequence[LogRecord]) -> None:
         """The log has exactly these events."""
-        ids = [record.event.id for record in records]
-        held = self.kept(project, ids)
+        kinds = [record.event.kind for record in records]
+        held = self.kept(project, kinds)
         assert held, (
             "none of the events is in a file of the project after `write` returned; write them out before it "
             "returns, or override `kept` in the contract class to say where this log keeps them"
         )
-        missing = [number for number, one in enumerate(ids, 1) if one not in held]
+        missing = [number for number, one in enumerate(kinds, 1) if one not in held]
         assert not missing, (
-            f"events {_some(missing)} of {len(ids)} are missing; `write` keeps all events that it is given before it "
-            "returns, or raises"
+            f"events {_some(missing)} of {len(kinds)} are missing; `write` keeps all events that it is given before "
+            "it returns, or raises"
         )
-        twice = [number for number, one in enumerate(ids, 1) if held.count(one) > 1]
+        twice = [number for number, one in enumerate(kinds, 1) if held.count(one) > 1]
         assert not twice, (
-            f"events {_some(twice)} of {len(ids)} are there twice; a batch may come again: skip the events that the "
-            "log has, by their id, also after a restart"
+            f"events {_some(twice)} of {len(kinds)} are there twice; a batch may come again: skip the numbers that "
+            "the log has, also after a restart"
         )
-        assert held == ids, "the events are in another order than they were given; append them as they come"
+        assert held == kinds, "the events are in another order than they were given; append them as they come"
 
 
 def _records(count: int, text: str = "") -> list[LogRecord]:
-    return [LogRecord(number, event) for number, event in enumerate(samples.events(count, text=text), 1)]
+    events = samples.events(count, text=text)
+    return [
+        LogRecord(number, Event(f"contract.{event.id}", event.run, event.data))
+        for number, event in enumerate(events, 1)
+    ]
 
 
 def _some(numbers: Sequence[int]) -> str:

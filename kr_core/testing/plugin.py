@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from pydantic.fields import FieldInfo
+
 _UNKNOWN_KEY = "no_such_setting"
 
 
@@ -161,7 +163,7 @@ class PluginContract:
         """A setting's default is a value, not something that was opened."""
         for model in self._models():
             with watched("reads", "writes", "network", "process") as touched:
-                defaults = vars(model.model_construct())
+                defaults = {name: _default(field) for name, field in model.model_fields.items()}
             assert not touched, (
                 f"making the defaults of {model.__qualname__} {_listed(touched)}; "
                 "let the default be a plain value, and open what it names in `build`"
@@ -265,6 +267,15 @@ def _refusal(model: type[BaseModel], values: Mapping[str, Any]) -> ValidationErr
             "raise ValueError in a validator, so that KR can say which key in which file is wrong"
         )
     return None
+
+
+def _default(field: FieldInfo) -> Any:
+    """A field's default, as it is: pydantic would copy it."""
+    if field.default_factory is None:
+        return None if field.is_required() else field.default
+    if field.default_factory_takes_validated_data:
+        return field.default_factory({})  # type: ignore[call-arg]
+    return field.default_factory()  # type: ignore[call-arg]
 
 
 def _listed(touched: Iterable[Touch]) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any, Self
 
 from kr_core.testing import samples
@@ -20,6 +21,7 @@ _START = (
     "from kr_core.testing.second_process import work; work(task)"
 )
 _SECONDS = 120.0
+_APART_SECONDS = 0.02
 
 
 class SecondProcess:
@@ -60,9 +62,9 @@ class SecondProcess:
         self._process.kill()
         self._process.communicate()
 
-    def go(self) -> None:
-        """Let it begin."""
-        self._tell("go")
+    def go(self, **arguments: Any) -> None:
+        """Let it begin, with these further arguments."""
+        self._tell(json.dumps(arguments))
 
     def result(self) -> Any:
         """What the task came to.
@@ -86,8 +88,8 @@ def work(task: Mapping[str, Any]) -> None:
 
     component = build(task["module"], task["noun"], task["settings"], Path(task["project"]))
     print("ready", flush=True)
-    sys.stdin.readline()
-    print(json.dumps(_TASKS[task["task"]](component, **task["arguments"])), flush=True)
+    arguments = {**task["arguments"], **json.loads(sys.stdin.readline())}
+    print(json.dumps(_TASKS[task["task"]](component, **arguments)), flush=True)
     os._exit(0)
 
 
@@ -99,9 +101,17 @@ def keep_entries(store: Any, framework: str, count: int) -> list[str]:
     return [one.id for one in entries]
 
 
-def spend_calls(journal: Any, grants: str, count: int, limit: int) -> int:
-    """Ask for calls of one story's budget; returns how many were given."""
-    return sum(journal.spend("session", "story", f"{grants}-{number}", limit) for number in range(count))
+def spend_calls(journal: Any, grants: str, stories: int, begin: float) -> int:
+    """Ask for the only call of each of several stories; returns how many were given.
+
+    Each story has its instant, counted from `begin` (seconds since the epoch), so that two processes meet at each.
+    """
+    given = 0
+    for story in range(stories):
+        while time.time() < begin + story * _APART_SECONDS:
+            pass  # to sleep would be to wake up at different times
+        given += journal.spend("session", f"story-{story}", f"{grants}-{story}", 1)
+    return given
 
 
 def append_events(journal: Any, run: str, count: int) -> list[str]:

@@ -28,7 +28,7 @@ class StoreContract(PluginContract):
 
     def test_it_behaves_like_its_model(self) -> None:
         """Whatever is written, read, touched, dropped and opened anew, in any order, it holds what it should."""
-        from hypothesis import HealthCheck, settings
+        from hypothesis import HealthCheck, Phase, settings
         from hypothesis.stateful import run_state_machine_as_test
 
         from kr_core.testing.store_machine import StoreMachine
@@ -39,6 +39,7 @@ class StoreContract(PluginContract):
                 derandomize=True,
                 database=None,
                 deadline=None,
+                phases=(Phase.generate,),  # to find the fewest steps may take minutes on a slow disk
                 max_examples=12,
                 stateful_step_count=12,
                 suppress_health_check=list(HealthCheck),

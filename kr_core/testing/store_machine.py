@@ -1,6 +1,6 @@
 """A store beside a plain model of it: both do the same, and must hold the same.
 
-Hypothesis chooses what is done, and when something differs, finds the fewest steps that show it.
+Hypothesis chooses what is done, and when something differs, prints the steps that led there.
 """
 
 from __future__ import annotations

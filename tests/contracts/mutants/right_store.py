@@ -1,0 +1,76 @@
+"""A store that keeps to the contract: an index in JSON, and a file for each report."""
+
+import json
+
+from kr_core import (
+    Candidates,
+    Entry,
+    Kept,
+    Provider,
+    StorageError,
+    Store,
+    fold_name,
+    hookimpl,
+    inside,
+    locked,
+    write_atomically,
+)
+
+
+class Folder:
+    def __init__(self, folder):
+        self.folder = folder
+        self.index = folder / "index.json"
+
+    def items(self):
+        return json.loads(self.index.read_text("utf-8")) if self.index.exists() else {}
+
+    def keep(self, items):
+        write_atomically(self.index, json.dumps(items))
+
+    def entries(self):
+        return [Entry.model_validate(item) for item in self.items().values()]
+
+    def candidates(self, query):
+        asked = fold_name(query.framework)
+        same = [entry for entry in self.entries() if fold_name(entry.framework) == asked]
+        return Candidates(same, files=(self.index,))
+
+    def read(self, entry):
+        file = inside(self.folder, entry.path)
+        if file is None or not file.is_file():
+            return None
+        kept = json.loads(file.read_text("utf-8"))
+        return kept["report"], kept["evidence"]
+
+    def write(self, report, evidence, entry, *, index=True):
+        file = inside(self.folder, entry.path)
+        if file is None:
+            raise StorageError("the report would lie outside the knowledge base", where=entry.path)
+        with locked(self.folder):
+            items = self.items()
+            if index or not file.exists():
+                write_atomically(file, json.dumps({"report": report, "evidence": dict(evidence)}))
+            if not index:
+                return Kept(None, entry.path, len(items))
+            items[entry.id] = entry.model_dump(mode="json")
+            self.keep(items)
+            return Kept(entry, entry.path, len(items))
+
+    def touch(self, entry, today):
+        with locked(self.folder):
+            items = self.items()
+            items[entry.id]["last_accessed"] = today.isoformat()
+            self.keep(items)
+            return len(items)
+
+    def drop(self, entry):
+        with locked(self.folder):
+            items = self.items()
+            items.pop(entry.id, None)
+            self.keep(items)
+
+
+@hookimpl
+def kr_store() -> Provider[Store]:
+    return Provider(lambda settings, setup: Folder(setup.knowledge_base))

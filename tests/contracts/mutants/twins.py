@@ -1,0 +1,63 @@
+"""The contract class of each right plugin; its mutants are tried with the same."""
+
+import httpx
+
+from kr_core.testing import (
+    JournalContract,
+    LogContract,
+    RendererContract,
+    ScorerContract,
+    SourceContract,
+    StoreContract,
+)
+
+
+class SourceTwin(SourceContract):
+    module = "right_source"
+    known = "How do I set the timeout of a parcel?"
+    unknown = "What is the airspeed of a swallow?"
+
+    def prepare(self, project):
+        lines = "A parcel has a timeout of five seconds.\nA letter has none.\n"
+        (project / "lines.txt").write_text(lines, "utf-8")
+
+
+class ExternalSourceTwin(SourceContract):
+    module = "right_external_source"
+    known = "How do I set the timeout of a parcel?"
+    unknown = "What is the airspeed of a swallow?"
+
+    def respond(self, request):
+        hit = {"text": "A parcel has a timeout of five seconds.", "url": "https://docs.example/parcel"}
+        return httpx.Response(200, json={"hits": [hit] if "parcel" in request.url.params["q"] else []})
+
+
+class StoreTwin(StoreContract):
+    module = "right_store"
+
+
+class JournalTwin(JournalContract):
+    module = "right_journal"
+
+
+class LogTwin(LogContract):
+    module = "right_log"
+
+
+class ScorerTwin(ScorerContract):
+    module = "right_scorer"
+
+
+class RendererTwin(RendererContract):
+    module = "right_renderer"
+
+
+TWINS = {
+    "source": SourceTwin,
+    "external_source": ExternalSourceTwin,
+    "store": StoreTwin,
+    "journal": JournalTwin,
+    "log": LogTwin,
+    "scorer": ScorerTwin,
+    "renderer": RendererTwin,
+}

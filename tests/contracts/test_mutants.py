@@ -1,0 +1,106 @@
+"""The contracts catch what they are for: right plugins pass, and plugins that are wrong on purpose do not."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+FOLDER = Path(__file__).parent / "mutants"
+sys.path.insert(0, str(FOLDER))  # the right plugins are imported by name, as installed ones are
+from table import MUTANTS  # noqa: E402
+from twins import TWINS  # noqa: E402
+
+SECONDS = 120
+
+
+def module_of(noun, mutant):
+    return f"{noun}_{re.sub(r'[^a-z0-9]+', '_', mutant.name)}"
+
+
+@pytest.mark.req("P4")
+@pytest.mark.parametrize("noun", TWINS)
+def test_every_mutant_is_caught_and_told_what_to_mend(noun, tmp_path):
+    """Each wrong plugin fails the contract test that it breaks, with a message that says what and how to mend it."""
+    survivors = []
+    failures = failures_of(noun, tmp_path)
+    for number, mutant in enumerate(MUTANTS[noun]):
+        messages = failures.get(f"TestMutant{number}", [])
+        if not messages:
+            survivors.append(f"{mutant.name}: {mutant.test} passed")
+        elif not any(all(word in message for word in mutant.words) for message in messages):
+            survivors.append(f"{mutant.name}: {mutant.words} not in {messages[0][:600]!r}")
+    assert not survivors, "\n".join(survivors)
+
+
+def failures_of(noun, folder):
+    """What pytest says of each mutant, in one run: class to the messages of what failed."""
+    right = (FOLDER / f"right_{noun}.py").read_text("utf-8")
+    twin = TWINS[noun].__name__
+    tests = [f"from twins import {twin}"]
+    wanted = []
+    for number, mutant in enumerate(MUTANTS[noun]):
+        assert right.count(mutant.old) == 1, (
+            f"{mutant.name}: the text to replace stands {right.count(mutant.old)} times"
+        )
+        module = module_of(noun, mutant)
+        (folder / f"{module}.py").write_text(right.replace(mutant.old, mutant.new), "utf-8")
+        tests.append(f"class TestMutant{number}({twin}):\n    module = {module!r}\n")
+        wanted.append(f"test_all.py::TestMutant{number}::{mutant.test}")
+    (folder / "test_all.py").write_text("\n\n".join(tests), "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", "--junitxml=seen.xml",
+         "--rootdir", folder, "--basetemp", folder / "work", "-o", "junit_logging=no", *wanted],
+        cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False,
+        env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{FOLDER}", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    failures = {}
+    for case in ET.parse(folder / "seen.xml").iter("testcase"):
+        said = [(failure.get("message") or "") + (failure.text or "") for failure in case.iter("failure")]
+        failures.setdefault(case.get("classname").rpartition(".")[2], []).extend(said)
+    return failures
+
+
+def test_there_are_enough_mutants():
+    """At least 25 over all kinds, some for each."""
+    assert sum(map(len, MUTANTS.values())) >= 25
+    assert all(len(mutants) >= 5 for mutants in MUTANTS.values())
+
+
+@pytest.mark.req("P4")
+class TestRightSource(TWINS["source"]):
+    """The right source passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightExternalSource(TWINS["external_source"]):
+    """The right external source passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightStore(TWINS["store"]):
+    """The right store passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightJournal(TWINS["journal"]):
+    """The right journal passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightLog(TWINS["log"]):
+    """The right log passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightScorer(TWINS["scorer"]):
+    """The right scorer passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightRenderer(TWINS["renderer"]):
+    """The right renderer passes."""
