@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -38,7 +39,8 @@ class Check(NamedTuple):
 
 def run(options: argparse.Namespace) -> int:
     """Check everything, print it, and return 2 where there is a fault."""
-    checks = list(_checks(options))
+    with redirect_stdout(sys.stderr):  # a plugin may print while it is imported
+        checks = list(_checks(options))
     if options.json:
         print(json.dumps([check._asdict() for check in checks], ensure_ascii=False, indent=2))
     else:

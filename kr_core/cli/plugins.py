@@ -81,6 +81,9 @@ def _rows(plugins: list[InstalledPlugin], active: dict[str, bool]) -> list[dict[
 
 def _look_into(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> None:
     """Import each plugin, and add what it provides, or what is wrong with it."""
+    import sys
+    from contextlib import redirect_stdout
+
     from kr_core.config import load
     from kr_core.errors import KRError
     from kr_core.pipeline import Pipeline
@@ -88,7 +91,8 @@ def _look_into(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> N
     registry = Pipeline(load((options.folder or Path.cwd()).resolve(), options.config)).registry
     for row in rows:
         try:
-            row["kinds"] = list(registry.kind_of(row["name"]))
+            with redirect_stdout(sys.stderr):  # a plugin may print while it is imported
+                row["kinds"] = list(registry.kind_of(row["name"]))
         except KRError as error:
             row["state"] = "broken" if row["state"] == "installed" else row["state"]
             row["fault"], row["todo"] = error.what, error.todo

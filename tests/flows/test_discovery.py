@@ -29,6 +29,7 @@ def kr_source():
 HOOK = "import kr_core\n@kr_core.hookimpl\n"
 PACKAGES = {
     "kr-fine": ({"fine": SOURCE}, ""),
+    "kr-chatty": ({"chatty": "print('hello')" + SOURCE}, ""),
     "kr-raises": ({"raises": "1 / 0\n"}, ""),
     "kr-lacks": ({"lacks": "import kr_no_such_module\n"}, 'optional-dependencies.web = ["kr-no-such-module>=2"]'),
     "kr-misspelt": ({"misspelt": HOOK + "def kr_sorce(): ...\n"}, ""),
@@ -173,7 +174,9 @@ def test_the_doctor(strangers):
         line.startswith("note   distribution kr-wants 1.0: asks for kr-core>=99, and this is")
         for line in lines
     )
-    assert strangers("doctor", configuration="knowledge_research: {sources: [fine]}\n").code == 0
+    done = strangers("doctor", "--json", configuration="knowledge_research: {sources: [chatty]}\n")
+    assert (done.code, done.err) == (0, "hello\n")
+    assert {"name": "source chatty", "state": "ok", "said": "built"} in done.json
 
 
 FOUND = """
