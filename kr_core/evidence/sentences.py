@@ -23,14 +23,21 @@ def sentences(text: str) -> list[str]:
 
 
 def says_something(sentence: str) -> bool:
-    """Whether a sentence is more than a pointer ("Read more in ...", "Run it with:") or a link."""
-    said = re.sub(r"https?://\S+|[*_`\[\]()]", "", plain(sentence)).strip()
-    return (
-        len(said.split()) >= 4
-        and not said[0].islower()
-        and not said.endswith(":")
-        and not re.match(r"(?:Read more|See|For more|More (?:info|details)|Full)\b", said)
+    """Whether a sentence is more than a pointer or a link."""
+    said = _bare(sentence)
+    return len(said.split()) >= 4 and not said[0].islower() and not is_pointer(sentence)
+
+
+def is_pointer(sentence: str) -> bool:
+    """Whether a sentence only says where to look ("Read more in ...", "Run it with:")."""
+    said = _bare(sentence)
+    return said.endswith(":") or bool(
+        re.match(r"(?:Read more|See|For more|More (?:info|details)|Full)\b", said)
     )
+
+
+def _bare(sentence: str) -> str:
+    return re.sub(r"https?://\S+|[*_`\[\]()]", "", plain(sentence)).strip()
 
 
 def documentation(passage: Passage) -> str:

@@ -13,7 +13,15 @@ from kr_core.evidence.answering import COVERED
 from kr_core.evidence.citing import Citer
 from kr_core.evidence.code import shortest_example
 from kr_core.evidence.quotes import folded, holds, plain
-from kr_core.evidence.sentences import documentation, prose, says_something, sentences, shortened, value_of
+from kr_core.evidence.sentences import (
+    documentation,
+    is_pointer,
+    prose,
+    says_something,
+    sentences,
+    shortened,
+    value_of,
+)
 from kr_core.model import Claim, CodeExample, Draft, Passage
 from kr_core.text import stems
 
@@ -234,16 +242,21 @@ class _Composer:
         self.shown.add(passage.title)
         chosen = self.best_sentences(prose(passage.text), 2)
         lead = shortened(passage.lead, _LONG_SENTENCE)
-        if not chosen and lead and not lead.endswith(":"):
-            chosen = [
-                lead
-            ]  # a definition, a list, a script without blanks: what the source itself would quote
+        cut = ""
+        if lead and not is_pointer(lead) and self.is_headed(passage.title, chosen):
+            chosen = [lead, *(sentence for sentence in chosen if plain(sentence) not in plain(lead))][:2]
+            cut = "" if lead == passage.lead else " ..."
         if not chosen:
             return []
-        text = " ".join(plain(sentence) for sentence in chosen)
+        text = " ".join([plain(chosen[0]) + cut, *map(plain, chosen[1:])])
         numbers = [self.citer.cite(part.source, passage, sentence) for sentence in chosen]
         claim = self.citer.claim(f"{passage.title}: {text}" if passage.title else text, numbers, chosen)
         return [claim] if claim else []
+
+    def is_headed(self, title: str, chosen: Sequence[str]) -> bool:
+        """Whether the heading holds as much of the question as any sentence: then all of the section is the answer."""
+        said = len(stems(title) & self.asked)
+        return all(len(stems(sentence) & self.asked) <= said for sentence in chosen)
 
     def sentence(self, passage: Passage) -> str | None:
         """The first sentence of the documentation, cut at a word where it is very long."""

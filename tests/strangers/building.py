@@ -74,6 +74,7 @@ def uv(*command: str | Path, cwd: Path | None = None) -> str:
 
 def build_all(shop: Path) -> None:
     """Build kr-core and each package, into a folder of its own each."""
+    shutil.rmtree(shop / "from", ignore_errors=True)  # what a failed attempt left
     shutil.copytree(CONTRIB / "kr-source-example", shop / "from/kr-source-example", ignore=_LEFT_OVER)
     shutil.copytree(CONTRIB / "source-in-30-lines", shop / "from/kr-decisions", ignore=_LEFT_OVER)
     for noun in NOUNS:

@@ -124,6 +124,33 @@ def test_a_section_is_quoted_whatever_its_form(text, lead, said):
     assert [claim.text for claim in draft_of(one).summary] == ([said] if said else [])
 
 
+STEPS = "1. Find the last good tag. 2. Deploy it."
+
+
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("Set a timeout", f"Set a timeout: {STEPS} Never set a timeout by hand. [1][2]"),
+        ("Notes", "Notes: Never set a timeout by hand. [1]"),
+    ],
+)
+def test_a_section_whose_heading_is_the_question_is_quoted_from_its_beginning(title, said):
+    """Of a list of steps the first is not left out for a warning below it that repeats the question."""
+    text = f"## {title}\n\n1. Find the last good tag.\n2. Deploy it.\n\nNever set a timeout by hand.\n"
+    one = Passage(text=text, url="file:note.md", title=title, lead=STEPS, kind="section", coverage=0.9)
+    assert [claim.text for claim in draft_of(one).summary] == [said]
+
+
+def test_a_lead_that_is_cut_says_so():
+    """A long paragraph ends at a word."""
+    lead = "word " * 100
+    one = Passage(
+        text=lead, url="file:note.md", title="Timeout", lead=lead.strip(), kind="section", coverage=0.9
+    )
+    (claim,) = draft_of(one).summary
+    assert claim.text.endswith("word ... [1]")
+
+
 @pytest.mark.parametrize(
     ("fence", "language"),
     [
