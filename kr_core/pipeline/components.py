@@ -75,22 +75,26 @@ class Components:
     @cached_property
     def store(self) -> Store:
         """The knowledge base."""
-        return self._given.store or self.registry.build("store", self.config.settings.store)
+        given = self._given.store
+        return self.registry.build("store", self.config.settings.store) if given is None else given
 
     @cached_property
     def journal(self) -> Journal:
         """The journal."""
-        return self._given.journal or self.registry.build("journal", self.config.settings.journal)
+        given = self._given.journal
+        return self.registry.build("journal", self.config.settings.journal) if given is None else given
 
     @cached_property
     def scorer(self) -> Scorer:
         """The scorer."""
-        return self._given.scorer or self.registry.build("scorer", self.config.settings.scorer)
+        given = self._given.scorer
+        return self.registry.build("scorer", self.config.settings.scorer) if given is None else given
 
     @cached_property
     def renderer(self) -> Renderer:
         """The renderer."""
-        return self._given.renderer or self.registry.build("renderer", self.config.settings.renderer)
+        given = self._given.renderer
+        return self.registry.build("renderer", self.config.settings.renderer) if given is None else given
 
     def logs(self) -> tuple[dict[str, Log], list[str]]:
         """The logs by name, and a note for each that cannot be built.

@@ -175,13 +175,13 @@ class Pipeline:
             PluginError: store, journal, scorer or renderer cannot be built.
             TypeError: options beside something else than a question, or unknown ones.
         """
-        import asyncio
+        from kr_core.pipeline.running import to_its_end
 
-        begun = await asyncio.to_thread(self._begin, asked, options)
+        begun = await to_its_end(lambda: self._begin(asked, options), _cancel)
         if isinstance(begun, Research):
             return begun
         chain = await begun.consult()
-        return await asyncio.to_thread(begun.conclude, chain)
+        return await to_its_end(lambda: begun.conclude(chain))
 
     def peek(self, request: ResearchRequest) -> Research | None:
         """What a repeated request would find, without counting as a use; None where it would not be a hit."""
@@ -235,6 +235,11 @@ class Pipeline:
         import asyncio
 
         await asyncio.to_thread(self.close)
+
+
+def _cancel(begun: Research | Inquiry) -> None:
+    if isinstance(begun, Inquiry):
+        begun.cancel()
 
 
 def _refuse_inside_loop() -> None:

@@ -136,18 +136,24 @@ class Inquiry:
         """
         import asyncio
 
+        from kr_core.pipeline.running import to_its_end
+
         try:
             return await self._run.wait_for_stage("consult", self._walk_as_allowed, _told_chain)
         except asyncio.CancelledError:
-            self._run.emit("run.cancelled", {})
-            self._run.settle()
+            self.cancel()
+            await to_its_end(self._run.settle)
             raise
         except ConfigError:
             self._run.emit(
                 "run.finished", {"status": "failure", "entry": None, "confidence": None, "score": None}
             )
-            self._run.settle()
+            await to_its_end(self._run.settle)
             raise
+
+    def cancel(self) -> None:
+        """Say that nobody waits for the answer any more; never waits."""
+        self._run.emit("run.cancelled", {})
 
     async def _walk_as_allowed(self) -> Chain:
         chain = await self._walk()

@@ -1,12 +1,13 @@
-"""An event loop for one piece of work, which a call that ignores its cancellation cannot hold up."""
+"""Work in an event loop that may be cancelled: a call that will not stop is left behind, a write is seen to its end."""
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
 Result = TypeVar("Result")
 
@@ -40,3 +41,26 @@ def _close(runner: asyncio.Runner) -> None:
 
 async def _wait(tasks: set[asyncio.Task[Any]]) -> None:
     await asyncio.wait(tasks, timeout=GRACE_SECONDS)
+
+
+async def to_its_end(
+    work: Callable[[], Result], when_cancelled: Callable[[Result], object] | None = None
+) -> Result:
+    """Do what reads and writes files in a thread; a cancellation waits for it, since a thread cannot be stopped.
+
+    So nothing goes on behind the caller's back, and a pipeline may be closed right afterwards.
+
+    Args:
+        work: takes milliseconds.
+        when_cancelled: told the result where nobody else will see it.
+    """
+    loop = asyncio.get_running_loop()
+    # no task: whoever cancels all tasks of a loop cancels only the one that waits here
+    done = loop.run_in_executor(None, contextvars.copy_context().run, work)
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        await asyncio.wait({done})
+        if done.exception() is None and when_cancelled is not None:
+            when_cancelled(done.result())
+        raise
