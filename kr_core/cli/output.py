@@ -40,9 +40,11 @@ def answer(request: ResearchRequest, found: Research, knowledge_base: Path, work
         ]
         lines += [""]
     if results.report_path:
-        path = os.path.relpath(knowledge_base / results.report_path, working_folder)
+        file = knowledge_base / results.report_path
+        # a store may keep reports elsewhere than in files
+        place = os.path.relpath(file, working_folder) if file.exists() else results.cache_entry_id
         kept = "From the knowledge base" if result.status == "cache-hit" else "Kept in"
-        lines += [f"{kept}: {path}"]
+        lines += [f"{kept}: {place}"] if place else []
     elif results.report:
         lines += ["The report could not be kept; this is all of it:", "", results.report]
     text = "\n".join(lines).rstrip() + "\n"

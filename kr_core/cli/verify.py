@@ -1,0 +1,75 @@
+"""`kr verify`: whether a report's quotes stand in the passages that were kept with it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kr_core.errors import ConfigError
+from kr_core.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    import argparse
+
+    from kr_core.protocols import Store
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check one report and return the exit code: 1 where a quote is false."""
+    from kr_core.evidence.verifying import not_checked, verify
+
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        file = _file(options.report, options.folder, pipeline.config.knowledge_base)
+        report, evidence = _kept(pipeline.store, options.report) if file is None else _read(file)
+    problems = verify(report, evidence)
+    for problem in problems:
+        print(f"false: {problem.where}: {problem.what}")
+    for passed_over in not_checked(report):
+        print(f"not checked: {passed_over}")
+    if not problems:
+        claims = sum(len(evidence[part]) for part in ("summary", "details", "caveats"))
+        name = file.name if file else options.report
+        print(f"verified: {claims} sentences and {len(evidence['citations'])} quotes hold in {name}")
+    return 1 if problems else 0
+
+
+def _file(name: str, folder: Path | None, base: Path) -> Path | None:
+    """The report's file, by its name or its path in the knowledge base; None for a name that is no file."""
+    places = ((folder or Path()) / name, base / name)
+    return next(
+        (path for path in places if os.path.isfile(path)),  # noqa: PTH113  False for a name that no file can have
+        None,
+    )
+
+
+def _read(path: Path) -> tuple[str, Any]:
+    beside = path.with_suffix(".evidence.json")
+    try:
+        return path.read_text("utf-8"), json.loads(beside.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(
+            f"no evidence beside it: KR keeps it in {beside.name}" if path.exists() else "no such file",
+            where=str(path),
+            todo="research anew with --refresh if it is lost",
+        ) from error
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ConfigError(
+            f"cannot be verified: {reason}", where=str(path),
+            todo=f"KR keeps its evidence in {beside.name}; research anew with --refresh if that is lost",
+        ) from error  # fmt: skip
+
+
+def _kept(store: Store, name: str) -> tuple[str, Any]:
+    """What the store keeps under an entry's id, whichever store it is."""
+    entry = next((entry for entry in store.entries() if entry.id == name), None)
+    if entry is None:
+        raise ConfigError("no such report", where=name, todo="`kr cache list` shows what there is")
+    stored = store.read(entry)
+    if stored is None:
+        raise ConfigError("its report is gone or empty", where=name, todo="research the question again")
+    if not stored[1]:
+        raise ConfigError("no evidence is kept with it", where=name, todo="research anew with --refresh")
+    return stored
