@@ -102,6 +102,8 @@ class Kept(NamedTuple):
     index_count: int
     evicted: int = 0
     """Entries moved to the archive by the capacity guard; -1 when the guard failed."""
+    files: Sequence[Path] = ()
+    """The files that were written or removed, where the store keeps any: what a commit of this write holds."""
 
 
 class Store(Protocol):

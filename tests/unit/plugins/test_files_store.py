@@ -148,7 +148,8 @@ class TestForm:
     def test_first_write_makes_everything(self, store, folder):
         """The first write makes the folders and files that a knowledge base has."""
         kept = store.write(REPORT, {"score": 85}, entry())
-        assert kept == (entry(), "frameworks/httpx/retry-requests.md", 1, 0)
+        assert kept[:4] == (entry(), "frameworks/httpx/retry-requests.md", 1, 0)
+        assert sorted(file.relative_to(folder).as_posix() for file in kept.files) == files_in(folder)
         assert files_in(folder) == [
             "_archived-index.yaml",
             "frameworks/httpx/retry-requests.evidence.json",
@@ -463,7 +464,8 @@ class TestWrite:
         """A skeleton is written but has no entry; research later takes its place."""
         skeleton = REPORT + SKELETON_MARK
         kept = store.write(skeleton, {"score": 0}, entry(), index=False)
-        assert kept == (None, entry().path, 0, 0)
+        assert kept[:4] == (None, entry().path, 0, 0)
+        assert folder / entry().path in kept.files
         assert "frameworks/httpx/retry-requests.evidence.json" not in files_in(folder)
         assert on_disk(folder)["entries"] == []
         assert store.write(REPORT, {}, entry()).path == entry().path

@@ -90,6 +90,7 @@ class Files:
         self._today = today
         self._now = now
         self._snapshot: tuple[tuple[int, int, int], Index] | None = None
+        self._written: list[Path] = []
         self.warnings: list[str] = []
         """What a write had to mend; handed over, and forgotten, with the next candidates."""
 
@@ -195,9 +196,9 @@ class Files:
         with self._changing():
             found, broken = self._index_or_rebuilt()
             if not index:
-                kept = Kept(None, self._keep_skeleton(text, entry, found), len(found.entries))
+                path = self._keep_skeleton(text, entry, found)
                 self._furnish(found)
-                return kept
+                return Kept(None, path, len(found.entries), files=tuple(self._written))
             position = found.position(entry)
             entry = self._placed(entry, found, position)
             file = self._folder / entry.path
@@ -209,7 +210,7 @@ class Files:
                 after = found.with_entry(entry, position)
                 self._save(after, before=None if broken else found)
             self._furnish(after)
-            return Kept(entry, entry.path, len(after.entries))
+            return Kept(entry, entry.path, len(after.entries), files=tuple(self._written))
 
     def touch(self, entry: Entry, today: date) -> int:
         """Note that the entry was used today; a second use on the same day writes nothing.
@@ -246,6 +247,7 @@ class Files:
         """Exclude other writers, and say what to do about what the system refuses."""
         try:
             with locked(self._folder):
+                self._written = []  # the lock excludes other threads too
                 yield
         except (OSError, UnicodeError) as error:
             raise self._failure("the knowledge base cannot be written", error) from error
@@ -280,6 +282,7 @@ class Files:
             if _LEFTOVER.fullmatch(other.name):
                 other.unlink(missing_ok=True)
         write_atomically(file, text)
+        self._written.append(file)
 
     def _furnish(self, index: Index) -> None:
         """Make what is missing; the report counts, so what cannot be made is a warning."""
