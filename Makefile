@@ -43,7 +43,7 @@ check: .venv/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy tools tests/docs tests/bench
+	$(BIN)/mypy tools tests/docs tests/bench examples
 	$(BIN)/lint-imports
 
 unit: .venv/.ready quality-env

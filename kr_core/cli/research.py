@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Mapping
@@ -34,7 +35,8 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
             if options.batch:
                 return _batch(pipeline, options)
             request = _request(pipeline, options)
-            answer = pipeline.research(request)
+            with contextlib.redirect_stdout(sys.stderr):  # a plugin may print; the answer stands alone
+                answer = pipeline.research(request)
             progress.clear()
             sys.stdout.write(_shown(pipeline, options, request, answer))
             sys.stdout.flush()
@@ -199,7 +201,7 @@ def _batch(pipeline: Pipeline, options: argparse.Namespace) -> int:
     if options.refresh:
         lines = [{**line, "refresh": True} if isinstance(line, dict) else line for line in lines]
     limit = pipeline.config.settings.defaults.max_concurrent
-    worst = 0
+    worst, out = 0, sys.stdout
 
     async def answer_all() -> None:
         nonlocal worst
@@ -212,10 +214,11 @@ def _batch(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
         for pending in [asyncio.ensure_future(one(raw)) for raw in lines]:
             result = await pending
-            print(json.dumps(result.to_dict(), ensure_ascii=False), flush=True)
+            print(json.dumps(result.to_dict(), ensure_ascii=False), file=out, flush=True)
             worst = max(worst, exit_code(result))
 
-    run_loop(answer_all())
+    with contextlib.redirect_stdout(sys.stderr):
+        run_loop(answer_all())
     notes = pipeline.deliver_logs()
     for note in notes if not options.quiet else ():
         print(f"note: {note}", file=sys.stderr)

@@ -143,6 +143,14 @@ def test_in_a_list_a_broken_one_is_unavailable(strangers):
     assert [line["status"] for line in done.json["results"]["sources_consulted"]] == [*["unavailable"] * len(FAULTS), "success"]  # fmt: skip
 
 
+@pytest.mark.req("P2", "R14")
+def test_what_a_plugin_prints_is_no_part_of_the_result(strangers):
+    """A source that prints as it is imported does so on standard error; the result stands alone."""
+    done = strangers(*ASK, configuration="knowledge_research: {sources: [chatty]}\n")
+    assert done.json["results"]["sources_consulted"][0]["status"] == "success"
+    assert "hello" in done.err
+
+
 @pytest.mark.req("P2")
 @pytest.mark.parametrize("name", FAULTS)
 def test_alone_a_broken_one_ends_the_program(strangers, name):
