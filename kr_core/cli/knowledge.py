@@ -1,4 +1,4 @@
-"""Commands that read: `kr versions`, `kr cache`."""
+"""`kr cache`: what is kept."""
 
 from __future__ import annotations
 
@@ -15,36 +15,9 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run one of them and return the exit code."""
+    """Run an action and return the exit code."""
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
-        if options.command == "versions":
-            return _versions(pipeline, options)
         return _list(pipeline, options) if options.action == "list" else _show(pipeline, options)
-
-
-def _versions(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    project = pipeline.project
-    if options.name:
-        found = project.version_of(options.name)
-        rows = [(options.name, *found)] if found else []
-    else:
-        rows = project.versions()
-    if options.json:
-        _print_json([{"name": name, "version": version, "from": where} for name, version, where in rows])
-    else:
-        for name, version, where in rows:
-            print(f"{name} {version} ({where})")
-        if not rows:
-            print(
-                f"{options.name}: not known in this project"
-                if options.name
-                else "no versions are known in this project"
-            )
-    if options.name and not options.json:
-        disagreement = project.disagreement(options.name)
-        if disagreement:
-            print(f"note: {disagreement}")
-    return 0 if rows or options.json else 4
 
 
 def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core.knowledge import lockfiles
+from kr_core.knowledge.declared import Declared, Named
 from kr_core.knowledge.distributions import Distribution, Installed, import_names, version_key
 from kr_core.knowledge.environments import (
     OWN_LABEL,
@@ -20,15 +21,17 @@ from kr_core.knowledge.environments import (
     standard_library_of,
 )
 from kr_core.knowledge.names import distributions_called, normalise, spoken_names
+from kr_core.knowledge.node_modules import NodeModules
+from kr_core.knowledge.ranges import allows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kr_core.knowledge.lockfiles import LockFile, Pin
+    from kr_core.knowledge.lockfiles import Ecosystem
+
+_Stamp = tuple[int | None, ...]
 
 __all__ = ["Distribution", "Environment", "LocalProject", "import_names", "is_python", "is_standard"]
-
-_NPM_NAME = re.compile(r"(?:@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]*", re.IGNORECASE)
 
 
 def is_python(framework: str) -> bool:
@@ -44,8 +47,8 @@ def is_standard(framework: str) -> bool:
 class LocalProject:
     """The project that KR works in, read from its environments and lock files when they are asked for.
 
-    An object lives for one run: what was read once is not read again. Nothing found here is executed. Files
-    that cannot be parsed are skipped and told in `warnings`.
+    What was read is not read again while it is unchanged. Nothing found here is executed. Files that cannot be
+    parsed are skipped and told in `warnings`, with the line.
 
     Args:
         root: the project root; labels are relative to it.
@@ -71,13 +74,16 @@ class LocalProject:
         self._folders = folders_upward(working_folder.resolve(), self._home)
         self._environments: tuple[Environment, ...] | None = None
         self._scans: list[Installed] | None = None
-        self._candidates: list[Path] | None = None
-        self._locks: dict[Path, LockFile | None] = {}
+        self._stamp: _Stamp = ()
+        self._configs = [folder / name / "pyvenv.cfg" for folder in self._folders for name in VENV_NAMES]
+        self._declared = Declared(self._folders, self._home, self._markers, self.warnings)
+        self._modules = NodeModules(self._folders)
 
     def environments(self) -> tuple[Environment, ...]:
         """List the Python environments, nearest first, KR's own one last."""
         if self._environments is None:
             self._environments = find_environments(self._folders, self._home, self._environ, self._own_prefix)
+            self._stamp = self._stamped()
         return self._environments
 
     def distributions(self, *, own: bool = False) -> Iterator[Distribution]:
@@ -91,22 +97,29 @@ class LocalProject:
         The nearest environment is asked first, KR's own one last or, with `own=False`, never. Modules of the
         standard library belong to none.
         """
+        self._forget_what_changed()
         return self._find(framework, own=False) or (self._find(framework, own=True) if own else None)
 
     def version_of(self, framework: str) -> tuple[str, str] | None:
         """Tell the version in use and where that was read, relative to the root; None where unknown.
 
-        The environments are asked first, then `node_modules`, then the lock files, nearest first, then (for a
-        package that none of them knows) KR's own environment.
+        The environments and each `node_modules` are asked first, then the lock files, nearest first; where no version
+        was chosen, it is the range that the project asks for. KR's own environment is the last, for a package that
+        none of them knows.
         """
+        self._forget_what_changed()
         if is_python(framework):
             return self._python()
-        if installed := self._find(framework, own=False):
+        installed = self._find(framework, own=False)
+        nearer = self._depth(installed.environment) if installed else None
+        if module := self._modules.find(framework, below=nearer):
+            return module.version, label_of(module.folder, self._home)
+        if installed:
             return installed.version, installed.environment.label
-        if is_standard(framework):
+        if is_standard(framework) and not self._asked_for_elsewhere(framework):
             return self._python()
-        if known := self._node_module(framework) or self._locked(framework):
-            return known
+        if locked := self._locked(framework):
+            return locked.pin.version, self._declared.label(locked.lock)
         borrowed = self._find(framework, own=True)
         return (borrowed.version, borrowed.environment.label) if borrowed else None
 
@@ -124,57 +137,96 @@ class LocalProject:
     def versions(self) -> list[tuple[str, str, str]]:
         """List name, version and origin of everything that is known, sorted by name; the nearest origin wins.
 
-        KR's own environment is left out, unless it is the project's too.
+        A name that packages of two ecosystems have stands there twice. KR's own environment is left out, unless it is
+        the project's too.
         """
-        known: dict[str, tuple[str, str, str]] = {}
+        self._forget_what_changed()
+        known: dict[tuple[str, Ecosystem], tuple[str, str, str]] = {}
         for one in self.distributions():
-            known.setdefault(one.name, (one.name, one.version, one.environment.label))
-        for lock in self._lock_files():
-            label = label_of(lock.path, self._home)
-            npm = lock.path.name.startswith("package")
-            for key, pin in lock.pins.items():
-                if pin.version:
-                    known.setdefault(key, (pin.name if npm else key, pin.version, label))
+            known.setdefault((one.name, "python"), (one.name, one.version, one.environment.label))
+        for module in self._modules.all():
+            label = label_of(module.folder, self._home)
+            known.setdefault((normalise(module.name), "node"), (module.name, module.version, label))
+        for pin, lock, _depth in self._declared.all():
+            key = normalise(pin.name)
+            name = key if lock.ecosystem == "python" else pin.name
+            known.setdefault((key, lock.ecosystem), (name, pin.version, self._declared.label(lock)))
         return [known[key] for key in sorted(known)]
 
     def direct_dependencies(self, *, development: bool = True) -> frozenset[str]:
         """Name what the project itself asks for, normalised; without what only its development needs if told so."""
-        wishes = self._lock_files(locked=False)
-        return frozenset(
-            key for lock in wishes for key, pin in lock.pins.items() if development or not pin.development
-        )
+        asked = self._declared.asked_for()
+        return frozenset(key for _, key, pin in asked if development or not pin.development)
 
     def named_packages(self) -> frozenset[str]:
         """Name every package that a lock file or list of dependencies names, normalised."""
-        return frozenset(key for lock in self._lock_files() for key in lock.pins)
+        return frozenset(key for lock in self._declared.locks() for key in lock.pins)
+
+    def looked_in(self) -> list[str]:
+        """List the environments and files that are there and are asked for versions, in the order of asking."""
+        modules = [label_of(folder, self._home) for folder in self._modules.folders if folder.is_dir()]
+        locks = [self._declared.label(lock) for lock in self._declared.locks()]
+        of_project = [each.label for each in self.environments() if not each.own]
+        return [*of_project, *modules, *locks, *(each.label for each in self.environments() if each.own)]
 
     def disagreement(self, framework: str) -> str | None:
-        """Tell where the environment has another version than the nearest lock file says, or return None."""
+        """Tell where what is installed is another version than the nearest lock file says, or return None."""
+        self._forget_what_changed()
         installed = self._find(framework, own=False)
+        nearer = self._depth(installed.environment) if installed else None
+        if module := self._modules.find(framework, below=nearer):
+            where = label_of(module.folder, self._home)
+            return self._difference(module.name, "node", module.version, where)
         if installed is None:
             return None
-        for lock, pin in self._pins(installed.name):
-            label = label_of(lock.path, self._home)
-            if not _agrees(installed.version, pin.version):
-                verb = "says" if pin.version[0].isdigit() else "asks for"
-                return f"{label} {verb} {pin.version}, {installed.environment.label} has {installed.version}"
-            return None
-        return None
+        return self._difference(installed.name, "python", installed.version, installed.environment.label)
 
     def files(self) -> tuple[Path, ...]:
         """List the files and folders, absent ones included, whose change may change what `version_of` says."""
-        found: dict[Path, None] = {}
-        for folder in self._folders:
-            found.update(dict.fromkeys(folder / name / "pyvenv.cfg" for name in VENV_NAMES))
-            found[folder / "node_modules"] = None
+        found = dict.fromkeys([*self._configs, *self._modules.folders])
         for environment in self.environments():
             found[environment.prefix / "pyvenv.cfg"] = None
             found.update(dict.fromkeys(environment.site_packages))
-        for path in self._candidate_files():
-            found[path] = None
-            if path.suffix == ".txt" and (lock := self._lock_file(path)):
-                found.update(dict.fromkeys(lock.files))  # what `-r` includes
-        return tuple(found)
+        return tuple(found | dict.fromkeys(self._declared.files()) | self._modules.looked_at)
+
+    def _difference(self, name: str, ecosystem: Ecosystem, installed: str, where: str) -> str | None:
+        locked = self._declared.find([normalise(name)], ecosystem)
+        if locked is None or _agrees(installed, locked):
+            return None
+        verb = "says" if locked.pin.exact else "asks for"
+        label = self._declared.label(locked.lock)
+        return f"{label} {verb} {locked.pin.version}, {where} has {installed}"
+
+    def _depth(self, environment: Environment) -> int | None:
+        """How many folders up from the nearest one an environment lies; None where it lies in none of them."""
+        folder = environment.prefix.parent
+        return self._folders.index(folder) if folder in self._folders else 0
+
+    def _asked_for_elsewhere(self, framework: str) -> bool:
+        """Whether another language's part of the project asks for a package with the name of a Python module."""
+        key = normalise(framework)
+        return any(name == key and whose != "python" for whose, name, _pin in self._declared.asked_for())
+
+    def _markers(self) -> Mapping[str, str] | None:
+        """The values of environment markers (PEP 508) in the project's Python; None where it is not known."""
+        found = (python_version(each.prefix) for each in self.environments() if not each.own)
+        version = next((each for each in found if each), None)
+        if version is None:
+            return None
+        from packaging.markers import default_environment
+
+        known: dict[str, str] = {name: str(value) for name, value in default_environment().items()}
+        minor = ".".join(version.split(".")[:2])
+        return known | {"python_version": minor, "python_full_version": version, "extra": ""}
+
+    def _forget_what_changed(self) -> None:
+        """Look at the environments anew where one appeared, went, or had something installed."""
+        if self._environments is not None and self._stamp != self._stamped():
+            self._environments = self._scans = None
+
+    def _stamped(self) -> _Stamp:
+        sites = (site for each in self._environments or () for site in each.site_packages)
+        return tuple(_changed(path) for path in self._configs) + tuple(_changed(site) for site in sites)
 
     def _installed(self, *, own: bool) -> list[Installed]:
         if self._scans is None:
@@ -202,56 +254,12 @@ class LocalProject:
                     return scan.by_name[key]
         return None
 
-    def _locked(self, framework: str) -> tuple[str, str] | None:
+    def _locked(self, framework: str) -> Named | None:
         name = "-".join(framework.split())
-        names = [name, name.partition(".")[0]] if name.partition(".")[0] else [name]
+        head = name.partition(".")[0] if re.fullmatch(r"[\w.-]+", name) else ""
+        names = [each for each in (name, head) if each]
         called = [key for each in names for key in distributions_called(each)]
-        for key in dict.fromkeys([normalise(each) for each in names] + called):
-            for lock, pin in self._pins(key):
-                return pin.version, label_of(lock.path, self._home)
-        return None
-
-    def _pins(self, key: str) -> Iterator[tuple[LockFile, Pin]]:
-        """The lock files that name a version of a package, nearest first."""
-        for path in self._candidate_files():
-            lock = self._lock_file(path)
-            if lock is not None and (pin := lock.pins.get(key)) and pin.version:
-                yield lock, pin
-
-    def _lock_files(self, *, locked: bool = True) -> list[LockFile]:
-        paths = (path for path in self._candidate_files() if locked or path.name not in lockfiles.LOCKED)
-        return [lock for path in paths if (lock := self._lock_file(path))]
-
-    def _candidate_files(self) -> list[Path]:
-        if self._candidates is None:
-            self._candidates = [path for folder in self._folders for path in lockfiles.candidates(folder)]
-        return self._candidates
-
-    def _lock_file(self, path: Path) -> LockFile | None:
-        if path not in self._locks:
-            try:
-                self._locks[path] = lockfiles.read(path)
-            except (OSError, ValueError) as error:
-                reason = str(error).partition("\n")[0]
-                self.warnings.append(
-                    f"{label_of(path, self._home)}: cannot be read and is left out ({reason})"
-                )
-                self._locks[path] = None
-        return self._locks[path]
-
-    def _node_module(self, framework: str) -> tuple[str, str] | None:
-        if len(framework) > 214 or not _NPM_NAME.fullmatch(framework):  # npm's own limit
-            return None
-        import json
-
-        for folder in self._folders:
-            package = folder / "node_modules" / framework / "package.json"
-            try:
-                version = json.loads(package.read_text(encoding="utf-8"))["version"]
-            except (OSError, ValueError, KeyError, TypeError):
-                continue
-            return str(version), label_of(folder / "node_modules", self._home)
-        return None
+        return self._declared.find(list(dict.fromkeys([normalise(each) for each in names] + called)))
 
     def _python(self) -> tuple[str, str]:
         for environment in self.environments():
@@ -264,13 +272,15 @@ def _running() -> str:
     return ".".join(str(part) for part in sys.version_info[:3])
 
 
-def _agrees(installed: str, wanted: str) -> bool:
-    """Whether a version is what a lock file names (but for a local part such as `+cu118`) or lets pass."""
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+def _agrees(installed: str, locked: Named) -> bool:
+    """Whether a version is what a file names (but for a local part such as `+cu118`) or lets pass."""
+    if locked.pin.exact and locked.lock.ecosystem == "python":
+        return version_key(installed.partition("+")[0]) == version_key(locked.pin.version.partition("+")[0])
+    return allows(locked.pin.version, installed, locked.lock.ecosystem) is not False
 
-    if wanted[0].isdigit():
-        return version_key(installed.partition("+")[0]) == version_key(wanted.partition("+")[0])
+
+def _changed(path: str | Path) -> int | None:
     try:
-        return SpecifierSet(wanted).contains(installed, prereleases=True)
-    except (InvalidSpecifier, ValueError):
-        return True  # a range in the words of npm or Poetry is not judged
+        return os.stat(path).st_mtime_ns  # noqa: PTH116  a cache hit pays for each
+    except OSError:
+        return None

@@ -118,11 +118,12 @@ def test_direct_dependencies_come_from_requirements_and_package_json_too(tmp_pat
 
 
 @pytest.mark.req("K9")
-@pytest.mark.parametrize("name", [name for name, _, _ in lockfiles.READERS] + ["requirements.txt"])
+@pytest.mark.parametrize("name", [each.name for each in lockfiles.FORMATS])
 @given(data=st.binary() | st.recursive(st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(
     st.sampled_from(["package", "packages", "name", "version", "project", "dependencies", "default", "tool"]), inner)))  # fmt: skip
 def test_whatever_stands_in_a_file_is_read_or_refused_with_a_value_error(tmp_path_factory, name, data):
     path = tmp_path_factory.getbasetemp() / name
+    path.parent.mkdir(exist_ok=True)
     path.write_bytes(data if isinstance(data, bytes) else json.dumps(data).encode())
     try:
         read = lockfiles.read(path)

@@ -1,0 +1,63 @@
+"""`kr versions`: which version of what is in use, and where that was found."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from kr_core.pipeline import Pipeline
+from kr_core.printable import printable
+
+if TYPE_CHECKING:
+    import argparse
+
+NO_CONTENT = 4
+_NONE = "no versions are known in this project"
+_Row = tuple[str, str, str]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show the version of one package, or of all, and return the exit code: 4 where none is known.
+
+    Notes, about files that cannot be read and about what is installed against what is locked, go to standard error.
+    """
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        project = pipeline.project
+    if options.name:
+        found = project.version_of(options.name)
+        rows = [(options.name, *found)] if found else []
+        direct: frozenset[str] = frozenset()
+        differing = project.disagreement(options.name)
+        notes = [differing] if differing else []
+    else:
+        rows = project.versions()
+        direct = project.direct_dependencies()
+        notes = [note for name in sorted(direct) if (note := project.disagreement(name))]
+    if options.json:
+        listed = [{"name": name, "version": version, "from": where} for name, version, where in rows]
+        print(json.dumps(listed, ensure_ascii=False, indent=2))
+    elif rows:
+        print(_table(rows, direct))
+    else:
+        print(f"{printable(options.name)}: not known in this project" if options.name else _NONE)
+        looked = ", ".join(project.looked_in()) or "this folder and those above it"
+        notes = [f"looked in {looked}; install it, or name its version in a lock file"]
+    if not options.quiet:
+        for note in [*project.warnings, *notes]:
+            print(f"note: {printable(note)}", file=sys.stderr)
+    return 0 if rows or options.json else NO_CONTENT
+
+
+def _table(rows: list[_Row], direct: frozenset[str]) -> str:
+    """Names and versions in columns; what the project itself asks for is marked `direct`."""
+    from kr_core.knowledge.names import normalise
+
+    shown = [(printable(name), printable(version), printable(where)) for name, version, where in rows]
+    names = max(len(name) for name, _, _ in shown)
+    versions = max(len(version) for _, version, _ in shown)
+    return "\n".join(
+        f"{name:<{names}} {version:<{versions}} ({where})"
+        + (" direct" if normalise(row[0]) in direct else "")
+        for row, (name, version, where) in zip(rows, shown, strict=True)
+    )

@@ -1,0 +1,50 @@
+"""`go.mod`, after the Go Modules Reference."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kr_core.knowledge.lockfiles.pins import Pin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kr_core.knowledge.lockfiles.pins import View
+
+_BLOCK = re.compile(r"(?P<verb>\w+)\s*\(")
+_REQUIRE = re.compile(r"(?P<path>\S+)\s+(?P<version>v\d\S*)")
+_REPLACE = re.compile(
+    r"(?P<path>\S+)(?:\s+(?P<only>v\d\S*))?\s+=>\s+(?P<other>\S+)(?:\s+(?P<version>v\d\S*))?"
+)
+
+
+def read(text: str, _view: View) -> Iterator[Pin]:
+    """Read what is required, as `replace` has it; what is `// indirect` is no direct dependency."""
+    required: dict[str, tuple[str, bool]] = {}
+    replaced: dict[str, tuple[str | None, str]] = {}
+    for verb, line, comment in _directives(text):
+        if verb == "require" and (found := _REQUIRE.fullmatch(line)):
+            required[found["path"].strip('"`')] = found["version"], not comment.startswith("indirect")
+        elif verb == "replace" and (other := _REPLACE.fullmatch(line)) and other["version"]:
+            replaced[other["path"].strip('"`')] = other["only"], other["version"]
+    for path, (version, direct) in required.items():
+        only, instead = replaced.get(path, (None, version))
+        yield Pin(path, instead if only in {None, version} else version, direct=direct)
+
+
+def _directives(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the verb, what follows it, and the comment of each line; lines of a block have the block's verb."""
+    verb = ""
+    for raw in text.splitlines():
+        line, _, comment = (part.strip() for part in raw.partition("//"))
+        if opened := _BLOCK.fullmatch(line):
+            verb = opened["verb"]
+        elif line == ")":
+            verb = ""
+        elif line:
+            first, _, rest = line.partition(" ")
+            yield (verb, line, comment) if verb else (first, rest.strip(), comment)
+
+
+READERS = {"go.mod": read}
