@@ -47,7 +47,6 @@ NO_EFFECT = (
     "knowledge_research.max_entries",
     "knowledge_research.escalate_below",
     "knowledge_research.lessons_injection_budget",
-    "knowledge_research.git_commit",
     "knowledge_research.agent",
     "role_mapping.knowledge_researcher_persona",
     "defaults.parallel",
@@ -168,7 +167,9 @@ class KnowledgeResearch(_Section):
     lessons_injection_budget: Count = 10
     """How many lessons are handed to an agent."""
     git_commit: Annotated[Literal["auto", "off"], BeforeValidator(_commit)] = "off"
-    """Whether reports are committed; `auto` where a BMAD configuration is read."""
+    """`auto`: what changed in the knowledge base is committed, and nothing else, where it lies in a git work tree and is
+    not ignored; `off`: it is left to you. `auto` where a BMAD configuration is read.
+    """
     agent: Annotated[Name | None, BeforeValidator(_nothing)] = None
     """The agent that writes summaries."""
 

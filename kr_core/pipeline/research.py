@@ -244,6 +244,7 @@ class Inquiry:
         entry = self._entry(chain, written, score)
         evidence = reporting.evidence_of(written.report, query, entry.path)
         kept, faults = self._keep(lambda: components.store.write(written.text, evidence, entry))
+        notes += self._committed(kept, written)
         answer = results.fresh(
             self._found, chain, draft, score, kept,
             notes=notes, budget_remaining=self._budget.remaining, index_count=self._count(kept), report=written.text,
@@ -286,6 +287,7 @@ class Inquiry:
         notes += written.notes
         entry = _new_entry(query, query.framework_version, today, "fresh")
         kept, faults = self._keep(lambda: store.write(written.text, {}, entry, index=False))
+        notes += self._committed(kept, written)
         answer = results.skeleton(
             self._found, chain, reporting.NOTHING, kept,
             notes=notes, budget_remaining=self._budget.remaining, index_count=self._count(kept), report=written.text,
@@ -314,6 +316,17 @@ class Inquiry:
                 return None, [results.write_fault(error)]
 
         return self._run.stage("keep", attempt, _told_kept)
+
+    def _committed(self, kept: Kept | None, written: Written) -> tuple[str, ...]:
+        """Commit what was kept, where the configuration says so; notes on what was not committed."""
+        if kept is None:
+            return ()
+        from kr_core.pipeline.committing import commit_report
+
+        match = self._found.match if self._found.replaces else None
+        return commit_report(
+            self._components.config, kept, written.report, replaced=match.warning if match else None
+        )
 
     def _version_notes(self, found: NamedFindings) -> list[str]:
         query = self._request.query
