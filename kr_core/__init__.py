@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kr_core.knowledge.identity import report_path as report_path
     from kr_core.knowledge.project import LocalProject as LocalProject
     from kr_core.knowledge.project import is_python as is_python
+    from kr_core.knowledge.topic_index import TopicIndex as TopicIndex
     from kr_core.knowledge.versions import gap as gap
     from kr_core.model import EVENTS as EVENTS
     from kr_core.model import SKELETON_MARK as SKELETON_MARK
@@ -133,6 +134,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.files": {"locked": "", "make_state_folder": "", "write_atomically": ""},
     "kr_core.text": {"content_words": ""},
     "kr_core.knowledge.identity": {"fold_name": "", "inside": "", "report_path": ""},
+    "kr_core.knowledge.topic_index": {"TopicIndex": ""},
     "kr_core.knowledge.versions": {"gap": ""},
     "kr_core.knowledge.distributions": {"Distribution": "", "import_names": ""},
     "kr_core.knowledge.project": {"LocalProject": "", "is_python": ""},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.knowledge.identity import fold_name
@@ -26,6 +27,8 @@ _SYMBOL_NAMES = (
     (re.compile(r"\b([a-z])#", re.IGNORECASE), r"\1sharp"),
 )
 _LONG_QUESTION_TAG = re.compile(r"q-[0-9a-f]{8}")
+_REMEMBERED = 65536
+"""Subjects kept in memory; each is about a kilobyte."""
 
 
 class Matched(NamedTuple):
@@ -61,8 +64,76 @@ def spelt_out(text: str) -> str:
 
 def overlap(a: str, b: str) -> float:
     """Return the share of keywords that two topics have in common, over the larger of the two sets, 0-1."""
-    shared, larger = _shared(a, b)
+    shared, larger = subject("", a, ()).shared(subject("", b, ()))
     return shared / larger
+
+
+class Subject:
+    """What an entry or a query is about, as sets of words; each is computed once, when it is first asked for."""
+
+    def __init__(self, framework: str, topic: str, tags: tuple[str, ...]) -> None:
+        self._framework = framework
+        self._topic = topic
+        self._tags = tags
+
+    @cached_property
+    def framework(self) -> str:
+        """The framework's name, folded."""
+        return fold_name(self._framework)
+
+    @cached_property
+    def keywords(self) -> frozenset[str]:
+        """The keywords of the topic."""
+        return keywords(self._topic)
+
+    @cached_property
+    def level(self) -> str:
+        """The topic but for case and spaces."""
+        return " ".join(unicodedata.normalize("NFKC", self._topic).casefold().split())
+
+    @cached_property
+    def tags(self) -> frozenset[str]:
+        """The tags that are about something, folded."""
+        return frozenset(fold_name(tag) for tag in self._tags) - POLARITY
+
+    @cached_property
+    def topic_words(self) -> frozenset[str]:
+        """The keywords of the topic without the framework's name, and what turns it into another one."""
+        return _words(without_name(self._topic, self._framework))
+
+    @cached_property
+    def tag_words(self) -> frozenset[str]:
+        """The same of the tags."""
+        return _words(" ".join(self._tags))
+
+    @cached_property
+    def tags_tell_all(self) -> bool:
+        """Whether the tags say all that the topic says: those that a person chose may leave out the half."""
+        long = any(_LONG_QUESTION_TAG.fullmatch(tag) for tag in self._tags)
+        return long or self.topic_words <= self.tag_words
+
+    def shared(self, other: Subject) -> tuple[int, int]:
+        """How many keywords two topics share, and how many the larger of them has, at least 1."""
+        larger = max(len(self.keywords), len(other.keywords))
+        if larger == 0:  # topics without a word, such as an emoji
+            return int(self.level == other.level), 1
+        return len(self.keywords & other.keywords), larger
+
+    def same_topic(self, other: Subject) -> bool:
+        """Whether the topics share at least 70 % of their keywords, computed in whole numbers."""
+        shared, larger = self.shared(other)
+        return 7 * larger <= 10 * shared
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def subject(framework: str, topic: str, tags: tuple[str, ...]) -> Subject:
+    """What an entry or a query with these fields is about."""
+    return Subject(framework, topic, tags)
+
+
+def subject_of(asked: Entry | ResearchQuery) -> Subject:
+    """What an entry or a query is about."""
+    return subject(asked.framework, asked.topic, asked.tags)
 
 
 def match(
@@ -73,22 +144,23 @@ def match(
     With `fuzzy=False` only an equal topic (but for case and spaces) matches, so that the tier `tags` never
     applies. An entry that would match by a tier which is left out may still match by a lower one.
     """
-    if entry.framework != query.framework and fold_name(entry.framework) != fold_name(query.framework):
+    ours, theirs = subject_of(entry), subject_of(query)
+    if entry.framework != query.framework and ours.framework != theirs.framework:
         return None
-    shared, larger = _shared(entry.topic, query.topic)
-    exact = _exact(entry, query)
-    same_topic = 7 * larger <= 10 * shared if fuzzy else _level(entry.topic) == _level(query.topic)
+    exact = _exact(ours, theirs, query)
+    same_topic = ours.same_topic(theirs) if fuzzy else ours.level == theirs.level
     # Equal content words may be other forms of the words ("proxy", "proxies"), of which no tag is equal.
-    same_tags = not _folded(entry.tags).isdisjoint(_folded(query.tags)) or (
-        exact and "tags" in query.inferred
-    )
+    same_tags = not ours.tags.isdisjoint(theirs.tags) or (exact and "tags" in query.inferred)
     fits: dict[Tier, bool] = {
         "full": same_topic and same_tags,
         "topic": same_topic,
         "tags": same_tags and fuzzy,
     }
     tier = next((tier for tier in TIERS if tier in tiers and fits[tier]), None)
-    return None if tier is None else Matched(entry, tier, shared / larger, exact)
+    if tier is None:
+        return None
+    shared, larger = ours.shared(theirs)
+    return Matched(entry, tier, shared / larger, exact)
 
 
 def best(
@@ -97,17 +169,18 @@ def best(
     """Choose the entry that matches a query best, or return None where none does.
 
     The framework's exact name comes before a folded one, then the order of tiers, the overlap, the most recent
-    access, and the id. For an inferred query an entry with equal content words comes before all others, since
-    no other may serve as its answer.
+    access, and the id; of two that are equal in all this the first. For an inferred query an entry with equal
+    content words comes before all others, since no other may serve as its answer.
     """
     found = (match(entry, query, fuzzy=fuzzy, tiers=tiers) for entry in entries)
-    return min((matched for matched in found if matched), key=lambda m: _rank(m, query), default=None)
+    return min((matched for matched in found if matched), key=lambda m: rank(m, query), default=None)
 
 
-def _rank(matched: Matched, query: ResearchQuery) -> tuple[bool, bool, int, float, int, str]:
+def rank(matched: Matched, query: ResearchQuery) -> tuple[bool, bool, int, float, int, str]:
+    """The place of a match among others, the best first; see `best`."""
     entry = matched.entry
     return (
-        not matched.exact and not query.inferred.isdisjoint({"topic", "tags"}),
+        not matched.exact and wants_exact(query),
         entry.framework != query.framework,
         TIERS.index(matched.tier),
         -matched.overlap,
@@ -116,45 +189,29 @@ def _rank(matched: Matched, query: ResearchQuery) -> tuple[bool, bool, int, floa
     )
 
 
-def _shared(a: str, b: str) -> tuple[int, int]:
-    ours, theirs = keywords(a), keywords(b)
-    larger = max(len(ours), len(theirs))
-    if larger == 0:  # topics without a word, such as an emoji
-        return int(_level(a) == _level(b)), 1
-    return len(ours & theirs), larger
+def wants_exact(query: ResearchQuery) -> bool:
+    """Whether only an entry of the same content words may serve as the answer."""
+    return not query.inferred.isdisjoint({"topic", "tags"})
 
 
-def _exact(entry: Entry, query: ResearchQuery) -> bool:
+def _exact(ours: Subject, theirs: Subject, query: ResearchQuery) -> bool:
     """Whether entry and query are made of the same content words.
 
     Inference puts every content word of a question into its tags, so equal tags mean an equal question; but
     only beside an entry whose tags say all that its topic says. Tags that a person chose may leave out the
     half: an entry on "disabling timeouts" tagged `timeout` is no answer to "What is a timeout?".
     """
-    if "tags" in query.inferred:
-        ours, theirs = _tag_words(query), _tag_words(entry)
-        long = any(_LONG_QUESTION_TAG.fullmatch(tag) for tag in entry.tags)
-        if ours and ours == theirs and (long or _topic_words(entry) <= theirs):
-            return True
-    ours, theirs = _topic_words(query), _topic_words(entry)
-    return ours == theirs if ours else _level(entry.topic) == _level(query.topic)
-
-
-def _topic_words(subject: Entry | ResearchQuery) -> frozenset[str]:
-    return _words(without_name(subject.topic, subject.framework))
-
-
-def _tag_words(subject: Entry | ResearchQuery) -> frozenset[str]:
-    return _words(" ".join(subject.tags))
+    if (
+        "tags" in query.inferred
+        and theirs.tag_words
+        and ours.tag_words == theirs.tag_words
+        and ours.tags_tell_all
+    ):
+        return True
+    if theirs.topic_words:
+        return ours.topic_words == theirs.topic_words
+    return ours.level == theirs.level
 
 
 def _words(text: str) -> frozenset[str]:
     return keywords(text) | POLARITY.intersection(words(text))
-
-
-def _folded(tags: Iterable[str]) -> frozenset[str]:
-    return frozenset(fold_name(tag) for tag in tags) - POLARITY
-
-
-def _level(topic: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", topic).casefold().split())
