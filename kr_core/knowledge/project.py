@@ -41,7 +41,9 @@ def is_python(framework: str) -> bool:
 
 def is_standard(framework: str) -> bool:
     """Whether a framework is Python or a module of its standard library."""
-    return is_python(framework) or framework.strip().partition(".")[0] in sys.stdlib_module_names
+    name = framework.strip()
+    dotted = all(part.isidentifier() for part in name.split("."))  # `io.ktor:ktor-client` is none of Python's
+    return is_python(framework) or (dotted and name.partition(".")[0] in sys.stdlib_module_names)
 
 
 class LocalProject:

@@ -124,7 +124,7 @@ def _variables(plain: str, view: View) -> dict[str, str]:
     properties = view.beside("gradle.properties") or ""
     found = {each["name"]: each["value"] for each in _PROPERTY.finditer(properties)}
     for each in _VARIABLE.finditer(plain):
-        found[each["name"]] = each["value"]
+        found[each["name"].rpartition(".")[2]] = each["value"]
     return found
 
 

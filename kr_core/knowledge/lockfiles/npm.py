@@ -82,23 +82,26 @@ def _pins(name: str, wanted: str, *, development: bool, direct: bool) -> Iterato
 
 def _packages(packages: dict[str, Any], view: View) -> Iterator[Pin]:
     """Read the versions 2 and 3: each place in the tree with what lies there."""
-    members = [folder for folder in view.members if folder == "." or folder in packages]
-    manifests = [table(packages.get("" if folder == "." else folder)) for folder in reversed(members)]
-    asked = {name: development for each in manifests for name, _, development in dependencies(each)}
-    nearness = {
-        "" if folder == "." else folder + "/": rank for rank, folder in enumerate(reversed(view.members), 1)
-    }
+    places = {("" if folder == "." else folder + "/"): folder for folder in view.members}
+    nearness = {place: rank for rank, place in enumerate(reversed(places), 1)}
+    for place, folder in places.items():
+        for name, _wanted, development in dependencies(table(packages.get("" if folder == "." else folder))):
+            above = (each for each in places if nearness[each] <= nearness[place])
+            lying = (table(packages.get(f"{each}{_MODULES}{name}")) for each in above)
+            if found := next((each for each in lying if each and not each.get("link")), None):
+                for pin in _installed(name, found, development=development):
+                    yield pin._replace(direct=True, nearness=nearness[place])
     for place, value in packages.items():
         owner, modules, name = place.rpartition(_MODULES)
-        package = table(value)
-        version = string(package.get("version"))
-        if not modules or package.get("link"):
-            continue
-        near = nearness.get(owner, 0)
-        direct = near > 0 and name in asked
-        development = asked[name] if direct else bool(package.get("dev"))
-        for each in dict.fromkeys((name, string(package.get("name")) or name)):
-            yield Pin(each, version, development, direct, near)
+        if modules and not table(value).get("link"):
+            for pin in _installed(name, table(value), development=bool(table(value).get("dev"))):
+                yield pin._replace(nearness=nearness.get(owner, 0))
+
+
+def _installed(name: str, package: dict[str, Any], *, development: bool) -> Iterator[Pin]:
+    """One pin, or two for a package that lies under another name."""
+    for each in dict.fromkeys((name, string(package.get("name")) or name)):
+        yield Pin(each, string(package.get("version")), development)
 
 
 def _tree(dependencies: dict[str, Any], view: View) -> Iterator[Pin]:
