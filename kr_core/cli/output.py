@@ -45,6 +45,8 @@ def answer(request: ResearchRequest, found: Research, knowledge_base: Path, work
         place = os.path.relpath(file, working_folder) if file.exists() else results.cache_entry_id
         kept = "From the knowledge base" if result.status == "cache-hit" else "Kept in"
         lines += [f"{kept}: {place}"] if place else []
+        if results.match is not None and (result.status == "cache-hit" or results.match.stale):
+            lines += ["", f"Matched: {results.match.told}"]
     elif results.report:
         lines += ["The report could not be kept; this is all of it:", "", results.report]
     text = "\n".join(lines).rstrip() + "\n"

@@ -61,6 +61,13 @@ class Match(Value):
     stale: bool = False
     warning: str | None = None
 
+    @property
+    def told(self) -> str:
+        """The decision in one line: `topic tier, overlap 0.83, entry 2.1, you run 2.5: stale`."""
+        entry = self.entry_version or "without a version"
+        state = "stale" if self.stale else "fresh"
+        return f"{self.tier} tier, overlap {self.overlap:.2f}, entry {entry}, you run {self.version}: {state}"
+
 
 class Fault(Value):
     """One of a result's `errors`."""

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kr_core.errors import KRError
 from kr_core.knowledge.matching import Matched, best
 from kr_core.knowledge.staleness import judge
+from kr_core.knowledge.topic_index import TopicIndex
 from kr_core.model import Match
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from kr_core.config import KnowledgeResearch
-    from kr_core.model import ResearchQuery
+    from kr_core.model import Entry, ResearchQuery
     from kr_core.protocols import Store
 
 _REPORT_DATE = re.compile(
@@ -64,10 +66,10 @@ def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, tod
         candidates = store.candidates(query)
     except Exception as error:
         return Found("miss", warnings=(f"knowledge base not read: {_said(error)}",))
-    entries = list(candidates.entries)
+    entries = candidates.entries
     warnings = list(candidates.warnings)
     while True:
-        matched = best(entries, query, fuzzy=settings.cache_fuzzy_match, tiers=settings.cache_match_tiers)
+        matched = _best(entries, query, settings)
         if matched is None:
             return Found("miss", warnings=tuple(warnings), files=tuple(candidates.files))
         stored = _read(store, matched, warnings)
@@ -94,6 +96,13 @@ def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, tod
     return Found(
         state, matched, report, evidence, match, tuple(warnings), tuple(candidates.files), inferred=inferred
     )
+
+
+def _best(entries: Sequence[Entry], query: ResearchQuery, settings: KnowledgeResearch) -> Matched | None:
+    fuzzy, tiers = settings.cache_fuzzy_match, settings.cache_match_tiers
+    if isinstance(entries, TopicIndex):
+        return entries.best(query, fuzzy=fuzzy, tiers=tiers)
+    return best(entries, query, fuzzy=fuzzy, tiers=tiers)
 
 
 def _read(store: Store, matched: Matched, warnings: list[str]) -> tuple[str, dict[str, Any]] | None:
