@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core import __version__
 from kr_core.config import load, trust
+from kr_core.config.naming import dotted
 from kr_core.config.schema import NO_EFFECT
 from kr_core.errors import ConfigError, KRError
 from kr_core.knowledge.project import LocalProject
@@ -118,11 +119,16 @@ def _environment_checks(pipeline: Pipeline) -> Iterator[Check]:
 
 def _configuration_checks(config: Config) -> Iterator[Check]:
     yield Check("configuration", "ok", str(config.file) if config.file else f"defaults, in {config.root}")
-    for name in NO_EFFECT:
-        key = tuple(name.split("."))
-        if _written(config, key):
-            said = f"`{name}` has no effect in this version; remove it, or leave it for a later one"
-            yield Check("configuration", "note", f"{config.origin(key)}: {said}")
+    for key in config.passed_over:
+        said = f"`{dotted(key)}` has a value that KR does not know; its default holds, and other tools are free to read it"
+        yield Check("configuration", "note", f"{config.origin(key)}: {said}")
+    without = [key for name in NO_EFFECT if _written(config, key := tuple(name.split(".")))]
+    if config.bmad and without:  # others read them, so there is nothing to remove
+        said = ", ".join(f"`{dotted(key)}`" for key in without)
+        yield Check("configuration", "ok", f"left to BMAD's other tools in this version: {said}")
+    for key in () if config.bmad else without:
+        said = f"`{dotted(key)}` has no effect in this version; remove it, or leave it for a later one"
+        yield Check("configuration", "note", f"{config.origin(key)}: {said}")
     settings = [setting for found in trust.sensitive(config).values() for setting in found]
     if settings and trust.is_trusted(config):
         why = f"{trust.VARIABLE}=all" if config.environ.get(trust.VARIABLE) else "`kr trust`"
@@ -160,7 +166,9 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
             component = pipeline.registry.build(noun, name)  # type: ignore[call-overload]  # the overloads name each noun
         except KRError as error:
             said.add(str(error))
-            yield Check(label, "fault", str(error))
+            passed_by = config.bmad and noun == "source"
+            todo = "; it is passed by in the chain" if passed_by else ""
+            yield Check(label, "note" if passed_by else "fault", f"{error}{todo}")
             continue
         yield Check(label, "ok", "built")
         if noun == "source" and getattr(component, "external", False):

@@ -27,6 +27,8 @@ __all__ = ["Config", "given", "load"]
 
 _ROOT = "{project-root}"
 _BMAD_DEFAULTS = {"git_commit": "auto", "max_age_days": None}
+_OWN = "knowledge_research"
+"""The section of BMAD's file that is KR's; the others have other readers too, and so values that KR does not know."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,10 @@ class Config:
     """The file as read; None where there is none."""
     by_program: bool = False
     """Whether the program that embeds KR gave it, rather than a file."""
+    bmad: bool = False
+    """Whether the file is BMAD's own, which has other readers and may name what KR does not have."""
+    passed_over: tuple[KeyPath, ...] = ()
+    """Keys of BMAD's file whose values KR does not know; their defaults hold."""
 
     @property
     def state_folder(self) -> Path:
@@ -107,7 +113,7 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
     if found.file is not None:
         document = documents.read(found.file, documents.shown(found.file, working_folder))
         values = _with_root(document.values, str(found.root))
-    settings = _checked(values, found, document)
+    settings, passed_over = _checked(values, found, document)
     return Config(
         root=found.root,
         file=found.file,
@@ -116,6 +122,8 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
         looked_at=found.looked_at,
         environ=environ,
         document=document,
+        bmad=found.bmad,
+        passed_over=passed_over,
     )
 
 
@@ -152,18 +160,46 @@ def _given_at(key: KeyPath) -> str:
     )
 
 
-def _checked(values: dict[str, Any], found: Found, document: Document | None) -> Schema:
+def _checked(
+    values: dict[str, Any], found: Found, document: Document | None
+) -> tuple[Schema, tuple[KeyPath, ...]]:
+    """The settings, and the keys that were passed over for them."""
+    passed_over: tuple[KeyPath, ...] = ()
     if found.bmad:
         values = _known(values, Schema)
-        research = values.get("knowledge_research")
+        research = values.get(_OWN)
         if research is None or isinstance(research, dict):
             said = {key: value for key, value in (research or {}).items() if value is not None}
-            values["knowledge_research"] = _BMAD_DEFAULTS | said
+            values[_OWN] = _BMAD_DEFAULTS | said
+        values, passed_over = _understood(values)
     try:
-        return Schema.model_validate(values)
+        return Schema.model_validate(values), passed_over
     except ValidationError as error:
         assert document is not None, "the defaults are valid"
         raise config_error(error, Schema, document.origin) from None
+
+
+def _understood(values: dict[str, Any]) -> tuple[dict[str, Any], tuple[KeyPath, ...]]:
+    """The values without those of others' keys that KR does not know, and the keys that were left out."""
+    try:
+        Schema.model_validate(values)
+    except ValidationError as error:
+        values = copy.deepcopy(values)
+        left_out = [_removed(values, fault["loc"]) for fault in error.errors() if fault["loc"][:1] != (_OWN,)]
+        return values, tuple(dict.fromkeys(left_out))
+    return values, ()
+
+
+def _removed(values: dict[str, Any], key: KeyPath) -> KeyPath:
+    """Remove a key, or the nearest one above it that stands in a mapping; returns it."""
+    inner: dict[Any, Any] = values
+    for length, part in enumerate(key, 1):
+        following = inner.get(part)
+        if length == len(key) or not isinstance(following, dict) or key[length] not in following:
+            inner.pop(part, None)
+            return key[:length]
+        inner = following
+    return key
 
 
 def _known(values: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:

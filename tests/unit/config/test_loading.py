@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kr_core.config import load
+from kr_core.config.schema import Schema
 from kr_core.errors import ConfigError
 
 
@@ -266,6 +267,35 @@ def test_what_a_bmad_configuration_says_wins_and_a_wrong_value_is_still_an_error
     assert (research.git_commit, research.max_age_days) == ("off", 5)
     project(tmp_path, "a: 1\nknowledge_research: 3", "_bmad/bso/config.yaml")
     assert fault(tmp_path).where == "_bmad/bso/config.yaml:2"
+
+
+@pytest.mark.req("P7")
+@pytest.mark.parametrize(
+    ("text", "passed_over"),
+    [
+        ("defaults: {parallel: auto, agent_timeout_action: page_me}", ["parallel", "agent_timeout_action"]),
+        ("defaults: {agent_timeout_seconds: 900}", ["agent_timeout_seconds"]),
+        ("defaults: {agent_timeout_seconds: {knowledge_research: 10m, dev: [1]}}", ["agent_timeout_seconds.knowledge_research"]),
+        ("defaults: [a, b]", []),
+    ],
+)  # fmt: skip
+def test_values_of_bmads_other_tools_are_passed_over(tmp_path, text, passed_over):
+    """Others read these keys too: what they put there is no fault of the user's, and KR keeps its default."""
+    odd = "status_file_search_paths: {a: [1, {b: 2026-01-01}]}\nrole_mapping: 7\nlogs: {level: debug}\n"
+    config = load(
+        project(
+            tmp_path,
+            f"{odd}{text}\nknowledge_research: {{max_calls_per_story: 5}}\n",
+            "_bmad/bso/config.yaml",
+        )
+    )
+    expected = [("defaults", *key.split(".")) for key in passed_over] or [("defaults",)]
+    assert sorted(config.passed_over) == sorted(
+        [("status_file_search_paths",), ("role_mapping",), ("logs",), *expected]
+    )
+    assert config.settings.defaults == Schema().defaults
+    assert config.settings.logs == Schema().logs
+    assert config.settings.knowledge_research.max_calls_per_story == 5
 
 
 @pytest.mark.req("P7")
