@@ -58,12 +58,15 @@ if TYPE_CHECKING:
     from kr_core.pipeline import Pipeline as Pipeline
     from kr_core.pipeline import Research as Research
     from kr_core.protocols import Candidates as Candidates
+    from kr_core.protocols import Flaw as Flaw
     from kr_core.protocols import Journal as Journal
     from kr_core.protocols import Kept as Kept
     from kr_core.protocols import Log as Log
     from kr_core.protocols import LogRecord as LogRecord
+    from kr_core.protocols import Moved as Moved
     from kr_core.protocols import Project as Project
     from kr_core.protocols import Renderer as Renderer
+    from kr_core.protocols import Repairable as Repairable
     from kr_core.protocols import Scorer as Scorer
     from kr_core.protocols import Source as Source
     from kr_core.protocols import SourceContext as SourceContext
@@ -95,12 +98,15 @@ _HOMES: dict[str, dict[str, str]] = {
     },
     "kr_core.protocols": {
         "Candidates": "",
+        "Flaw": "",
         "Journal": "",
         "Kept": "",
         "Log": "",
         "LogRecord": "",
+        "Moved": "",
         "Project": "",
         "Renderer": "",
+        "Repairable": "",
         "Scorer": "",
         "Source": "",
         "SourceContext": "",

@@ -83,6 +83,12 @@ class Setup(NamedTuple):
     template_folders: tuple[Path, ...]
     """Where templates are looked for, the user's own first."""
     today: Callable[[], date]
+    max_entries: int = 200
+    """What a new knowledge base says of its size; the engine sees to it."""
+    cache_ttl_days: int = 30
+    """What a new knowledge base says of how long an answer is good."""
+    parallel: int = 1
+    """How many runs work at once (`defaults.parallel`); from 2, who comes first is served first."""
 
 
 class Provider(NamedTuple, Generic[Component_co]):

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Candidates",
+    "Flaw",
     "Journal",
     "Kept",
     "Log",
     "LogRecord",
+    "Moved",
     "Project",
     "Renderer",
+    "Repairable",
     "Scorer",
     "Source",
     "SourceContext",
@@ -101,13 +104,36 @@ class Kept(NamedTuple):
     """The report's path, relative to the knowledge base."""
     index_count: int
     evicted: int = 0
-    """Entries moved to the archive by the capacity guard; -1 when the guard failed."""
+    """Entries beyond the limit that the engine had archived after this write; -1 when that failed. Stores leave it 0."""
     files: Sequence[Path] = ()
     """The files that were written or removed, where the store keeps any: what a commit of this write holds."""
 
 
+class Moved(NamedTuple):
+    """What a change of several entries came to."""
+
+    entries: Sequence[Entry]
+    """The entries as they stand now."""
+    files: Sequence[Path] = ()
+    """The files that were written, where the store keeps any."""
+
+
+class Flaw(NamedTuple):
+    """Something that is wrong with a knowledge base."""
+
+    kind: str
+    """`unreadable`, `orphan` (a report that no entry leads to), `dangling` (an entry without its report), `stale`, ..."""
+    place: str
+    """The file and line, the report's path, or the entry's id."""
+    said: str
+    todo: str
+
+
 class Store(Protocol):
-    """The knowledge base."""
+    """The knowledge base.
+
+    Which entries are archived or stale is decided by the engine; a store only keeps.
+    """
 
     def candidates(self, query: ResearchQuery) -> Candidates:
         """Entries that may answer the query, or a superset. A broken index is a warning, not an error."""
@@ -143,6 +169,58 @@ class Store(Protocol):
 
         Raises:
             StorageError: the index cannot be written.
+        """
+
+    def mark_stale(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> Moved:
+        """Give the chosen entries the status `stale`; their other values and their reports stay.
+
+        `choose` is handed all entries while nobody else writes, so that none is marked that was just brought up to date.
+
+        Raises:
+            StorageError: the index cannot be read or written; nothing was changed.
+        """
+
+    def archive(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> Moved:
+        """Move the chosen entries to the archive, with the status `archived`; their reports stay.
+
+        `choose` is handed all entries while nobody else writes, so that none goes that was just used.
+
+        Raises:
+            StorageError: the index cannot be read or written; no entry was lost.
+        """
+
+    def archived(self) -> Sequence[Entry]:
+        """The archived entries; they are neither candidates nor among `entries`, and can be read.
+
+        Raises:
+            StorageError: the archive cannot be read.
+        """
+
+    def restore(self, entry: Entry) -> Kept:
+        """Move an archived entry back, as it is given; it is told by its id and path.
+
+        Raises:
+            StorageError: it is not in the archive, another entry has its id, or the index cannot be written.
+        """
+
+
+@runtime_checkable
+class Repairable(Protocol):
+    """A store that can say what is wrong with it, and make its index anew."""
+
+    def check(self) -> Sequence[Flaw]:
+        """Everything that is wrong; nothing is changed. Whether an answer is stale is not the store's to say."""
+
+    def rebuild(self) -> Sequence[str]:
+        """Make the index anew from the reports, with what the old one still tells; no report is changed.
+
+        The old index is set aside first. Where nothing would change, nothing is written.
+
+        Returns:
+            What was done, a line each.
+
+        Raises:
+            StorageError: it cannot be written.
         """
 
 

@@ -70,7 +70,7 @@ class Components:
     @property
     def under_bmad(self) -> bool:
         """Whether the configuration is a BMAD file, which may name what KR does not have."""
-        return self.config.file is not None and "_bmad" in self.config.file.parts
+        return self.config.bmad
 
     @cached_property
     def store(self) -> Store:
@@ -157,6 +157,9 @@ class Components:
             cache_folder=Path(cache),
             template_folders=search_folders(self.config.root),
             today=self.today,
+            max_entries=self.config.settings.knowledge_research.max_entries,
+            cache_ttl_days=self.config.settings.knowledge_research.cache_ttl_days,
+            parallel=self.config.settings.defaults.parallel,
         )
 
     def close(self) -> None:

@@ -1,218 +1,368 @@
-"""`index.yaml` as a value: read with tolerance, changed item by item, written back as it was found.
+"""`index.yaml` and `_archived-index.yaml` as values: read with tolerance, changed item by item, written as they were found.
 
-What KR does not understand stays where it is: the comment at the head of the file, unknown keys, and items that
-are not entries. An index that is a bare list stays one.
+What KR does not understand stays where it is: comments, unknown keys, and items that are not entries. An index that
+is a bare list stays one, and so do CRLF and a byte order mark.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import Entry, EntryStatus, fold_name, yamltext
+from kr_core import fold_name, yamltext
+from kr_plugins.stores.files.entries import KEYS, Read, closeness, is_report_path, item_with, read
+from kr_plugins.stores.files.items import Cut, cut, edited, item_of, written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from datetime import date
 
-KEYS = tuple(Entry.model_fields)
-"""The keys of an entry, in the order in which they are written."""
+    from kr_core import Entry, TopicIndex
 
-_REQUIRED = ("id", "framework", "topic", "path")
-_STATUSES: tuple[str, ...] = get_args(EntryStatus)
+LIVE, ARCHIVED = "entries", "archived_entries"
+"""The keys under which the two files hold their lists."""
+
 _COMMENT = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
+_CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)|^={7}$", re.MULTILINE)
+_BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
 class UnreadableError(Exception):
-    """The text is not an index; the message says why."""
+    """The text is not an index; the message says where and why."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+class Row(NamedTuple):
+    """An item of the list: its lines as they stand in the file, and what they say."""
+
+    text: str
+    """Empty for one that has no lines of its own yet."""
+    read: Read
+
+
+class Oddity(NamedTuple):
+    """What is wrong with an item, and what is made of it."""
+
+    kind: str
+    number: int
+    """Which item it is, from 1."""
+    line: int | None
+    said: str
 
 
 @dataclass(frozen=True)
 class Index:
     """An index: what stands in the file, and the entries that KR understands."""
 
-    comment: str
+    key: str
     header: Mapping[str, Any] | None
-    """The keys beside the list of entries; None where the file is a bare list."""
-    items: tuple[Any, ...]
-    """The list as it stands in the file."""
-    parsed: tuple[Entry | None, ...]
-    """The entry that each item stands for; None for one that KR does not understand."""
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """The entries, in the order of the file."""
-        return tuple(entry for entry in self.parsed if entry is not None)
+    """The keys beside the list; None where the file is a bare list."""
+    rows: tuple[Row, ...]
+    head: str
+    """The text before the list."""
+    tail: str = ""
+    indent: str = ""
+    crlf: bool = False
+    bom: bool = False
+    lines: tuple[int, ...] | None = field(default=None, compare=False)
+    """The line of each item, where the layout does not tell."""
 
     @cached_property
-    def by_framework(self) -> dict[str, list[Entry]]:
-        """The entries of each framework, by its folded name."""
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries, in the order of the file."""
+        return tuple(row.read.entry for row in self.rows if row.read.entry is not None)
+
+    @cached_property
+    def by_framework(self) -> dict[str, TopicIndex]:
+        """The entries of each framework, by its folded name; what matching needs of them is computed once."""
+        from kr_core import TopicIndex  # brings the stemmer, which not every process needs
+
+        folded: dict[str, list[Entry]] = {}
         found: dict[str, list[Entry]] = {}
         for entry in self.entries:
-            found.setdefault(fold_name(entry.framework), []).append(entry)
-        return found
+            same = found.get(entry.framework)
+            if same is None:
+                same = found[entry.framework] = folded.setdefault(fold_name(entry.framework), [])
+            same.append(entry)
+        return {name: TopicIndex(entries) for name, entries in folded.items()}
 
     @cached_property
     def paths(self) -> frozenset[str]:
         """The reports that belong to an entry."""
         return frozenset(PurePosixPath(entry.path).as_posix() for entry in self.entries)
 
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """The rows in which an id or a path stands; a path is told by its ending."""
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self.rows):
+            entry = row.read.entry
+            if entry is not None:
+                found.setdefault(entry.id, []).append(number)
+                found.setdefault(entry.path, []).append(number)
+        return found
+
+    def on_report(self, path: str) -> tuple[Entry, ...]:
+        """The entries that lead to one report."""
+        return tuple(entry for n in self._places.get(path, ()) if (entry := self.entry_at(n)).path == path)
+
     def position(self, entry: Entry) -> int | None:
-        """Where the entry stands: its framework's item with its id, else the one with its report and topic.
+        """Where the entry stands: its framework's item with its id, else the one with its report and topic."""
+        places = sorted({*self._places.get(entry.id, ()), *self._places.get(entry.path, ())})
+        known = [(self._closeness(number, entry), -number) for number in places]
+        best, number = max(known, default=(0, 0))
+        return -number if best else None
 
-        Ids of two frameworks may be equal (`vue` and `router guards`, `vue-router` and `guards`).
+    def _closeness(self, number: int, entry: Entry) -> int:
+        known = self.rows[number].read.entry
+        return 0 if known is None else closeness(known, entry)
+
+    def entry_at(self, position: int) -> Entry:
+        """The entry of a row that has one."""
+        entry = self.rows[position].read.entry
+        assert entry is not None
+        return entry
+
+    # -- changes -----------------------------------------------------------------------------------------
+
+    def with_entry(self, entry: Entry, position: int | None = None, *, item: Any = None) -> Index:
+        """The index with the entry in the row at this position, whose unknown keys and comments stay; None appends.
+
+        Args:
+            entry: what the row shall stand for.
+            position: of the row.
+            item: of a row that is appended, the item whose unknown keys come along.
         """
-        closeness = [_closeness(known, entry) for known in self.parsed]
-        best = max(closeness, default=0)
-        return closeness.index(best) if best else None
-
-    def with_entry(self, entry: Entry, position: int | None) -> Index:
-        """The index with the entry in the item at this position, whose unknown keys stay; None appends."""
-        known = entry.model_dump(mode="json")
         if position is None:
-            return replace(self, items=(*self.items, known), parsed=(*self.parsed, entry))
-        return self._replaced(position, {**self.items[position], **known}, entry)
+            new = item_with(entry, item)
+            return replace(self, rows=(*self.rows, Row(written(new, self.indent), Read(new, entry))))
+        row = self.rows[position]
+        new = item_with(entry, row.read.item)
+        text = edited(row.text, self.indent, row.read.item, new, KEYS)
+        changed = Row(text, row.read._replace(item=new, entry=entry))
+        return replace(self, rows=(*self.rows[:position], changed, *self.rows[position + 1 :]))
 
     def touched(self, position: int, today: date) -> Index:
         """The index with the entry at this position used today; its other values stay as they were written."""
-        entry = self.parsed[position]
-        assert entry is not None
-        item = {**self.items[position], "last_accessed": today.isoformat()}
-        return self._replaced(position, item, entry.model_copy(update={"last_accessed": today}))
+        row = self.rows[position]
+        new = {**row.read.item, "last_accessed": today.isoformat()}
+        text = edited(row.text, self.indent, row.read.item, new, KEYS)
+        entry = self.entry_at(position).model_copy(update={"last_accessed": today})
+        changed = Row(text, row.read._replace(item=new, entry=entry))
+        return self.with_rows((*self.rows[:position], changed, *self.rows[position + 1 :]))
 
-    def without(self, position: int) -> Index:
-        """The index without the item at this position."""
-        return replace(
-            self,
-            items=self.items[:position] + self.items[position + 1 :],
-            parsed=self.parsed[:position] + self.parsed[position + 1 :],
-        )
+    def with_rows(self, rows: Iterable[Row]) -> Index:
+        """The index with other rows."""
+        return replace(self, rows=tuple(rows))
 
-    def _replaced(self, position: int, item: dict[str, Any], entry: Entry) -> Index:
-        ordered = {key: item[key] for key in KEYS if key in item} | item
-        return replace(
-            self,
-            items=(*self.items[:position], ordered, *self.items[position + 1 :]),
-            parsed=(*self.parsed[:position], entry, *self.parsed[position + 1 :]),
-        )
+    def without(self, positions: Iterable[int]) -> Index:
+        """The index without the rows at these positions."""
+        gone = set(positions)
+        return self.with_rows(row for number, row in enumerate(self.rows) if number not in gone)
 
     def text(self) -> str:
         """The index as YAML."""
-        items = list(self.items)
-        return self.comment + yamltext.dump(
-            items if self.header is None else {**self.header, "entries": items}
+        rows = [row.text or written(row.read.item, self.indent) for row in self.rows]
+        # The last line of a file may lack its end, which is noticed only when another one follows.
+        ended = [text if text.endswith("\n") else f"{text}\n" for text in rows]
+        text = self._head(empty=not rows) + "".join(ended) + self.tail
+        text = text.replace("\n", "\r\n") if self.crlf else text
+        return _BOM + text if self.bom else text
+
+    def _head(self, *, empty: bool) -> str:
+        head = self.head if self.head.endswith("\n") or not self.head else f"{self.head}\n"
+        if self.header is None:
+            return f"{head}[]\n" if empty else head
+        return re.sub(
+            rf"^{self.key}:(?: *\[\])?",
+            f"{self.key}: []" if empty else f"{self.key}:",
+            head,
+            flags=re.MULTILINE,
+        )
+
+    # -- what is wrong -----------------------------------------------------------------------------------
+
+    def line_of(self, position: int) -> int | None:
+        """The line of the file, from 1, on which a row begins."""
+        if self.lines is not None:
+            return self.lines[position] if position < len(self.lines) else None
+        if not all(row.text for row in self.rows[:position]):
+            return None
+        before = self.head.count("\n") + sum(row.text.count("\n") for row in self.rows[:position])
+        return before + 1
+
+    @cached_property
+    def oddities(self) -> tuple[Oddity, ...]:
+        """Items that are no entries, ids that two entries have, and paths that no report can have."""
+        found: list[tuple[str, int, str]] = []
+        first: dict[tuple[str, str], int] = {}
+        for number, row in enumerate(self.rows):
+            entry = row.read.entry
+            if entry is None:
+                found.append(
+                    ("unreadable", number, f"lacks {row.read.lacking}; it is skipped, and kept as it is")
+                )
+                continue
+            if not is_report_path(entry.path):
+                found.append(
+                    ("path", number, f"names {entry.path!r}, where no report can lie; none is read there")
+                )
+            earlier = first.setdefault((entry.framework, entry.id), number)
+            if earlier != number:
+                said = f"has the id of entry {earlier + 1}, {entry.id}; both are kept"
+                found.append(("duplicate", number, said))
+        return tuple(
+            Oddity(kind, number + 1, self.line_of(number), f"entry {number + 1} {said}")
+            for kind, number, said in found
         )
 
 
-def parse(text: str, *, header: Mapping[str, Any], undated: date) -> Index:
+def parse(
+    text: str,
+    *,
+    key: str = LIVE,
+    header: Mapping[str, Any],
+    undated: date,
+    known: Mapping[str, Row] | None = None,
+) -> Index:
     """Read an index.
 
     Args:
         text: the file's text; empty for a new index.
+        key: of the list, `LIVE` or `ARCHIVED`.
         header: the header's keys and defaults, in order; what the file says wins.
         undated: the date of entries that have none.
+        known: rows that were read before, by their text.
 
     Raises:
         UnreadableError: the text is not YAML, or not an index.
     """
+    bom, crlf = text.startswith(_BOM), "\r\n" in text
+    text = text.removeprefix(_BOM).replace("\r\n", "\n")
+    conflict = _CONFLICT.search(text)
+    if conflict is not None:
+        line = text.count("\n", 0, conflict.start()) + 1
+        raise UnreadableError("a merge conflict that is not resolved", line)
+    pieces = cut(text, key)
+    index = None if pieces is None else _of_pieces(pieces, key, header, undated, known or {})
+    index = index or _of_document(text, key, header, undated)
+    return replace(index, bom=bom, crlf=crlf)
+
+
+def _of_pieces(
+    pieces: Cut, key: str, header: Mapping[str, Any], undated: date, known: Mapping[str, Row]
+) -> Index | None:
+    """The index of a text that could be cut; None where the pieces do not mean what the whole does."""
+    is_list = bool(pieces.items) and not re.search(rf"^{key}:", pieces.head, re.MULTILINE)
+    try:
+        beside = yamltext.load(pieces.head + pieces.tail)
+        rows = [
+            known.get(text) or Row(text, read(item_of(text, pieces.indent), undated)) for text in pieces.items
+        ]
+    except (yamltext.YAMLError, ValueError, RecursionError):
+        return None
+    if is_list and beside is None:
+        return Index(key, None, tuple(rows), pieces.head, pieces.tail, pieces.indent)
+    if is_list or not isinstance(beside, dict) or beside.get(key, 0) not in (None, []):
+        return None
+    found = {name: value for name, value in beside.items() if name != key}
+    head = _with_defaults(pieces.head, key, {name: header[name] for name in header if name not in found})
+    return Index(key, {**header, **found}, tuple(rows), head, pieces.tail, pieces.indent)
+
+
+def _with_defaults(head: str, key: str, missing: Mapping[str, Any]) -> str:
+    """The text before the list, with the keys that it lacks."""
+    if not missing:
+        return head
+    line = re.search(rf"^{key}:", head, re.MULTILINE)
+    at = line.start() if line else len(head)
+    return head[:at] + yamltext.dump(dict(missing)) + head[at:]
+
+
+def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) -> Index:
+    """The index of any YAML text; when it is changed, it is written in KR's own form."""
     comment = _COMMENT.match(text)
     try:
         document = yamltext.load(text)
+        lines = yamltext.node_lines(text)
     except (yamltext.YAMLError, ValueError, RecursionError) as error:
-        raise UnreadableError(" ".join(str(error).split())) from error
+        line = yamltext.error_line(error) if isinstance(error, yamltext.YAMLError) else None
+        raise UnreadableError(_said(error), line) from error
     found: dict[str, Any] | None = {} if document is None else None
-    items = document
-    if found is not None or isinstance(document, dict):
-        found = {key: value for key, value in (document or {}).items() if key != "entries"}
-        items = (document or {}).get("entries") or []
+    items: Any = document
+    if document is None or isinstance(document, dict):
+        found = {name: value for name, value in (document or {}).items() if name != key}
+        items = (document or {}).get(key) or []
     if not isinstance(items, list):
-        raise UnreadableError("it holds no list of entries")
-    parsed: list[Entry | None] = []
-    warnings: list[str] = []
-    for number, item in enumerate(items, 1):
-        entry, lacking = _entry(item, undated)
-        parsed.append(entry)
-        if lacking:
-            warnings.append(f"index.yaml: entry {number} lacks {lacking}; it is skipped, and kept as it is")
-    return Index(
-        comment=comment.group() if comment else "",
-        header=None if found is None else {**header, **found},
-        items=tuple(items),
-        parsed=tuple(parsed),
-        warnings=tuple(warnings),
-    )
+        raise UnreadableError(f"it holds no list of {key.replace('_', ' ')}", 1)
+    head = comment.group() if comment else ""
+    full = None if found is None else {**header, **found}
+    if full is not None:
+        head += (yamltext.dump(full) if full else "") + f"{key}:\n"
+    above: tuple[str, ...] = () if found is None else (key,)
+    rows = tuple(Row("", read(item, undated)) for item in items)
+    at = tuple(lines.get((*above, number), 0) for number in range(len(items)))
+    return Index(key, full, rows, head, lines=at)
 
 
-def archived_paths(text: str) -> frozenset[str]:
-    """The reports that `_archived-index.yaml` speaks of; none where it cannot be read."""
+def _said(error: Exception) -> str:
+    problem = getattr(error, "problem", None)
+    return f"not YAML: {problem}" if problem else " ".join(str(error).split())
+
+
+# -- what a broken file still tells ------------------------------------------------------------------------
+
+
+def head_of(text: str, key: str, new: Index, undated: date) -> Index:
+    """An empty index with the comments and keys before the list of a broken file, as far as they can be read."""
+    text = _without_marks(text)
+    found = re.search(rf"^{key}:", text, re.MULTILINE)
+    if found is None:
+        return new
     try:
-        document = yamltext.load(text)
-    except (yamltext.YAMLError, ValueError, RecursionError):
-        return frozenset()
-    items = document.get("archived_entries") if isinstance(document, dict) else document
-    return frozenset(
-        PurePosixPath(str(item["path"])).as_posix()
-        for item in (items if isinstance(items, list) else [])
-        if isinstance(item, dict) and item.get("path")
-    )
+        return parse(f"{text[: found.start()]}{key}: []\n", key=key, header=new.header or {}, undated=undated)
+    except UnreadableError:
+        return new
 
 
-def is_about(known: Entry, entry: Entry) -> bool:
-    """Whether two entries are about the same topic of the same framework."""
-    return fold_name(known.framework) == fold_name(entry.framework) and fold_name(known.topic) == fold_name(
-        entry.topic
-    )
+def _without_marks(text: str) -> str:
+    text = text.removeprefix(_BOM).replace("\r\n", "\n")
+    return "".join(line for line in text.splitlines(keepends=True) if not _CONFLICT.match(line))
 
 
-def _closeness(known: Entry | None, entry: Entry) -> int:
-    """How surely an entry of the index is the one that is meant; 0 if it is another."""
-    if known is None or (known.id != entry.id and known.path != entry.path):
-        return 0
-    if known.id == entry.id and fold_name(known.framework) == fold_name(entry.framework):
-        return 3 if known.path == entry.path else 2
-    return 1 if known.path == entry.path and is_about(known, entry) else 0
+def salvaged(text: str, undated: date) -> list[Row]:
+    """The items of a file that is no index any more and can still be read one by one.
+
+    The marks of a merge conflict are passed over, so that both sides count.
+    """
+    found: list[Row] = []
+    for chunk in _chunks(_without_marks(text)):
+        try:
+            item = item_of(chunk, chunk[: len(chunk) - len(chunk.lstrip(" "))])
+        except (yamltext.YAMLError, ValueError, RecursionError):
+            continue
+        made = read(item, undated)
+        if made.entry is not None:
+            found.append(Row("", made))
+    return found
 
 
-def _entry(item: Any, undated: date) -> tuple[Entry | None, str]:
-    """The entry that an item stands for, or None and what it lacks."""
-    if not isinstance(item, dict):
-        return None, "keys"
-    required = {key: _text(item.get(key)) for key in _REQUIRED}
-    if lacking := [key for key, value in required.items() if not value]:
-        return None, ", ".join(lacking)
-    created = _date(item.get("created")) or undated
-    status = _text(item.get("status")).casefold()
-    return (
-        Entry.model_validate(
-            {
-                **required,
-                "framework_version": _text(item.get("framework_version")),
-                "tags": _tags(item.get("tags")),
-                "created": created,
-                "last_accessed": _date(item.get("last_accessed")) or created,
-                # What a status means that we do not know is not ours to guess: the entry is researched again.
-                "status": status if status in _STATUSES else "stale",
-            }
-        ),
-        "",
-    )
-
-
-def _text(value: Any) -> str:
-    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
-
-
-def _tags(value: Any) -> tuple[str, ...]:
-    tags = value if isinstance(value, list) else _text(value).split(",")
-    return tuple(tag for tag in map(_text, tags) if tag)
-
-
-def _date(value: Any) -> date | None:
-    try:
-        return date.fromisoformat(_text(value)[:10].replace("/", "-"))
-    except ValueError:
-        return None
+def _chunks(text: str) -> list[str]:
+    """The text cut wherever the least indented dashes stand."""
+    dashes = list(re.finditer(r"^( *)- ", text, re.MULTILINE))
+    if not dashes:
+        return []
+    indent = min((dash.group(1) for dash in dashes), key=len)
+    starts = [dash.start() for dash in dashes if dash.group(1) == indent]
+    chunks = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    # Where the list ends, or the file was cut off, what follows is none of the item's.
+    return [
+        re.split(rf"^(?!{indent}[ -]|\s*$|\s*#)", chunk, maxsplit=1, flags=re.MULTILINE)[0]
+        for chunk in chunks
+    ]

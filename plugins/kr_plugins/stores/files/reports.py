@@ -11,7 +11,7 @@ import re
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
-from kr_core import SKELETON_MARK, STALE_MARK, Entry, inside
+from kr_core import STALE_MARK, Entry, inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,16 +38,17 @@ def readable_text(file: Path) -> str | None:
     return text if text.strip() and "\0" not in text else None
 
 
-def rebuild(folder: Path) -> Iterator[Entry]:
-    """The entries of the reports in a knowledge base, by path; those that cannot be read are left out."""
+def report_files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The reports in a knowledge base by path, relative and whole; links that lead out are left out."""
     for file in sorted(folder.glob("frameworks/*/**/*.md")):
         path = file.relative_to(folder).as_posix()
-        text = readable_text(file) if inside(folder, path) else None
-        if text is not None and SKELETON_MARK not in text:
-            written = datetime.fromtimestamp(file.stat().st_mtime, UTC).date()
-            entry = entry_of(path, text, undated=written)
-            if entry is not None:
-                yield entry
+        if inside(folder, path) and not file.name.startswith("."):
+            yield path, file
+
+
+def written_on(file: Path) -> date:
+    """The day on which a file was last written."""
+    return datetime.fromtimestamp(file.stat().st_mtime, UTC).date()
 
 
 def entry_of(path: str, text: str, *, undated: date) -> Entry | None:

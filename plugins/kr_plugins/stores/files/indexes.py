@@ -1,0 +1,125 @@
+"""The two index files on disk: read again only where they changed, never overwritten with less."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core import StorageError
+from kr_plugins.stores.files.folder import reason
+from kr_plugins.stores.files.index import Index, UnreadableError, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import date
+
+    from kr_plugins.stores.files.folder import Folder
+    from kr_plugins.stores.files.index import Row
+
+
+class _Snapshot(NamedTuple):
+    stamp: tuple[int, int, int]
+    contents: Index
+
+
+class IndexFile:
+    """One index file.
+
+    Args:
+        folder: where it lies.
+        name: of the file.
+        key: of its list.
+        header: makes the header of a new one.
+        today: the date of what is new.
+    """
+
+    def __init__(
+        self,
+        folder: Folder,
+        name: str,
+        key: str,
+        header: Callable[[], Mapping[str, Any]],
+        today: Callable[[], date],
+    ) -> None:
+        self.path = folder.root / name
+        self._folder = folder
+        self._key = key
+        self._header = header
+        self._today = today
+        self._snapshot: _Snapshot | None = None
+
+    def read(self) -> Index:
+        """The index as it is on disk; an empty one where there is none.
+
+        Raises:
+            OSError, UnreadableError
+        """
+        try:
+            with self.path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
+                known = self._snapshot
+                if known is not None and known.stamp == stamp:
+                    return known.contents
+                raw = file.read()
+        except FileNotFoundError:
+            return self.new()
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeError as error:
+            raise UnreadableError(f"not UTF-8: {error}", raw.count(b"\n", 0, _start_of(error)) + 1) from error
+        index = parse(
+            text, key=self._key, header=self._header(), known=_rows(known),
+            undated=datetime.fromtimestamp(status.st_mtime, UTC).date(),
+        )  # fmt: skip
+        self._snapshot = _Snapshot(stamp, index)
+        return index
+
+    def readable(self) -> Index:
+        """The same for those who cannot go on without it.
+
+        Raises:
+            StorageError: it cannot be read.
+        """
+        try:
+            return self.read()
+        except (OSError, UnreadableError) as error:
+            raise StorageError(
+                f"the index cannot be read: {reason(error)}",
+                where=self.place_of(error),
+                todo="mend it, or `kr cache rebuild`; the next report that is kept sets it aside and rebuilds it from the reports",
+            ) from error
+
+    def new(self) -> Index:
+        """An index with nothing in it."""
+        return parse("", key=self._key, header=self._header(), undated=self._today())
+
+    def place_of(self, error: Exception) -> str:
+        """The file, and the line where one is known."""
+        line = getattr(error, "line", None)
+        return f"{self.path}:{line}" if line else str(self.path)
+
+    def save(self, index: Index, *, before: Index | None) -> None:
+        """Write an index that says something else than before; `before` is None where that could not be read.
+
+        Raises:
+            OSError: nothing was changed.
+        """
+        if before is None or index.rows != before.rows:
+            self._folder.replace(self.path, index.text())
+
+    def raw(self) -> str:
+        """What stands in a file that is no index; what is not text is replaced."""
+        return self.path.read_bytes().decode("utf-8", "replace")
+
+
+def _start_of(error: UnicodeError) -> int:
+    return error.start if isinstance(error, UnicodeDecodeError) else 0
+
+
+def _rows(known: _Snapshot | None) -> dict[str, Row]:
+    """The rows that need not be read again; the date of a file stands in for one that an entry lacks."""
+    if known is None:
+        return {}
+    return {row.text: row for row in known.contents.rows if row.text and row.read.dated}

@@ -1,0 +1,103 @@
+"""A report and its evidence, replaced as one: who reads sees both as they were or both as they are now.
+
+Both are written beside their places first and synced, the report before the evidence; then the report is moved to its
+place, then the evidence. What a killed writer leaves tells how far it came, and the next one brings it to an end:
+
+    .x.md.new                             nothing has happened yet: forgotten
+    .x.md.new and .x.evidence.json.new    the same
+    .x.evidence.json.new                  the report is in its place: the evidence follows
+
+No further file says so, and no further sync is needed.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from kr_core import write_atomically
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUFFIX = ".new"
+
+
+def evidence_of(report: Path) -> Path:
+    """Where the evidence of a report lies."""
+    return report.with_suffix(".evidence.json")
+
+
+def current_evidence(report: Path) -> Path:
+    """The evidence that belongs to the report as it is: the one that waits, where the report has been moved already."""
+    waiting = _staged(evidence_of(report))
+    if waiting.exists() and not _staged(report).exists():
+        return waiting
+    return evidence_of(report)
+
+
+def stage(report: Path, text: str, evidence: str) -> None:
+    """Write both beside their places.
+
+    Raises:
+        OSError: neither was changed.
+    """
+    settle(report)
+    for place, content in ((report, text), (evidence_of(report), evidence)):
+        write_atomically(_staged(place), content)
+        if place.exists():
+            _staged(place).chmod(place.stat().st_mode & 0o777)
+
+
+def move_report(report: Path) -> None:
+    """Move the staged report to its place; its evidence is the staged one from now on.
+
+    Raises:
+        OSError: neither was changed.
+    """
+    _staged(report).replace(report)
+
+
+def move_evidence(report: Path) -> None:
+    """Move the staged evidence to its place, durably.
+
+    Raises:
+        OSError: it waits beside its place, and is found there.
+    """
+    _staged(evidence_of(report)).replace(evidence_of(report))
+    _sync(report.parent)
+
+
+def settle(report: Path) -> None:
+    """Bring what a killed writer began on this report to an end."""
+    if _staged(report).exists():
+        # In this order: without the report's, the evidence would seem to wait for its move.
+        _staged(evidence_of(report)).unlink(missing_ok=True)
+        _staged(report).unlink()
+    elif _staged(evidence_of(report)).exists():
+        _staged(evidence_of(report)).replace(evidence_of(report))
+
+
+def settle_folder(folder: Path) -> None:
+    """Bring what killed writers began in a folder to an end."""
+    for name in [file.name for file in folder.iterdir()]:
+        if name.startswith(".") and name.endswith(f".md{SUFFIX}"):
+            with suppress(OSError):  # told when that report is written
+                settle(folder / name[1 : -len(SUFFIX)])
+    for name in [file.name for file in folder.iterdir()]:
+        if name.startswith(".") and name.endswith(f".evidence.json{SUFFIX}"):
+            with suppress(OSError):
+                settle(folder / f"{name[1 : -len(f'.evidence.json{SUFFIX}')]}.md")
+
+
+def _staged(place: Path) -> Path:
+    return place.with_name(f".{place.name}{SUFFIX}")
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,231 @@
+"""What is wrong with a knowledge base, and its index made anew from the reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core import SKELETON_MARK, Flaw
+from kr_plugins.stores.files.entries import odd_values, read
+from kr_plugins.stores.files.folder import reason
+from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, Row, UnreadableError, head_of, salvaged
+from kr_plugins.stores.files.reports import entry_of, readable_text, report_files, written_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date
+
+    from kr_core import Entry
+    from kr_plugins.stores.files.folder import Folder
+    from kr_plugins.stores.files.indexes import IndexFile
+
+_REBUILD = "`kr cache rebuild`"
+_TODO = {
+    "unreadable": f"mend it, or {_REBUILD}",
+    "duplicate": "give one of them another id, or remove it",
+    "path": f"correct it, or {_REBUILD} to leave the entry out",
+    "value": f"correct it, or {_REBUILD}",
+}
+
+
+# -- looking -----------------------------------------------------------------------------------------------
+
+
+def flaws(folder: Folder, live: IndexFile, archive: IndexFile, today: date) -> list[Flaw]:
+    """Everything that is wrong, the index first, then reports by path."""
+    found: list[Flaw] = []
+    known: set[str] = set()
+    broken = False
+    for file in (live, archive):
+        try:
+            index = file.read()
+        except (OSError, UnreadableError) as error:
+            place = file.place_of(error)
+            found.append(Flaw("unreadable", place, f"cannot be read: {reason(error)}", _TODO["unreadable"]))
+            broken = True
+            continue
+        known |= index.paths
+        found += _of_items(file, index, today)
+        found += _dangling(folder, index, is_archive=file is archive)
+    if not broken:  # else every report would seem to be nobody's
+        found += _orphans(folder, known)
+    return found
+
+
+def _of_items(file: IndexFile, index: Index, today: date) -> Iterator[Flaw]:
+    for odd in index.oddities:
+        yield Flaw(odd.kind, _at(file, odd.line), odd.said, _TODO[odd.kind])
+    for number, row in enumerate(index.rows):
+        if row.read.entry is not None:
+            for said in odd_values(row.read.item, row.read.entry, today):
+                place = _at(file, index.line_of(number))
+                yield Flaw("value", place, f"entry {number + 1}, {row.read.entry.id}: {said}", _TODO["value"])
+
+
+def _at(file: IndexFile, line: int | None) -> str:
+    return f"{file.path}:{line}" if line else str(file.path)
+
+
+def _dangling(folder: Folder, index: Index, *, is_archive: bool) -> Iterator[Flaw]:
+    for entry in index.entries:
+        file = folder.report(entry.path)
+        if file is not None and readable_text(file) is None:
+            where = "archived, and its report" if is_archive else "its report"
+            todo = f"bring {entry.path} back, or {_REBUILD}; else it is dropped when it is next asked for"
+            yield Flaw("dangling", entry.id, f"{where} is gone, empty or no text", todo)
+
+
+def _orphans(folder: Folder, known: set[str]) -> Iterator[Flaw]:
+    for path, file in report_files(folder.root):
+        text = None if path in known else readable_text(file)
+        if text is not None and SKELETON_MARK not in text:
+            if entry_of(path, text, undated=written_on(file)) is None:
+                todo = (
+                    "give it a title and a line `**Framework:** name version`, or move it out of the folder"
+                )
+                yield Flaw("orphan", path, "no entry leads to it, and it does not say what it is about", todo)
+            else:
+                yield Flaw("orphan", path, "no entry leads to it", f"{_REBUILD} takes it up")
+    for evidence in sorted(folder.root.glob("frameworks/*/**/*.evidence.json")):
+        report = evidence.with_name(evidence.name.removesuffix(".evidence.json") + ".md")
+        if not report.exists():
+            path = evidence.relative_to(folder.root).as_posix()
+            yield Flaw("orphan", path, "its report is gone", "remove it, or bring the report back")
+
+
+# -- mending -----------------------------------------------------------------------------------------------
+
+
+class _Made(NamedTuple):
+    """A row and how it came about: `kept`, `mended`, `made` from its report, or a `lost` one that is left out."""
+
+    row: Row
+    how: str
+
+
+def rebuild(folder: Folder, live: IndexFile, archive: IndexFile, today: date) -> list[str]:
+    """Make both index files anew where that changes them; say what was done, a line for each file.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    said = []
+    archived = _readable(archive, ARCHIVED, today)
+    if archived.is_broken:
+        aside = folder.set_aside(archive.path, "corrupt")
+        archive.save(archived.contents, before=None)
+        said.append(
+            f"{archive.path.name}: {len(archived.contents.entries)} entries could be read; set aside as {aside}"
+        )
+    found = _readable(live, LIVE, today)
+    made = list(_rows(folder, found.contents, archived.contents.paths, today))
+    index = found.contents.with_rows(one.row for one in made if one.how != "lost")
+    if not found.is_broken and index.rows == found.contents.rows:
+        return said
+    aside = ""
+    if live.path.exists():
+        aside = f"; set aside as {folder.set_aside(live.path, 'corrupt' if found.is_broken else 'before')}"
+    live.save(index, before=None)
+    counts = Counter(one.how for one in made)
+    told = ", ".join(f"{counts[how]} {what}" for how, what in _SAID.items() if counts[how])
+    return [*said, f"{live.path.name}: {told or 'no entries'}{aside}"]
+
+
+_SAID = {
+    "kept": "entries kept",
+    "mended": "mended",
+    "made": "made from their reports",
+    "lost": "without a report left out",
+}
+
+
+def rebuilt(folder: Folder, live: IndexFile, archived: frozenset[str], today: date) -> Index:
+    """The index of a file that cannot be parsed: what it still tells, and the rest from the reports."""
+    found = _readable(live, LIVE, today)
+    made = _rows(folder, found.contents, archived, today)
+    return found.contents.with_rows(one.row for one in made if one.how != "lost")
+
+
+def salvaged_rows(file: IndexFile, today: date) -> list[Row]:
+    """The items of a broken file that can still be read; none where the file cannot be."""
+    try:
+        return salvaged(file.raw(), today)
+    except OSError:
+        return []
+
+
+class _Found(NamedTuple):
+    contents: Index
+    is_broken: bool
+
+
+def _readable(file: IndexFile, key: str, today: date) -> _Found:
+    """An index, or what can be read of a broken one: its head, and its items one by one."""
+    try:
+        return _Found(file.read(), is_broken=False)
+    except UnreadableError:
+        index = head_of(file.raw(), key, file.new(), today)
+        for row in salvaged_rows(file, today):
+            assert row.read.entry is not None
+            index = index.with_entry(row.read.entry, item=row.read.item)
+        return _Found(index, is_broken=True)
+
+
+def _rows(folder: Folder, index: Index, archived: frozenset[str], today: date) -> Iterator[_Made]:
+    """The rows of the old index that have a report, in their order, then those of reports without one."""
+    reports = {
+        path: text
+        for path, file in report_files(folder.root)
+        if (text := readable_text(file)) is not None and SKELETON_MARK not in text
+    }
+    seen: set[str] = set()
+    for number, row in enumerate(index.rows):
+        entry = row.read.entry or _completed(row, reports, folder, today)
+        if entry is None:
+            yield _Made(row, "kept")  # it is none of ours
+        elif (
+            entry.path in seen
+            or folder.report(entry.path) is None
+            or readable_text(folder.root / entry.path) is None
+        ):
+            yield _Made(row, "lost")
+        else:
+            seen.add(entry.path)
+            best = _possible(_latest(entry, index), today)
+            mended = index.with_entry(best, number).rows[number] if best != row.read.entry else row
+            yield _Made(mended, "kept" if mended is row else "mended")
+    for path, text in reports.items():
+        made = (
+            None if path in seen | archived else entry_of(path, text, undated=written_on(folder.root / path))
+        )
+        if made is not None:
+            yield _Made(index.with_entry(made).rows[-1], "made")
+
+
+def _completed(row: Row, reports: dict[str, str], folder: Folder, today: date) -> Entry | None:
+    """The entry of an item that lacks something, where its report says the rest."""
+    item = row.read.item
+    path = item.get("path") if isinstance(item, dict) else None
+    if not isinstance(path, str) or path not in reports:
+        return None
+    told = entry_of(path, reports[path], undated=written_on(folder.root / path))
+    if told is None:
+        return None
+    usable = {key: value for key, value in item.items() if value not in (None, "", [], {})}
+    return read({**told.model_dump(mode="json"), **usable}, today).entry or told
+
+
+def _latest(entry: Entry, index: Index) -> Entry:
+    """The entry with the best that all items on its report say: first created, last used."""
+    same = index.on_report(entry.path) or (entry,)
+    used = max(same, key=lambda one: one.last_accessed)
+    return entry.model_copy(
+        update={"created": min(one.created for one in same), "last_accessed": used.last_accessed}
+    )
+
+
+def _possible(entry: Entry, today: date) -> Entry:
+    """The entry with no date in the future."""
+    return entry.model_copy(
+        update={"created": min(entry.created, today), "last_accessed": min(entry.last_accessed, today)}
+    )

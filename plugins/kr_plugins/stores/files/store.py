@@ -1,0 +1,321 @@
+"""The store: entries and reports read, written, archived and mended, for any number of processes."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import date, datetime
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from kr_core import Candidates, Kept, Moved, StorageError, fold_name
+from kr_plugins.stores.files import repair
+from kr_plugins.stores.files.folder import Folder, reason, utc_now
+from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, UnreadableError
+from kr_plugins.stores.files.indexes import IndexFile
+from kr_plugins.stores.files.placing import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from kr_core import Entry, Flaw, ResearchQuery
+
+_ARCHIVE = "schema_version: 1\narchived_entries: []\n"
+_LESSONS = "# Lessons Learned\n"
+_TOLD = 5
+"""So many flaws of an index are told with candidates; `check` lists all."""
+
+
+class Files:
+    """A knowledge base in a folder.
+
+    Args:
+        folder: the knowledge base; made on the first write.
+        max_entries: what the header of a new index says.
+        cache_ttl_days: what the header of a new index says.
+        today: the date that a new index was created.
+        now: the time in the name of an index that is set aside.
+        turns: the folder where writers queue, so that who comes first is served first; None to let them in as they come.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        max_entries: int = 200,
+        cache_ttl_days: int = 30,
+        today: Callable[[], date] = date.today,
+        now: Callable[[], datetime] = utc_now,
+        turns: Path | None = None,
+    ) -> None:
+        self._folder = Folder(folder, now=now, turns=turns)
+        self._today = today
+        self._limits = {"max_entries": max_entries, "cache_ttl_days": cache_ttl_days}
+        self._live = IndexFile(self._folder, "index.yaml", LIVE, self._header, today)
+        self._archive = IndexFile(
+            self._folder, "_archived-index.yaml", ARCHIVED, lambda: {"schema_version": 1}, today
+        )
+        self._places = Places(self._folder, self._archived_paths)
+        self.warnings: list[str] = []
+        """What a write had to mend; handed over, and forgotten, with the next candidates."""
+
+    def _header(self) -> dict[str, Any]:
+        created = self._today().isoformat()
+        return {"schema_version": 1, "bso_module_version": "1.0.0", "created": created, **self._limits}
+
+    # -- reading -----------------------------------------------------------------------------------------
+
+    def candidates(self, query: ResearchQuery) -> Candidates:
+        """The entries of the query's framework, case and separators folded."""
+        pending, self.warnings = self.warnings, []
+        files = (self._live.path,)
+        try:
+            index = self._live.read()
+        except (OSError, UnreadableError) as error:
+            said = f"{self._live.place_of(error)} cannot be read: {reason(error)}"
+            return Candidates((), (*pending, said), files)
+        entries = index.by_framework.get(fold_name(query.framework), ())
+        return Candidates(entries, (*pending, *_told(index)), files)
+
+    def entries(self) -> Sequence[Entry]:
+        """All entries, in the order of the index; none where there is no index yet.
+
+        Raises:
+            StorageError: the index cannot be read.
+        """
+        return self._live.readable().entries
+
+    def archived(self) -> Sequence[Entry]:
+        """The archived entries, in the order in which they went; what stands in the index too is not archived.
+
+        Raises:
+            StorageError: one of the two files cannot be read.
+        """
+        live = self._live.readable()
+        return [
+            entry for entry in self._archive.readable().entries if (place := live.position(entry)) is None
+            or live.entry_at(place).path != entry.path
+        ]  # fmt: skip
+
+    def read(self, entry: Entry) -> tuple[str, dict[str, Any]] | None:
+        """The report and its evidence; None if the report is gone, empty, not text or not in this folder."""
+        return self._folder.read(entry.path)
+
+    # -- writing -----------------------------------------------------------------------------------------
+
+    def write(self, report: str, evidence: Mapping[str, Any], entry: Entry, *, index: bool = True) -> Kept:
+        """Keep a report with its evidence, then its entry.
+
+        An entry that is known (by its id, else by its report's path, framework and topic) is updated in its
+        place and keeps its id, path and `created`. A new one never takes the file of another: if its path is
+        not free, the path gets a suffix. An index that cannot be parsed is set aside and rebuilt from the
+        reports; `warnings` says so. Files the knowledge base lacks are made.
+
+        Raises:
+            StorageError: nothing was changed, or the report is there and the index is as it was.
+        """
+        text = report.replace("\0", "\N{REPLACEMENT CHARACTER}")  # a text with NUL would not be read again
+        quotes = _as_json(evidence, where=entry.path)
+        with self._folder.changing():
+            found, broken = self._readable_or_rebuilt()
+            if not index:
+                path = self._keep_skeleton(text, entry, found)
+                self._furnish(found)
+                return Kept(None, path, len(found.entries), files=tuple(self._folder.written))
+            position = found.position(entry)
+            entry = self._places.placed(entry, found, position)
+            self._folder.put(entry.path, text, quotes)
+            with self._folder.report_stays(entry.path):
+                if broken:
+                    self._set_aside(broken)
+                after = found.with_entry(entry, position)
+                self._live.save(after, before=None if broken else found)
+            self._furnish(after)
+            return Kept(entry, entry.path, len(after.entries), files=tuple(self._folder.written))
+
+    def _keep_skeleton(self, text: str, entry: Entry, index: Index) -> str:
+        path = self._places.free(entry, index)
+        if not os.path.lexists(self._folder.root / path):
+            self._folder.replace(self._folder.root / path, text)
+        return path
+
+    def _readable_or_rebuilt(self) -> tuple[Index, str]:
+        """The index, and why it had to be rebuilt; empty if it had not."""
+        try:
+            return self._live.read(), ""
+        except UnreadableError as error:
+            rebuilt = repair.rebuilt(self._folder, self._live, self._archived_paths(), self._today())
+            return rebuilt, f"{self._live.place_of(error)} could not be read ({error})"
+
+    def _set_aside(self, why: str) -> None:
+        aside = self._folder.set_aside(self._live.path, "corrupt")
+        self.warnings.append(f"{why}; it was set aside as {aside} and rebuilt from the reports")
+
+    def _furnish(self, index: Index) -> None:
+        """Make what is missing; the report counts, so what cannot be made is a warning."""
+        wanted: dict[str, Callable[[], str]] = {
+            "_archived-index.yaml": lambda: _ARCHIVE,
+            "lessons/_lessons-learned.md": lambda: _LESSONS,
+            "index.yaml": index.text,
+        }
+        for name, text in wanted.items():
+            file = self._folder.root / name
+            try:
+                if not os.path.lexists(file):
+                    self._folder.replace(file, text())
+            except OSError as error:
+                self.warnings.append(f"{file} cannot be made: {reason(error)}")
+
+    def touch(self, entry: Entry, today: date) -> int:
+        """Note that the entry was used today; a second use on the same day writes nothing.
+
+        Raises:
+            StorageError: the index cannot be read or written.
+        """
+        index = self._live.readable()
+        if _used_on(index, entry, today):
+            return len(index.entries)
+        with self._folder.changing():
+            index = self._live.readable()
+            position = index.position(entry)
+            if position is not None and not _used_on(index, entry, today):
+                self._live.save(index.touched(position, today), before=index)
+            return len(index.entries)
+
+    def drop(self, entry: Entry) -> None:
+        """Remove an entry whose report is gone; one whose report has come back meanwhile stays.
+
+        Raises:
+            StorageError: the index cannot be read or written.
+        """
+        if self._live.readable().position(entry) is None:
+            return
+        with self._folder.changing():
+            index = self._live.readable()
+            position = index.position(entry)
+            if position is not None and self.read(entry) is None:
+                self._live.save(index.without([position]), before=index)
+
+    def mark_stale(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> Moved:
+        """Mark those entries as stale that `choose` names of all; nobody else writes meanwhile.
+
+        Raises:
+            StorageError: the index cannot be read or written.
+        """
+        with self._folder.changing():
+            before = index = self._live.readable()
+            marked = []
+            for position in _positions(index, choose(index.entries)):
+                stale = index.entry_at(position).model_copy(update={"status": "stale"})
+                index = index.with_entry(stale, position)
+                marked.append(stale)
+            self._live.save(index, before=before)
+            return Moved(tuple(marked), tuple(self._folder.written))
+
+    # -- the archive -------------------------------------------------------------------------------------
+
+    def archive(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> Moved:
+        """Move those entries to the archive that `choose` names of all; nobody else writes meanwhile.
+
+        The archive is written first. One that is killed in between leaves entries in both, and then they have not gone.
+
+        Raises:
+            StorageError: one of the two files cannot be read or written.
+        """
+        with self._folder.changing():
+            index = self._live.readable()
+            archive = before = self._archive.readable()
+            going = _positions(index, choose(index.entries))
+            gone = []
+            for position in going:
+                entry = index.entry_at(position).model_copy(update={"status": "archived"})
+                place = archive.position(entry)
+                if place is not None and archive.entry_at(place).path != entry.path:
+                    place = None  # an older one of the same id, with a report of its own
+                archive = archive.with_entry(entry, place, item=index.rows[position].read.item)
+                gone.append(entry)
+            if gone:
+                self._archive.save(archive, before=before)
+                self._live.save(index.without(going), before=index)
+            return Moved(tuple(gone), tuple(self._folder.written))
+
+    def restore(self, entry: Entry) -> Kept:
+        """Move an archived entry back, as it is given.
+
+        Raises:
+            StorageError: it is not in the archive, an entry of its id is in the index, or a file cannot be read or written.
+        """
+        with self._folder.changing():
+            index = self._live.readable()
+            archive = self._archive.readable()
+            place = archive.position(entry)
+            if place is None or archive.entry_at(place).path != entry.path:
+                todo = "`kr cache list --archived` shows what is there"
+                raise StorageError("no such entry in the archive", where=entry.id, todo=todo)
+            present = index.position(entry)
+            if present is not None:
+                there = index.entry_at(present)
+                if there.path != entry.path:
+                    todo = f"archived, it stays readable as {entry.path}"
+                    raise StorageError(
+                        f"a newer report on this is there, {there.path}", where=entry.id, todo=todo
+                    )
+            after = index.with_entry(entry, present, item=archive.rows[place].read.item)
+            self._live.save(after, before=index)
+            self._archive.save(archive.without([place]), before=archive)
+            return Kept(entry, entry.path, len(after.entries), files=tuple(self._folder.written))
+
+    def _archived_paths(self) -> frozenset[str]:
+        try:
+            return self._archive.read().paths
+        except (OSError, UnreadableError):
+            rows = repair.salvaged_rows(self._archive, self._today())
+            return frozenset(PurePosixPath(row.read.entry.path).as_posix() for row in rows if row.read.entry)
+
+    # -- repair ------------------------------------------------------------------------------------------
+
+    def check(self) -> Sequence[Flaw]:
+        """Everything that is wrong: reports without an entry, entries without a report, what cannot be read."""
+        return repair.flaws(self._folder, self._live, self._archive, self._today())
+
+    def rebuild(self) -> Sequence[str]:
+        """Make the index anew from the reports, with what the old one still tells; say what was done.
+
+        Ids, dates, comments and unknown keys of entries that can be read stay. The old files are set aside
+        first, and where nothing would change nothing is written.
+
+        Raises:
+            StorageError: a file cannot be written.
+        """
+        with self._folder.changing():
+            return repair.rebuild(self._folder, self._live, self._archive, self._today())
+
+
+def _told(index: Index) -> list[str]:
+    """What is wrong with an index that can be read, a line each; not all of it where it is much."""
+    told = [
+        f"index.yaml:{odd.line}: {odd.said}" if odd.line else f"index.yaml: {odd.said}"
+        for odd in index.oddities[:_TOLD]
+    ]
+    more = len(index.oddities) - len(told)
+    return [*told, f"index.yaml: {more} more such entries; `kr cache check` lists them"] if more else told
+
+
+def _positions(index: Index, entries: Sequence[Entry]) -> list[int]:
+    """The rows of the chosen entries, in the order of the index."""
+    found = (index.position(entry) for entry in entries)
+    return sorted({position for position in found if position is not None})
+
+
+def _used_on(index: Index, entry: Entry, day: date) -> bool:
+    position = index.position(entry)
+    return position is None or index.entry_at(position).last_accessed == day
+
+
+def _as_json(evidence: Mapping[str, Any], *, where: str) -> str:
+    try:
+        return json.dumps(dict(evidence), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    except (TypeError, ValueError) as error:
+        raise StorageError(
+            f"the evidence holds a value that JSON has none for: {error}", where=where
+        ) from error
