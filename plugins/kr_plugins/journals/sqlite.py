@@ -52,6 +52,8 @@ CREATE TABLE cursors (log TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROW
 """
 _APPEND = "INSERT INTO events (id, time, run, kind, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
 _BUSY_SECONDS = 30.0
+_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+"""Made once: `json.dumps` would make one for each event."""
 _GROUP = 1000
 """Appends in one transaction, at most; bounds how long other processes wait for their turn."""
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -370,6 +372,6 @@ def _row(event: Event) -> _Row:
 
 def _as_json(value: Any, what: str) -> str:
     try:
-        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+        return _JSON.encode(value)
     except (TypeError, ValueError) as error:
         raise StorageError(f"{what} holds a value that JSON has none for: {error}") from error
