@@ -44,12 +44,10 @@ LATER = frozenset(
 
 NO_EFFECT = (
     "knowledge_research.fallback_if_mcp_unavailable",
-    "knowledge_research.max_entries",
     "knowledge_research.escalate_below",
     "knowledge_research.lessons_injection_budget",
     "knowledge_research.agent",
     "role_mapping.knowledge_researcher_persona",
-    "defaults.parallel",
 )
 """Keys that are read, since the seeds' configurations have them, and do nothing in this version yet."""
 
@@ -139,13 +137,15 @@ class KnowledgeResearch(_Section):
     cache_ttl_days: Days = 30
     """An entry not used for longer is stale."""
     archive_after_days: Days = 60
-    """An entry not used for longer is a miss."""
+    """An entry not used for longer is a miss, and is archived after the next write."""
     max_age_days: Annotated[Days | None, BeforeValidator(_nothing)] = 180
     """An entry researched longer ago is stale, used or not; `off` for never. Off where a BMAD configuration
     is read.
     """
     max_entries: Count = 200
-    """The size of the index."""
+    """The most entries; beyond it the least recently used are archived after each write. It wins over what the index
+    says of itself.
+    """
     cache_fuzzy_match: bool = True
     """`false`: only an equal topic is a hit."""
     cache_match_tiers: Annotated[tuple[Tier, ...], Field(min_length=1), AfterValidator(_distinct)] = (
@@ -196,7 +196,7 @@ class Defaults(_Section):
     """`defaults`: what holds for every run."""
 
     parallel: Count = 1
-    """How many runs BMAD starts at once."""
+    """How many runs BMAD starts at once; from 2, those that write to the knowledge base do so in the order in which they come."""
     agent_timeout_seconds: AgentTimeouts = AgentTimeouts()
     agent_timeout_action: Literal["mark_needs_intervention", "retry_once", "skip"] = "mark_needs_intervention"
     """What follows when that limit is reached."""

@@ -149,10 +149,14 @@ class RenderFinished(TypedDict):
 
 
 class KeepFinished(TypedDict):
-    """Where the report lies in the knowledge base; `error` where it could not be kept."""
+    """Where the report lies in the knowledge base; `error` where it could not be kept.
+
+    `evicted` entries made room for it in the index; -1 where that failed.
+    """
 
     path: str | None
     entry: str | None
+    evicted: int
     error: str | None
 
 

@@ -118,13 +118,24 @@ class Inquiry:
         result = results.hit(self._request, stored, faults)
         return Research(result, self._found.report, self._depends_on(matched.entry.path))
 
+    @property
+    def read(self) -> tuple[Path, ...]:
+        """The files that the look-up read; none where the store does not tell, or had something to say."""
+        matched = self._found.matched
+        if matched is None or not self._found.files or self._found.warnings:
+            return ()
+        report, beside = self._report_files(matched.entry.path)
+        return (*self._found.files, report, beside) if report.is_file() else ()
+
+    def _report_files(self, path: str) -> tuple[Path, Path]:
+        report = self._components.config.knowledge_base / path
+        return report, report.with_suffix(".evidence.json")
+
     def _depends_on(self, report: str) -> tuple[Path, ...]:
         """The files whose change may change what a hit says."""
-        config = self._components.config
-        path = config.knowledge_base / report
-        beside = path.with_suffix(".evidence.json")
-        project = self._components.project.files()
-        return tuple(dict.fromkeys([*config.looked_at, *self._found.files, path, beside, *project]))
+        looked_at, project = self._components.config.looked_at, self._components.project.files()
+        files = [*looked_at, *self._found.files, *self._report_files(report), *project]
+        return tuple(dict.fromkeys(files))
 
     # -- the sources -------------------------------------------------------------------------------------
 
@@ -226,6 +237,7 @@ class Inquiry:
 
     def _with_content(self, chain: Chain, found: NamedFindings, notes: list[str]) -> Research:
         from kr_core.pipeline import reporting
+        from kr_core.pipeline.upkeep import within_limits
 
         query, components = self._request.query, self._components
         notes += self._version_notes(found)
@@ -243,7 +255,9 @@ class Inquiry:
         notes += written.notes
         entry = self._entry(chain, written, score)
         evidence = reporting.evidence_of(written.report, query, entry.path)
-        kept, faults = self._keep(lambda: components.store.write(written.text, evidence, entry))
+        kept, faults = self._keep(
+            lambda: within_limits(components.store.write(written.text, evidence, entry), components, notes)
+        )
         notes += self._committed(kept, written)
         answer = results.fresh(
             self._found, chain, draft, score, kept,
@@ -429,5 +443,6 @@ def _told_kept(outcome: tuple[Kept | None, list[Fault]]) -> dict[str, Any]:
     return {
         "path": kept.path if kept else None,
         "entry": kept.entry.id if kept and kept.entry else None,
+        "evicted": kept.evicted if kept else 0,
         "error": faults[0].message if faults else None,
     }
