@@ -10,6 +10,8 @@ from kr_core import __version__
 EXIT_CODES = """exit codes: 0 an answer (its status says how good); 1 unforeseen; 2 wrong use, configuration or request;
 3 a plugin could not be loaded; 4 no content; 5 waiting for a human; 130 interrupted"""
 
+_PHASES = "one of story-creation, story-review, dev-execution, code-review, e2e-inspection"  # pydantic is slow to import
+
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line; options of the root stand before or after the subcommand."""
@@ -44,6 +46,15 @@ def parser() -> argparse.ArgumentParser:
     _cache(
         commands.add_parser(
             "cache", parents=[common], help="look into the knowledge base", allow_abbrev=False
+        ),
+        common,
+    )
+    _lessons(
+        commands.add_parser(
+            "lessons",
+            parents=[common],
+            help="hand out, list and record what went wrong once",
+            allow_abbrev=False,
         ),
         common,
     )
@@ -134,6 +145,27 @@ def _cache(command: argparse.ArgumentParser, common: argparse.ArgumentParser) ->
     listing.add_argument("--json", action="store_true", help="print a list")
     show = actions.add_parser("show", parents=[common], help="print an entry's report", allow_abbrev=False)
     show.add_argument("id", metavar="ID")
+
+
+def _lessons(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
+    show = _with(actions, common, "show", "print the lessons of a phase as an agent is handed them")
+    show.add_argument("--phase", metavar="P", required=True, help=_PHASES)
+    show.add_argument("--framework", metavar="F", default="", help="the library that the work is about")
+    show.add_argument("--topic", metavar="T", default="", help="what the work is about")
+    show.add_argument(
+        "--text", metavar="TEXT", default="", help="the task itself; lessons of a day are ranked by it"
+    )
+    _forms(show)
+    listing = _with(actions, common, "list", "list all lessons")
+    listing.add_argument("--json", action="store_true", help="a list of {line, date, tags, summary, path}")
+    add = _with(actions, common, "add", "record a lesson, dated today")
+    add.add_argument("summary", metavar="SUMMARY")
+    add.add_argument("--phase", metavar="P", required=True, help=_PHASES)
+    add.add_argument(
+        "--tag", metavar="T", dest="tags", action="append", default=[], help="a further tag; may be repeated"
+    )
+    add.add_argument("--ref", metavar="PATH:LINE", help="where to look")
 
 
 def _forms(command: argparse.ArgumentParser) -> None:

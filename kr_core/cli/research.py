@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core import yamltext
-from kr_core.cli import hit, output
+from kr_core.cli import hit, lessons, output
 from kr_core.errors import ConfigError
+from kr_core.model.lessons import LessonsResult
 from kr_core.pipeline import Pipeline
-from kr_core.pipeline.requests import Invalid
+from kr_core.pipeline.requests import Invalid, wants_lessons
 
 if TYPE_CHECKING:
     import argparse
@@ -34,7 +35,10 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
         with Pipeline.open(options.config, folder=options.folder, on_event=progress.show) as pipeline:
             if options.batch:
                 return _batch(pipeline, options)
-            request = _request(pipeline, options)
+            raw = _document(options.request, options.folder) if options.request else None
+            if wants_lessons(raw):
+                return lessons.show(pipeline.lessons.inject(raw), options)
+            request = _request(pipeline, options, raw)
             with contextlib.redirect_stdout(sys.stderr):  # a plugin may print; the answer stands alone
                 answer = pipeline.research(request)
             progress.clear()
@@ -76,8 +80,10 @@ def _refuse_mixture(options: argparse.Namespace) -> None:
             )
 
 
-def exit_code(result: ResearchResult) -> int:
+def exit_code(result: ResearchResult | LessonsResult) -> int:
     """0 for any answer, 2 for an invalid request, 4 where there is no content."""
+    if isinstance(result, LessonsResult):
+        return lessons.exit_code(result)
     if result.status == "failure":
         return 2
     if result.status == "cache-hit" or result.results.citations or result.results.cache_entry_id:
@@ -85,12 +91,9 @@ def exit_code(result: ResearchResult) -> int:
     return 4
 
 
-def _request(pipeline: Pipeline, options: argparse.Namespace) -> ResearchRequest | Invalid:
+def _request(pipeline: Pipeline, options: argparse.Namespace, raw: Any) -> ResearchRequest | Invalid:
     if options.request:
-        raw = _document(options.request, options.folder)
-        if isinstance(raw, Mapping) and options.refresh:
-            raw = {**raw, "refresh": True}
-        return pipeline.read_request(raw)
+        return pipeline.read_request(_refreshed(raw) if options.refresh else raw)
     return pipeline.request(
         options.question,
         framework=options.framework,
@@ -103,6 +106,10 @@ def _request(pipeline: Pipeline, options: argparse.Namespace) -> ResearchRequest
         timeout_seconds=options.timeout,
         refresh=options.refresh,
     )
+
+
+def _refreshed(raw: Any) -> Any:
+    return {**raw, "refresh": True} if isinstance(raw, Mapping) else raw
 
 
 def _text(name: str, folder: Path | None) -> str:
@@ -199,7 +206,7 @@ def _batch(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
     lines = list(_lines(options.batch, options.folder))
     if options.refresh:
-        lines = [{**line, "refresh": True} if isinstance(line, dict) else line for line in lines]
+        lines = [_refreshed(line) for line in lines]
     limit = pipeline.config.settings.defaults.max_concurrent
     worst, out = 0, sys.stdout
 
@@ -207,8 +214,10 @@ def _batch(pipeline: Pipeline, options: argparse.Namespace) -> int:
         nonlocal worst
         gate = asyncio.Semaphore(limit)
 
-        async def one(raw: Any) -> ResearchResult:
+        async def one(raw: Any) -> ResearchResult | LessonsResult:
             async with gate:
+                if wants_lessons(raw):
+                    return await asyncio.to_thread(pipeline.lessons.inject, raw)
                 request = await asyncio.to_thread(pipeline.read_request, raw)
                 return (await pipeline.aresearch(request)).result
 
@@ -219,7 +228,8 @@ def _batch(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
     with contextlib.redirect_stdout(sys.stderr):
         run_loop(answer_all())
-    notes = pipeline.deliver_logs()
+    # lessons leave no trace, not even an empty journal
+    notes = [] if all(map(wants_lessons, lines)) else pipeline.deliver_logs()
     for note in notes if not options.quiet else ():
         print(f"note: {note}", file=sys.stderr)
     return worst

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from kr_core.config import Config, given, load
 from kr_core.knowledge.project import LocalProject
-from kr_core.model import Fault, ResearchRequest
+from kr_core.model import ResearchRequest
 from kr_core.pipeline import requests, results
 from kr_core.pipeline.components import Components, Given, named
 from kr_core.pipeline.delivery import deliver
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kr_core.model import Event
+    from kr_core.pipeline.lessons import Lessons
     from kr_core.protocols import Journal, Log, Renderer, Scorer, Source, Store
     from kr_core.registry import Registry
-
-DISABLED = "Knowledge research disabled in config"
 
 Asked = str | Mapping[str, Any] | ResearchRequest | requests.Invalid
 """A question, a request in the published form (R1), or one that was read before."""
@@ -195,8 +194,7 @@ class Pipeline:
         if isinstance(request, requests.Invalid):
             return results.refused(request.story_key, request.session_id, request.faults, calls)
         if not settings.enabled:
-            fault = Fault(type="disabled", field="knowledge_research.enabled", message=DISABLED)
-            return results.refused(request.story_key, request.session_id, (fault,), calls)
+            return results.refused(request.story_key, request.session_id, (results.DISABLED,), calls)
         inquiry = Inquiry(request, self._components, self._observers)
         return inquiry.begin() or inquiry
 
@@ -206,6 +204,15 @@ class Pipeline:
         if options:
             raise TypeError(f"{', '.join(options)}: options stand beside a question; a request has its own")
         return asked if isinstance(asked, ResearchRequest | requests.Invalid) else self.read_request(asked)
+
+    # -- lessons -----------------------------------------------------------------------------------------
+
+    @property
+    def lessons(self) -> Lessons:
+        """The project's lessons: `inject(phase)` hands them out, `add` records one, `read` gives all."""
+        from kr_core.pipeline.lessons import Lessons
+
+        return Lessons(self.config, self._components.today)
 
     # -- the record --------------------------------------------------------------------------------------
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from kr_core.knowledge.inference import infer_framework
 from kr_core.knowledge.topics import topic_and_tags
 from kr_core.model import Fault, ResearchQuery, ResearchRequest, new_id
+from kr_core.model.lessons import PHASES, LessonsRequest
 
 if TYPE_CHECKING:
     from kr_core.knowledge.project import LocalProject
 
 MODE = "research"
+LESSONS_MODE = "lessons-inject"
 UNKNOWN_VERSION = "latest"
 _STORY_KEY = re.compile(r"\d+-\d+", re.ASCII)
 _MAX_QUESTION = 10_000
@@ -31,6 +33,8 @@ _KEYS = {
     "priority",
     "refresh",
 }
+_LESSONS_KEYS = {*_KEYS, "context_hints"}
+_HINTS = ("framework", "topic", "text")
 _PERSON_KEYS = {
     "question",
     "framework",
@@ -66,15 +70,10 @@ def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | Invalid:
         )
     if "question" in raw and "research_query" not in raw:
         return _from_person(raw, project)
-    faults = [
-        _fault(str(key), f"unknown field; allowed are {', '.join(sorted(_KEYS))}")
-        for key in raw
-        if key not in _KEYS
-    ]
+    faults = _unknown(raw, _KEYS)
     story_key, session_id = _text(raw.get("story_key")), _text(raw.get("session_id"))
     faults += _mode_faults(raw.get("mode"))
-    if not _STORY_KEY.fullmatch(story_key):
-        faults.append(_fault("story_key", "must look like 3-1 (epic, hyphen, story)"))
+    faults += _story_faults(story_key)
     faults += _session_faults(session_id)
     query = raw.get("research_query")
     values = query if isinstance(query, Mapping) else {}
@@ -125,10 +124,7 @@ def from_question(
     """Make a request from a question; what is not given is inferred from it and from the project."""
     story = "0-0" if story_key is None else _text(story_key)
     session = new_id() if session_id is None else _text(session_id)
-    faults = []
-    if not _STORY_KEY.fullmatch(story):
-        faults.append(_fault("story_key", "must look like 3-1 (epic, hyphen, story)"))
-    faults += _session_faults(session)
+    faults = [*_story_faults(story), *_session_faults(session)]
     faults += _question_faults(question, "question")
     inferred = set()
     if framework is None and not faults:
@@ -171,17 +167,78 @@ def from_question(
     )
 
 
+def wants_lessons(raw: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether a request is one for lessons (L1)."""
+    return isinstance(raw, Mapping) and raw.get("mode") == LESSONS_MODE
+
+
+def lessons_from_mapping(raw: Any) -> LessonsRequest | Invalid:
+    """Read a request for lessons in the published form (L1); hints that make no sense are left out and noted."""
+    if not isinstance(raw, Mapping):
+        return Invalid(
+            (_fault("request", "a request is a mapping with lessons_inject and the other fields"),), "0-0", ""
+        )
+    faults = _unknown(raw, _LESSONS_KEYS)
+    if not wants_lessons(raw):
+        faults.append(Fault(type="validation_error", field="mode", message="Invalid mode"))
+    inner = raw.get("lessons_inject")
+    values = inner if isinstance(inner, Mapping) else {}
+    faults += _unknown(values, {"phase", "context_hints", "text"}, "lessons_inject.")
+    hints, notes = _hints(raw.get("context_hints"), values.get("context_hints"), values.get("text"))
+    made = for_phase(values.get("phase"), _text(raw.get("story_key")), _text(raw.get("session_id")), **hints)
+    if isinstance(made, Invalid):
+        return made._replace(faults=(*faults, *made.faults))
+    if faults:
+        return Invalid(tuple(faults), made.story_key, made.session_id)
+    return made.model_copy(update={"notes": tuple(notes)})
+
+
+def for_phase(
+    phase: Any,
+    story_key: str = "0-0",
+    session_id: str | None = None,
+    *,
+    framework: str = "",
+    topic: str = "",
+    text: str = "",
+) -> LessonsRequest | Invalid:
+    """Make a request for the lessons of a phase; what the caller is about only ranks them."""
+    session = new_id() if session_id is None else session_id
+    faults = [*_story_faults(story_key), *_session_faults(session)]
+    if not isinstance(phase, str) or phase not in PHASES:
+        faults.append(
+            Fault(type="validation_error", field="lessons_inject.phase", message="Invalid phase tag")
+        )
+    if faults:
+        return Invalid(tuple(faults), story_key, session)
+    return LessonsRequest(
+        story_key=story_key, session_id=session, phase=phase, framework=framework, topic=topic, text=text
+    )
+
+
+def _hints(*given: Any) -> tuple[dict[str, str], list[str]]:
+    """What the caller is about, from its `context_hints` and its text, and a note for each hint that is no text."""
+    found: dict[str, str] = {}
+    notes = []
+    *mappings, text = given
+    for hints in [*mappings, {"text": text}]:
+        for name, value in hints.items() if isinstance(hints, Mapping) else ():
+            if value is None:
+                continue
+            if name in _HINTS and isinstance(value, (str, int, float)):
+                found[name] = str(value)
+            else:
+                notes.append(f"context_hints.{name}: not understood, left out")
+    return found, notes
+
+
 def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchRequest | Invalid:
     """A bare question with options; what is null was not given."""
     given = {key: value for key, value in raw.items() if value is not None}
     overrides = given.pop("config_overrides", {})
     faults = _mode_faults(given.pop("mode", MODE))
     given.pop("priority", None)
-    faults += [
-        _fault(str(key), f"unknown field; allowed are {', '.join(sorted(_PERSON_KEYS))}")
-        for key in given
-        if key not in _PERSON_KEYS
-    ]
+    faults += _unknown(given, _PERSON_KEYS)
     options = {key: value for key, value in given.items() if key in _PERSON_KEYS}
     for key in ("framework", "version", "topic"):
         if key in options:
@@ -209,11 +266,7 @@ def _unnamed(project: LocalProject) -> str:
 
 
 def _query_faults(values: Mapping[Any, Any]) -> list[Fault]:
-    faults = [
-        _fault(f"research_query.{key}", f"unknown field; allowed are {', '.join(_QUERY_FIELDS)}")
-        for key in values
-        if key not in _QUERY_FIELDS
-    ]
+    faults = _unknown(values, _QUERY_FIELDS, "research_query.")
     for field in ("framework", "framework_version", "topic"):
         faults += _name_faults(values.get(field), f"research_query.{field}")
     faults += _question_faults(values.get("question"), "research_query.question")
@@ -226,9 +279,24 @@ def _query_faults(values: Mapping[Any, Any]) -> list[Fault]:
 
 
 def _mode_faults(mode: Any) -> list[Fault]:
-    if mode == "lessons-inject":
-        return [_fault("mode", "lessons-inject is not available in this version")]
+    if mode == LESSONS_MODE:
+        return [_fault("mode", f"{LESSONS_MODE} is not a question; ask `Pipeline.lessons`")]
     return [] if mode == MODE else [Fault(type="validation_error", field="mode", message="Invalid mode")]
+
+
+def _unknown(values: Mapping[Any, Any], known: Iterable[str], above: str = "") -> list[Fault]:
+    allowed = known if isinstance(known, tuple) else sorted(known)
+    return [
+        _fault(f"{above}{key}", f"unknown field; allowed are {', '.join(allowed)}")
+        for key in values
+        if key not in allowed
+    ]
+
+
+def _story_faults(story_key: str) -> list[Fault]:
+    if _STORY_KEY.fullmatch(story_key):
+        return []
+    return [_fault("story_key", "must look like 3-1 (epic, hyphen, story)")]
 
 
 def _session_faults(session_id: str) -> list[Fault]:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from kr_core.pipeline.lookup import Found
     from kr_core.protocols import Kept
 
+DISABLED = Fault(
+    type="disabled",
+    field="knowledge_research.enabled",
+    message="Knowledge research disabled in config",
+)
+"""What stands in the errors of every result where research is disabled (R3)."""
+
 _MOST_WHEN_STALE = 30
 """The score of a stale report that stands in, at most; out of 100."""
 
