@@ -100,6 +100,11 @@ class Run:
         for future in pending:
             future.result()
 
+    @property
+    def failed(self) -> bool:
+        """Whether something said is known by now not to have become durable; never waits."""
+        return any(future.done() and future.exception() is not None for future in self._pending)
+
     def _failed(self, name: str, error: BaseException) -> None:
         said = printable(f"{type(error).__name__}: {error}".removesuffix(": "))
         self.emit(f"{name}.failed", {"error": said[:_LONGEST_ERROR]})
