@@ -23,43 +23,68 @@ class Outcome(StrEnum):
     """What became of one consultation; a dead engine is never read as "there is no answer"."""
 
     ok = "ok"
+    """There are passages."""
     empty = "empty"
+    """Looked, and found nothing."""
     pending = "pending"
+    """The service is still preparing its answer."""
     blocked = "blocked"
+    """The service refused: a wall, a captcha, no permission."""
     limited = "limited"
+    """A quota or a rate limit."""
     timeout = "timeout"
+    """No answer in time."""
     unavailable = "unavailable"
+    """It could not be asked: down, not configured, not installed."""
     bad_answer = "bad_answer"
+    """What came back is no answer."""
 
 
 class Passage(Value):
-    """A verbatim piece of a source, small enough to be cited.
+    """A verbatim piece of a source, small enough to be cited; only `text` and `url` are required.
 
-    `text` is the source's own text (dedented as a block, otherwise unchanged); everything that an answer
-    quotes is looked up in it. `symbol`, `parameter`, `signature`, `annotation` and `default` are parts of
-    `text` that the summary may put into its sentences.
+    An answer is made of quotes, and each quote is looked up in `text`: what is not there is dropped. So every field that
+    an answer may quote (`lead`, `code`, `symbol`, `parameter`, `signature`, `returns`, `annotation`, `default`) is a part
+    of `text`, letter by letter but for line breaks and indentation.
     """
 
     text: str
+    """The source's own text, dedented as a block, otherwise unchanged. It is read as Markdown: sentences are taken from
+    paragraphs and ordered lists; headings, tables and what stands between fences are not prose. Put commands and
+    programs between fences that name their language."""
     url: str
+    """Where the text can be looked up: an address, or `file:` and a path relative to the project."""
     locator: str = ""
     """Where the text begins: a heading, or a file and line (`httpx/_api.py:47`)."""
     lines: tuple[tuple[int, int], ...] = ()
-    """Runs of the text: (line of `text` from 0, line of the file on which it stands)."""
+    """Runs of lines that stand in the file as they stand in `text`: (line of `text`, from 0; line of the file, from 1).
+    A text that begins on line 12 of its file and is whole has `((0, 12),)`; one whose fourth line comes from line 40
+    has `((0, 12), (3, 40))`. With it a quote is cited by its own line instead of the passage's first."""
     title: str = ""
+    """What a reader would call the passage; it stands before a quote of prose."""
     lead: str = ""
-    """The first paragraph of the prose, folded into one line."""
+    """The first paragraph of the prose, folded into one line. It explains a symbol, becomes the report's Details, and is
+    quoted where the question is what the heading says; without it, sentences are chosen from `text` alone."""
     kind: PassageKind = "page"
+    """What the text is: `symbol` (documentation of a function, class or module), `parameter` (of one parameter),
+    `constant` (an assignment), `type` (a class that explains an annotation), `section` (what stands below one heading) or
+    `page` (anything else). For `parameter` and `symbol` the answer says what to pass or call; the others are quoted."""
     what: str | None = None
-    """What the symbol is: function, class, property, attribute, constant."""
+    """What the symbol is: function, class, property, attribute, constant, field."""
     symbol: str | None = None
+    """The dotted name that a user would write: `httpx.Client.get`."""
     parameter: str | None = None
+    """The parameter of `symbol` that the passage is about."""
     star: str = ""
     """`*` or `**` where the parameter takes any number of arguments."""
     signature: str | None = None
+    """The definition's line, or the parameter's part of it."""
     returns: str | None = None
+    """The annotation of what a callable returns."""
     annotation: str | None = None
+    """The parameter's type."""
     default: str | None = None
+    """The parameter's default, as it is written."""
     required: tuple[str, ...] = ()
     """Names of the parameters a caller must give, in order; for a call form."""
     parameters: tuple[tuple[str, str | None], ...] = ()
@@ -69,14 +94,21 @@ class Passage(Value):
     aliases: tuple[str, ...] = ()
     """Other public names for the same thing (re-exports)."""
     code: tuple[str, ...] = ()
-    """Code examples, verbatim in `text`, in the order in which they stand there."""
+    """Code examples, verbatim in `text` and without their fences, in the order in which they stand there. The shortest
+    that fits is shown; its language is the one that its fence in `text` names, without a fence Python."""
     version: str | None = None
+    """The version that the text is about, as its citation shows it."""
     official: bool = False
+    """Whether the text is the authority on its subject: the maker's documentation, or the team's own rules. Of what is not,
+    KR's scorer `evidence` rates no answer better than `low`."""
     coverage: float = 0.0
-    """Share of the question's words, weighted by rarity, that the passage holds; 0-1."""
+    """Share of the question's words, weighted by rarity, that the passage holds; 0-1. From 0.4 on the passage is about the
+    question, and no further source is asked (unless `sufficient_at` wants more). At 0 KR measures it, by the plain
+    share of words."""
     covered: frozenset[str] = frozenset()
     """The words of the question that it holds."""
     fetched_at: datetime = Field(default_factory=_now)
+    """When the text was read."""
 
     def locate(self, quote: str) -> str:
         """The locator of a quote: the file and line on which it begins, where that is known."""
@@ -101,24 +133,31 @@ class Passage(Value):
 
 
 class Finding(Value):
-    """The answer of one source to one question: a typed outcome and its passages, best first.
-
-    `support` are passages that explain the first ones (the type of a parameter, code that calls it).
-    `reached` is False when no request left for the source (not configured, circuit open, connection
-    refused): such a consultation costs no budget. `missing` names the question's words that the source
-    knows nothing about.
-    """
+    """The answer of one source to one question: a typed outcome and its passages, best first."""
 
     outcome: Outcome
     passages: tuple[Passage, ...] = ()
+    """What answers, best first; with any outcome but `ok` they are passed over."""
     support: tuple[Passage, ...] = ()
+    """Passages that explain the first ones: the type of a parameter, code that calls it."""
     reason: str = ""
+    """Why there is no answer, for a person; it stands in `degradation_notes`."""
     url: str | None = None
+    """Where the source looked, as `sources_consulted` shows it; relative to the project where it is a file."""
     version: str | None = None
+    """The version that was read. Another one than was asked about lowers the score and is noted; leave it None for what
+    has no versions."""
     version_from: str | None = None
+    """The file or environment in which that version was found."""
     missing: tuple[str, ...] = ()
+    """Words of the question that stand nowhere in the source's material. Where little is covered the answer begins by
+    naming them; they are among the reasons of its score."""
     notes: tuple[str, ...] = ()
+    """What the user should know though there is an answer, such as files that could not be read; a line of
+    `degradation_notes` each."""
     reached: bool = True
+    """False when no request left for the source (not configured, circuit open, connection refused): such a consultation
+    costs no budget."""
 
 
 class Score(Value):
