@@ -73,7 +73,7 @@ class Citer:
         number = self.cite(source, passage, first)
         if number is None:
             return None
-        return CodeExample(code=code, citation=number, language=language_of(passage.text, first))
+        return CodeExample(code=code, citation=number, language=language_of(passage.text, code))
 
 
 def slot_stands(slot: str, texts: Sequence[str]) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
+import warnings
 from typing import TYPE_CHECKING
 
 from kr_core.text import stems
@@ -22,11 +25,12 @@ _ALSO_PYTHON = frozenset({"py", "python3", "pycon"})
 _NOISE = re.compile(r"#\s*doctest:.*$")
 
 
-def language_of(text: str, first: str) -> str:
-    """The language of the code that begins with a line, as the fence around it says; else Python, which docstrings hold.
+def language_of(text: str, code: str) -> str:
+    """The language of a piece of code, as the fence around it says; else Python where it is Python.
 
-    A fence that names no language gives an empty one.
+    A fence that names no language, and code that is no Python, give an empty one.
     """
+    first = next(line.strip() for line in code.split("\n") if line.strip())
     fence: str | None = None
     for line in text.split("\n"):
         mark = _FENCE.match(line)
@@ -36,7 +40,19 @@ def language_of(text: str, first: str) -> str:
             named = re.match(r"\w[\w+#-]*", fence)
             language = named[0].lower() if named else ""
             return "python" if language in _ALSO_PYTHON or (fence and not named) else language
-    return "python"
+    return "python" if _is_python(code) else ""
+
+
+def _is_python(code: str) -> bool:
+    if ">>>" in code:
+        return True
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about other people's code
+        try:
+            ast.parse(textwrap.dedent(code))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True
 
 
 def shortest_example(

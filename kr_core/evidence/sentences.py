@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)`'\"]*\s+(?=[A-Z`'\"*:<(\[])"
 )
+_ITEM = re.compile(r"\s{0,3}(\d{1,3})[.)]\s+(\S.*)")
 _ASIDES = frozenset({"see also", "references", "returns", "raises", "yields"})
 """Headed parts of a docstring that are lists of names, not prose."""
 
@@ -91,6 +92,30 @@ def prose(text: str) -> str:
         kept.append(f"\n\n{bullet[1]}" if bullet else line if stripped else "\n")
     paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
     return "\n".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())
+
+
+def steps(text: str) -> list[str]:
+    """The items of the first ordered list of two or more, code blocks inside it left out; in order, without numbers."""
+    found: list[str] = []
+    fenced = open_item = False
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if stripped.startswith(("```", "~~~")):
+            fenced, open_item = not fenced, False
+            continue
+        item = None if fenced else _ITEM.match(line)
+        if item is not None:
+            if int(item[1]) not in {1, len(found) + 1}:  # some write 1. before each
+                break
+            found.append(item[2])
+            open_item = True
+        elif open_item and stripped and line[:1].isspace():
+            found[-1] += f"\n{stripped}"
+        elif found and stripped and not fenced and not line[:1].isspace():
+            break
+        else:
+            open_item = False
+    return [folded(item) for item in found] if len(found) > 1 else []
 
 
 def shortened(text: str, limit: int) -> str:

@@ -20,6 +20,7 @@ from kr_core.evidence.sentences import (
     says_something,
     sentences,
     shortened,
+    steps,
     value_of,
 )
 from kr_core.model import Claim, CodeExample, Draft, Passage
@@ -35,6 +36,8 @@ _LONG_TYPE = 110
 _LONG_ALIAS = 180
 _LONG_DEFAULT = 60
 _CALL_WIDTH = 64
+_STEPS = 12
+"""A longer list is no answer that a person reads at once."""
 _ALTERNATIVES = 3
 _GUESSES = 5
 """Alternatives that are named where the first passage is not sure to be the answer."""
@@ -243,15 +246,41 @@ class _Composer:
         chosen = self.best_sentences(prose(passage.text), 2)
         lead = shortened(passage.lead, _LONG_SENTENCE)
         cut = ""
-        if lead and not is_pointer(lead) and self.is_headed(passage.title, chosen):
+        headed = self.is_headed(passage.title, chosen)
+        if lead and not is_pointer(lead) and headed:
             chosen = [lead, *(sentence for sentence in chosen if plain(sentence) not in plain(lead))][:2]
             cut = "" if lead == passage.lead else " ..."
         if not chosen:
             return []
+        in_order = self.in_order(part, chosen, headed=headed)
+        if in_order:
+            return in_order
         text = " ".join([plain(chosen[0]) + cut, *map(plain, chosen[1:])])
         numbers = [self.citer.cite(part.source, passage, sentence) for sentence in chosen]
         claim = self.citer.claim(f"{passage.title}: {text}" if passage.title else text, numbers, chosen)
         return [claim] if claim else []
+
+    def in_order(self, part: _Part, chosen: Sequence[str], *, headed: bool) -> list[Claim]:
+        """All the steps of a section's ordered list where it or one of them was chosen: a step alone would mislead."""
+        passage = part.passage
+        items = steps(passage.text)
+        said = {plain(sentence) for item in items for sentence in sentences(item)}
+        asked_for = headed or said & {plain(sentence) for sentence in chosen}
+        if not items or not asked_for or len(items) > _STEPS:
+            return []
+        text, first = plain(prose(passage.text)), plain(items[0])
+        beside = [one for one in chosen if plain(one) not in said and first not in plain(one)]
+        before = [one for one in beside if text.find(plain(one)) < text.find(first)]
+        shown = [(" ".join(map(plain, before)), before)] if before else []
+        shown += [(f"{number}. {plain(item)}", [item]) for number, item in enumerate(items, 1)]
+        shown += [(plain(one), [one]) for one in beside if one not in before]
+        if passage.title:
+            shown[0] = (f"{passage.title}: {shown[0][0]}", shown[0][1])
+        claims = [
+            self.citer.claim(text, [self.citer.cite(part.source, passage, quote) for quote in quotes], quotes)
+            for text, quotes in shown
+        ]
+        return [claim for claim in claims if claim is not None] if all(claims) else []
 
     def is_headed(self, title: str, chosen: Sequence[str]) -> bool:
         """Whether the heading holds as much of the question as any sentence: then all of the section is the answer."""
@@ -276,7 +305,7 @@ class _Composer:
         further = [
             s for s in sentences(prose(documentation(passage))) if not any(said in s for said in first)
         ]
-        if passage.kind != "section":
+        if passage.symbol and passage.kind != "section":  # else the opening quotes what is best
             further = sentences(passage.lead)[1:] + further
             for chosen in self.best(further, 2):
                 number = self.citer.cite(part.source, passage, chosen)
