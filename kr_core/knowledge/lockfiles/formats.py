@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.knowledge.lockfiles.pins import LockFile, Unreadable, View, merged, text_of
+from kr_core.knowledge.lockfiles.pins import LIMIT_BYTES, LockFile, Unreadable, View, merged, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,11 @@ class Format(NamedTuple):
     ecosystem: Ecosystem
     module: str
     wish: bool = False
+    limit_bytes: int = LIMIT_BYTES
 
+
+_BY_HAND = 2_000_000
+"""What people write, and what has no hashes, is smaller by far."""
 
 CATALOGUE = "gradle/libs.versions.toml"
 REQUIREMENTS = "requirements.txt"
@@ -32,20 +36,20 @@ FORMATS = (
     Format("pdm.lock", "python", "python"),
     Format("Pipfile.lock", "python", "python"),
     Format("pylock.toml", "python", "python"),
-    Format(REQUIREMENTS, "python", "requirements", wish=True),
-    Format("pyproject.toml", "python", "pyproject", wish=True),
+    Format(REQUIREMENTS, "python", "requirements", wish=True, limit_bytes=_BY_HAND),
+    Format("pyproject.toml", "python", "pyproject", wish=True, limit_bytes=_BY_HAND),
     Format("package-lock.json", "node", "npm"),
     Format("pnpm-lock.yaml", "node", "pnpm"),
     Format("yarn.lock", "node", "yarn"),
     Format("package.json", "node", "npm", wish=True),
     Format("Cargo.lock", "rust", "cargo"),
-    Format("Cargo.toml", "rust", "cargo", wish=True),
-    Format("go.mod", "go", "go", wish=True),
-    Format("pom.xml", "java", "maven", wish=True),
-    Format("build.gradle", "java", "gradle", wish=True),
-    Format("build.gradle.kts", "java", "gradle", wish=True),
-    Format(CATALOGUE, "java", "gradle", wish=True),
-    Format("Gemfile.lock", "ruby", "bundler"),
+    Format("Cargo.toml", "rust", "cargo", wish=True, limit_bytes=_BY_HAND),
+    Format("go.mod", "go", "go", wish=True, limit_bytes=_BY_HAND),
+    Format("pom.xml", "java", "maven", wish=True, limit_bytes=_BY_HAND),
+    Format("build.gradle", "java", "gradle", wish=True, limit_bytes=_BY_HAND),
+    Format("build.gradle.kts", "java", "gradle", wish=True, limit_bytes=_BY_HAND),
+    Format(CATALOGUE, "java", "gradle", wish=True, limit_bytes=_BY_HAND),
+    Format("Gemfile.lock", "ruby", "bundler", limit_bytes=_BY_HAND),
     Format("composer.lock", "php", "composer"),
     Format("composer.json", "php", "composer", wish=True),
 )
@@ -114,7 +118,7 @@ def read(
     reader: Reader = module.READERS[kind.name]
     view = View(path, working_folder or path.parent, top or path.parent, environment)
     try:
-        pins = merged(reader(text_of(path), view), view)
+        pins = merged(reader(text_of(path, kind.limit_bytes), view), view)
     except RecursionError:
         raise Unreadable("nested too deeply") from None
     return LockFile(path, kind.ecosystem, kind.wish, pins, tuple(view.notes), tuple(view.files))

@@ -7,6 +7,8 @@ from typing import Any
 
 from kr_core.knowledge.lockfiles.pins import Unreadable, table
 
+LIMIT_CHARACTERS = 3_000_000
+"""What tomllib takes some seconds for: 20,000 packages of a `uv.lock`."""
 _AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")
 _ARTIFACTS = re.compile(r"^(?:wheels|files|sdist) = (?:\[\n(?:[ \t]+.*\n)*\]|\{.*\})$", re.MULTILINE)
 """Addresses and hashes, one to a line, as uv, Poetry and PDM write them: nine tenths of their lock files."""
@@ -36,6 +38,8 @@ def parse_toml(text: str) -> dict[str, Any]:
 
     # tomllib reads about 600 KB a second; without what names no version, a lock file takes a tenth of that.
     plain = _ARTIFACTS.sub(lambda found: "\n" * found[0].count("\n"), text.replace("\r\n", "\n"))
+    if len(plain.replace("\n", "")) > LIMIT_CHARACTERS:
+        raise Unreadable(f"more than {LIMIT_CHARACTERS // 1_000_000} MB without addresses and hashes")
     try:
         return tomllib.loads(plain)
     except tomllib.TOMLDecodeError as error:

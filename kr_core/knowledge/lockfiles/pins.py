@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 Ecosystem = Literal["python", "node", "rust", "go", "java", "ruby", "php"]
 
-FILE_LIMIT_BYTES = 50_000_000
+LIMIT_BYTES = 20_000_000
+"""What takes some seconds to read; the largest lock files that are known have half of it."""
 _CONFLICT = re.compile(r"^(?:<<<<<<<|>>>>>>>)(?: |$)", re.MULTILINE)
 _EXACT = re.compile(r"v?\d[\w.+!-]*", re.ASCII)
 _OPEN = re.compile(r"\+$|(?:^|\.)[xX*](?:\.|$)")
@@ -180,15 +181,15 @@ def short_name(name: str, separator: str) -> str:
     return last
 
 
-def text_of(path: Path) -> str:
+def text_of(path: Path, limit_bytes: int = LIMIT_BYTES) -> str:
     """Read the text of a file; `pip freeze > requirements.txt` in PowerShell writes UTF-16.
 
     Raises:
         Unreadable: it is absurdly large, no text, or holds the marks of a merge conflict.
         OSError: it cannot be read.
     """
-    if path.stat().st_size > FILE_LIMIT_BYTES:
-        raise Unreadable("larger than 50 MB")
+    if path.stat().st_size > limit_bytes:
+        raise Unreadable(f"larger than {limit_bytes // 1_000_000} MB")
     data = path.read_bytes()
     try:
         wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))

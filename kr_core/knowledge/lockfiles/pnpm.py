@@ -70,7 +70,8 @@ def _yaml(block: str, line: int) -> dict[str, Any]:
     except (yamltext.YAMLError, ValueError) as error:
         at = yamltext.error_line(error) if isinstance(error, yamltext.YAMLError) else None
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        raise Unreadable(f"no YAML: {problem}", line + (at or 1)) from None
+        last = block.rstrip("\n").count("\n") + 1
+        raise Unreadable(f"no YAML: {problem}", line + min(at or 1, last)) from None
 
 
 def _dependency(name: str, value: Any, nearness: int, *, development: bool) -> Iterator[Pin]:

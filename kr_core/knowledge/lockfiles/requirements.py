@@ -78,7 +78,9 @@ def _line(plain: str, *, development: bool) -> Pin | None:
     address = _EDITABLE.sub("", plain, count=1)
     if address == plain and (not plain or plain.startswith("-")):
         return None
-    address = re.sub(r"\s--[a-z].*", "", address).strip().strip("\"'")
+    address = re.sub(r"\s--[a-z].*", "", address).strip()
+    if len(address) > 1 and address[0] == address[-1] and address[0] in "\"'":
+        address = address[1:-1]
     if pin := requirement(address, development=development):
         return pin
     named = _EGG.search(address) or _WHEEL_NAME.search(address)
