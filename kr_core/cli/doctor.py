@@ -218,6 +218,11 @@ def _store_checks(pipeline: Pipeline) -> Iterator[Check]:
         except Exception as error:  # a third party's component may raise anything
             todo = "repair it, or name another plugin in the configuration"
             yield Check(name, "fault", f"{type(error).__name__}: {error}; {todo}")
+    if config.settings.knowledge_research.git_commit == "auto":
+        from kr_core.pipeline.gitgate import foresee
+
+        commits, said = foresee(config.knowledge_base)
+        yield Check("git", "ok" if commits else "note", said)
 
 
 def _read_entries(pipeline: Pipeline) -> Iterator[Check]:

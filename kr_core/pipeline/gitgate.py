@@ -26,7 +26,7 @@ from kr_core.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Committed", "commit"]
+__all__ = ["Committed", "commit", "foresee"]
 
 _LOCK_SECONDS = 3.0
 """How long another git command may hold the index before we give up; `git add` takes milliseconds."""
@@ -66,7 +66,7 @@ def commit(
         environ: of git; what would lead it to another repository is left out.
     """
     where = Path(os.path.realpath(folder))
-    if not any(os.path.lexists(above / ".git") for above in (where, *where.parents)):
+    if not _is_marked(where):  # spares a process
         return Committed()
     try:
         git = Git.open(where, environ)
@@ -81,6 +81,30 @@ def commit(
     except OSError as error:
         said = _shown(f"{error.strerror or error}: {error.filename or where}")
         return Committed(notes=(f"not committed: {said}",))
+
+
+def foresee(folder: Path, environ: Mapping[str, str] = os.environ) -> tuple[bool, str]:
+    """Whether a commit of what changes in a folder would be made now, and where or why not; for `kr doctor`."""
+    where = Path(os.path.realpath(folder))
+    near = next(above for above in (where, *where.parents) if above.is_dir())
+    try:
+        git = Git.open(near, environ) if _is_marked(where) else None
+        if git is None:
+            return False, f"{_shown(folder)} lies in no git work tree; nothing is committed"
+        name = os.fsencode(where.relative_to(git.top) / "index.yaml")
+        if git("check-ignore", "-z", "--stdin", stdin=_joined([name]), ok=(0, 1)):
+            return False, f"{_shown(folder)} is ignored by git; nothing is committed"
+        _check_state(git, environ)
+        git("var", "GIT_COMMITTER_IDENT")
+    except RefusedError as refused:
+        return False, f"nothing is committed: {refused}"
+    except OSError as error:
+        return False, f"nothing is committed: {_shown(error.strerror or str(error))}"
+    return True, f"what changes in {_shown(folder)} is committed in {_shown(git.top)}"
+
+
+def _is_marked(where: Path) -> bool:
+    return any(os.path.lexists(above / ".git") for above in (where, *where.parents))
 
 
 def _paths(files: Iterable[Path], top: Path) -> list[bytes]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kr_core.pipeline import gitgate
-from kr_core.pipeline.gitgate import commit
+from kr_core.pipeline.gitgate import commit, foresee
 
 pytestmark = pytest.mark.req("K10")
 
@@ -511,6 +511,37 @@ class TestQuietly:
         done = repo.commit("report.md")
         (repo.top / ".git").chmod(0o755)
         assert "ermission denied" in done.notes[0]
+
+
+class TestForesee:
+    def test_a_commit_would_be_made(self, repo):
+        """It says where, also for a folder that is not there yet."""
+        for folder in (repo.base, repo.top / "later/kb"):
+            said = f"what changes in {folder} is committed in {repo.top}"
+            assert foresee(folder, repo.environ) == (True, said)
+
+    def test_no_commit_would_be_made(self, repo, tmp_path):
+        """It says why not."""
+        (tmp_path / "kb").mkdir()
+        reasons = [foresee(tmp_path / "kb", repo.environ)]
+        nobody = {name: value for name, value in repo.environ.items() if name not in IDENTITY}
+        repo.git("config", "user.useConfigOnly", "true")
+        reasons.append(foresee(repo.base, nobody))
+        (repo.top / ".git/MERGE_HEAD").touch()
+        reasons.append(foresee(repo.base, repo.environ))
+        (repo.top / ".gitignore").write_text("kb2/\n")
+        reasons.append(foresee(repo.top / "kb2", repo.environ))
+        (repo.top / ".git/HEAD").write_text("")
+        reasons.append(foresee(repo.base, repo.environ))
+        expected = [
+            "no git work tree",
+            "who you are",
+            "a merge is under way",
+            "is ignored",
+            "failed: fatal: ",
+        ]
+        assert [would for would, _said in reasons] == [False] * 5
+        assert all(part in said for part, (_would, said) in zip(expected, reasons, strict=True))
 
 
 class TestAtOnce:
