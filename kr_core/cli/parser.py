@@ -35,10 +35,11 @@ def parser() -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
     )
-    _with(commands, common, "verify", "check a report's quotes against the kept passages").add_argument(
-        "report",
+    _with(commands, common, "verify", "check reports' quotes against the kept passages").add_argument(
+        "reports",
         metavar="REPORT",
-        help="the report's file, its path in the knowledge base, or the entry's id",
+        nargs="+",
+        help="a report's file, its path in the knowledge base, or the entry's id",
     )
     versions = _with(commands, common, "versions", "show the versions in use and where each was found")
     versions.add_argument("name", metavar="NAME", nargs="?")

@@ -17,21 +17,30 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check one report and return the exit code: 1 where a quote is false."""
+    """Check each report and return the exit code: 1 where a quote is false."""
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        base, store = pipeline.config.knowledge_base, pipeline.store
+        several = len(options.reports) > 1
+        return max(
+            _checked(report, options.folder, base, store, several=several) for report in options.reports
+        )
+
+
+def _checked(name: str, folder: Path | None, base: Path, store: Store, *, several: bool) -> int:
     from kr_core.evidence.verifying import not_checked, verify
 
-    with Pipeline.open(options.config, folder=options.folder) as pipeline:
-        file = _file(options.report, options.folder, pipeline.config.knowledge_base)
-        report, evidence = _kept(pipeline.store, options.report) if file is None else _read(file)
+    file = _file(name, folder, base)
+    report, evidence = _kept(store, name) if file is None else _read(file)
     problems = verify(report, evidence)
+    shown = file.name if file else name
+    which = f"{shown}: " if several else ""
     for problem in problems:
-        print(f"false: {problem.where}: {problem.what}")
+        print(f"false: {which}{problem.where}: {problem.what}")
     for passed_over in not_checked(report):
-        print(f"not checked: {passed_over}")
+        print(f"not checked: {which}{passed_over}")
     if not problems:
         claims = sum(len(evidence[part]) for part in ("summary", "details", "caveats"))
-        name = file.name if file else options.report
-        print(f"verified: {claims} sentences and {len(evidence['citations'])} quotes hold in {name}")
+        print(f"verified: {claims} sentences and {len(evidence['citations'])} quotes hold in {shown}")
     return 1 if problems else 0
 
 

@@ -41,7 +41,8 @@ class Given(NamedTuple):
     """Objects that the embedding program hands over in place of configured plugins."""
 
     store: Store | None = None
-    sources: Mapping[str, Source] | None = None
+    sources: Mapping[str, Source | str] | None = None
+    """A text is the name of a configured plugin or instance."""
     scorer: Scorer | None = None
     renderer: Renderer | None = None
     journal: Journal | None = None
@@ -125,7 +126,11 @@ class Components:
         A default chain has only those that are installed and know the framework.
         """
         if self._given.sources is not None:
-            return tuple(_there(name, source) for name, source in self._given.sources.items())
+            handed = self._given.sources.items()
+            return tuple(
+                self._link(source) if isinstance(source, str) else _there(name, source)
+                for name, source in handed
+            )
         configured = self.config.settings.knowledge_research.sources
         if configured is not None:
             return tuple(self._link(name) for name in configured)
@@ -196,6 +201,8 @@ def named(
 
 
 def _name_of(component: Any) -> str:
+    if isinstance(component, str):
+        return component
     name = getattr(component, "name", None)
     if isinstance(name, str) and name:
         return name

@@ -39,12 +39,13 @@ class Pipeline:
         print(answer.result.results.summary)
 
     Args:
-        config: from `kr_core.config`; found from the working folder if not given.
+        config: keys and values as a `kr.yaml` would have them; found from the working folder if not given.
         project: the project's environments and lock files.
         store: in place of the configured one; `scorer`, `renderer` and `journal` likewise. A journal that is given
             is not closed with the pipeline.
         sources: in place of the configured chain, in order: objects, or a mapping that names them. Those of a list
-            are called after their `name` attribute or their class (`ReleaseNotes` is `release_notes`).
+            are called after their `name` attribute or their class (`ReleaseNotes` is `release_notes`); a text among
+            them is the name of an installed plugin or a configured instance.
         logs: in place of the configured ones, in the same two forms.
         on_event: called with every event at once, in whichever thread it happens; what it raises is ignored.
         today: the date that entries and reports carry.
@@ -55,11 +56,11 @@ class Pipeline:
 
     def __init__(
         self,
-        config: Config | None = None,
+        config: Config | Mapping[str, Any] | None = None,
         *,
         project: LocalProject | None = None,
         store: Store | None = None,
-        sources: Mapping[str, Source] | Sequence[Source] | None = None,
+        sources: Mapping[str, Source | str] | Sequence[Source | str] | None = None,
         scorer: Scorer | None = None,
         renderer: Renderer | None = None,
         journal: Journal | None = None,
@@ -68,7 +69,7 @@ class Pipeline:
         today: Callable[[], date] = date.today,
     ) -> None:
         here = Path.cwd()
-        self.config = config or load(here)
+        self.config = given(config, here) if isinstance(config, Mapping) else config or load(here)
         start = self.config.root if config else here
         self.project = project or LocalProject(self.config.root, start, self.config.environ)
         handed = Given(store, named(sources, "source"), scorer, renderer, journal, named(logs, "log"))

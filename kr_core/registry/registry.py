@@ -128,7 +128,11 @@ class Registry:
         provider = self._provider(noun, plugin, named_at)
         settings = self._settings(provider, plugin, name)
         with attributed(plugin, "build", name):
-            component = provider.build(settings, self._setup_for(name))
+            try:
+                component = provider.build(settings, self._setup_for(name))
+            except ConfigError as error:  # what the plugin's own author found wrong
+                where = error.where or self._config.origin(("plugins", name))
+                raise ConfigError(f"plugin `{name}`: {error.what}", where=where, todo=error.todo) from error
             if component is None:
                 raise TypeError("its `build` returned None")
             return component

@@ -105,6 +105,18 @@ def test_sources_are_called_after_their_name_or_their_class(here):
 
 
 @pytest.mark.usefixtures("here")
+def test_objects_and_configured_sources_stand_side_by_side(here):
+    """A text among the sources names an installed plugin; keys and values stand in for a configuration file."""
+    configuration = {"knowledge_research": {"max_calls_per_story": 7}}
+    with Pipeline(
+        configuration, store=Shelf(), sources=[Given(Finding(outcome=Outcome.empty)), "installed_docs"]
+    ) as pipeline:
+        assert pipeline.config.settings.knowledge_research.max_calls_per_story == 7
+        answer = pipeline.research(QUESTION, framework="parcel")
+    lines = {line.source: line.outcome for line in answer.result.results.sources_consulted}
+    assert lines == {"given": "empty", "installed_docs": "ok"}
+
+
 def test_two_sources_of_one_name_are_refused():
     """Results and budgets tell sources apart by name."""
     with pytest.raises(ConfigError, match=r"two of the sources are called `given`.*mapping of names"):
@@ -346,7 +358,8 @@ def test_many_questions_at_once_never_block_the_loop(here):
         with watched("reads", "writes", "process") as touched:
             answers = await asyncio.gather(
                 *(
-                    pipeline.aresearch(QUESTION, story_key=f"1-{number}", refresh=True)
+                    # each of a version of its own: the same question would be researched once
+                    pipeline.aresearch(QUESTION, version=f"1.4.{number}", story_key=f"1-{number}", refresh=True)
                     for number in range(200)
                 )
             )
@@ -480,8 +493,8 @@ def test_every_event_has_the_data_that_its_kind_promises(bench, project_folder):
         assert set(event.data) == set(get_type_hints(EVENTS[event.kind])), event
         json.dumps(event.data, allow_nan=False)
     never = {f"{stage}.failed" for stage in STAGES} - {"lookup.failed", "consult.failed"}
-    by_command_line = {"run.repeated"}
-    assert {event.kind for event in bench.events} == set(EVENTS) - never - by_command_line
+    elsewhere = {"run.repeated", "run.waited"}  # see test_warm, test_repeated and test_single_flight
+    assert {event.kind for event in bench.events} == set(EVENTS) - never - elsewhere
 
 
 def _runs_of_every_ending(bench, project_folder):

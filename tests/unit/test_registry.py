@@ -308,7 +308,7 @@ def test_a_plugin_may_find_its_configuration_wrong_itself(workshop):
         "        raise ConfigError('no such folder', where='notes')\n"
     )
     workshop.ship("kr-notes", {"notes": own})
-    assert str(fault(ConfigError, workshop.registry().build, "source", "notes")) == "notes: no such folder"
+    assert str(fault(ConfigError, workshop.registry().build, "source", "notes")) == "notes: plugin `notes`: no such folder"
 
 
 # -- broken plugins: exit 3 ------------------------------------------------------------------------------
