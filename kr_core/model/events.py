@@ -179,8 +179,15 @@ class NeedsIntervention(TypedDict):
     reason: str
 
 
+class RunWaited(TypedDict):
+    """Another caller was researching the same question; `served` says whether its answer is this run's too."""
+
+    seconds: float
+    served: bool
+
+
 class RunRepeated(TypedDict):
-    """The same command as before had the same result; nothing was looked up."""
+    """The same question as before had the same answer; nothing was looked up."""
 
     question: str
     status: str
@@ -214,6 +221,7 @@ EVENTS: dict[str, type] = {
     "score.finished": ScoreFinished,
     "render.finished": RenderFinished,
     "keep.finished": KeepFinished,
+    "run.waited": RunWaited,
     "run.retried": Reason,
     "run.cancelled": Nothing,
     "needs-intervention": NeedsIntervention,

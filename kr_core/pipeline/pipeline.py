@@ -15,6 +15,7 @@ from kr_core.pipeline.components import Components, Given, named
 from kr_core.pipeline.delivery import deliver
 from kr_core.pipeline.research import Inquiry
 from kr_core.pipeline.results import Research
+from kr_core.pipeline.warm import Warm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,6 +76,7 @@ class Pipeline:
         handed = Given(store, named(sources, "source"), scorer, renderer, journal, named(logs, "log"))
         self._components = Components(self.config, self.project, handed, today)
         self._observers = (on_event,) if on_event else ()
+        self._warm = Warm(self._components, self._observers)
 
     @classmethod
     def open(
@@ -164,7 +166,11 @@ class Pipeline:
             return begun
         from kr_core.pipeline.running import run
 
-        return begun.conclude(run(begun.consult()))
+        try:
+            came = run(begun.consult())
+            return came if isinstance(came, Research) else begun.conclude(came)
+        finally:
+            begun.leave()
 
     async def aresearch(self, asked: Asked, **options: Any) -> Research:
         """The same inside an event loop, which is never blocked by the disk.
@@ -180,8 +186,11 @@ class Pipeline:
         begun = await to_its_end(lambda: self._begin(asked, options), _cancel)
         if isinstance(begun, Research):
             return begun
-        chain = await begun.consult()
-        return await to_its_end(lambda: begun.conclude(chain))
+        try:
+            came = await begun.consult()
+            return came if isinstance(came, Research) else await to_its_end(lambda: begun.conclude(came))
+        finally:
+            begun.leave()
 
     def peek(self, request: ResearchRequest) -> Research | None:
         """What a repeated request would find, without counting as a use; None where it would not be a hit."""
@@ -196,8 +205,19 @@ class Pipeline:
             return results.refused(request.story_key, request.session_id, request.faults, calls)
         if not settings.enabled:
             return results.refused(request.story_key, request.session_id, (results.DISABLED,), calls)
+        if (known := self._warm.answer(request)) is not None:
+            return known
+        guards = self._warm.guards(request)
         inquiry = Inquiry(request, self._components, self._observers)
-        return inquiry.begin() or inquiry
+        try:
+            answer = inquiry.begin()
+        except BaseException:
+            inquiry.leave()
+            raise
+        if answer is None:
+            return inquiry
+        self._warm.keep(request, answer, inquiry.read, guards)
+        return answer
 
     def _requested(self, asked: Asked, options: Mapping[str, Any]) -> ResearchRequest | requests.Invalid:
         if isinstance(asked, str):
@@ -248,6 +268,7 @@ class Pipeline:
 def _cancel(begun: Research | Inquiry) -> None:
     if isinstance(begun, Inquiry):
         begun.cancel()
+        begun.leave()
 
 
 def _refuse_inside_loop() -> None:

@@ -13,20 +13,26 @@ from kr_core.model import SKELETON_MARK, Draft, Entry, Fault
 from kr_core.pipeline import lookup, results
 from kr_core.pipeline.budget import Budget
 from kr_core.pipeline.engine import Run
+from kr_core.pipeline.flight import Flight
 from kr_core.pipeline.results import Research
+from kr_core.pipeline.warm import stamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
     from datetime import date
     from pathlib import Path
 
     from kr_core.model import EntryStatus, Event, Finding, ResearchQuery, ResearchRequest, Results, Score
     from kr_core.pipeline.chain import Chain
     from kr_core.pipeline.components import Components, Link
+    from kr_core.pipeline.flight import Landed
     from kr_core.pipeline.lookup import Found
     from kr_core.pipeline.reporting import Written
     from kr_core.protocols import Kept
 
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
+"""Seconds between two looks at what another process has locked."""
 _EXHAUSTED = "Research budget exhausted for story {}, continuing with available context"
 
 NamedFindings = list[tuple[str, "Finding"]]
@@ -62,6 +68,8 @@ class Inquiry:
         )
         self._found: Found = lookup.NOTHING
         self._links: tuple[Link, ...] = ()
+        self._flight = Flight(request, components.config.state_folder, components)
+        self._seconds = float(self._settings.defaults.agent_timeout_seconds.knowledge_research)
 
     # -- before a source is asked ------------------------------------------------------------------------
 
@@ -86,6 +94,9 @@ class Inquiry:
         self._found = self._run.stage("lookup", self._look_up, _told_lookup)
         if self._found.state == "hit" and not self._request.refresh:
             return self._finished(self._hit())
+        self._flight.enter()
+        if self._flight.leads and not self._request.refresh and (landed := self._found_anew(lambda _: True)):
+            return self._finished(landed)  # it was researched between the look-up and the entry
         self._links = self._run.stage(
             "route",
             lambda: self._components.chain(query),
@@ -97,6 +108,18 @@ class Inquiry:
         """What a repeated request would find, without an event; None where it would not be a hit."""
         self._found = self._look_up()
         return self._hit() if self._found.state == "hit" else None
+
+    def _found_anew(self, serves: Callable[[Found], bool]) -> Research | None:
+        """The hit that another caller's research has made of the question meanwhile."""
+        found = self._look_up()
+        if found.state != "hit" or not serves(found):
+            return None
+        self._found = found
+        return self._hit()
+
+    def leave(self) -> None:
+        """Let another caller of the same question have its turn, if this run ended without an answer."""
+        self._flight.leave()
 
     def _look_up(self) -> Found:
         components = self._components
@@ -121,11 +144,13 @@ class Inquiry:
     @property
     def read(self) -> tuple[Path, ...]:
         """The files that the look-up read; none where the store does not tell, or had something to say."""
-        matched = self._found.matched
-        if matched is None or not self._found.files or self._found.warnings:
+        return self._read(self._found)
+
+    def _read(self, found: Found) -> tuple[Path, ...]:
+        if found.matched is None or not found.files or found.warnings:
             return ()
-        report, beside = self._report_files(matched.entry.path)
-        return (*self._found.files, report, beside) if report.is_file() else ()
+        report, beside = self._report_files(found.matched.entry.path)
+        return (*found.files, report, beside) if report.is_file() else ()
 
     def _report_files(self, path: str) -> tuple[Path, Path]:
         report = self._components.config.knowledge_base / path
@@ -139,8 +164,11 @@ class Inquiry:
 
     # -- the sources -------------------------------------------------------------------------------------
 
-    async def consult(self) -> Chain:
-        """Ask the sources; a cancellation is recorded and passes through.
+    async def consult(self) -> Chain | Research:
+        """Ask the sources, or wait for another caller who asks the same; a cancellation is recorded and passes through.
+
+        Returns:
+            What the sources said, for `conclude`; or the answer that the other caller's research has given.
 
         Raises:
             ConfigError: a source is wrongly configured.
@@ -150,6 +178,10 @@ class Inquiry:
         from kr_core.pipeline.running import to_its_end
 
         try:
+            if not self._flight.leads and (answer := await self._waited()) is not None:
+                return await to_its_end(lambda: self._finished(answer))
+            if self._seconds <= 0:
+                return self._too_late()
             return await self._run.wait_for_stage("consult", self._walk_as_allowed, _told_chain)
         except asyncio.CancelledError:
             self.cancel()
@@ -161,6 +193,56 @@ class Inquiry:
             )
             await to_its_end(self._run.settle)
             raise
+
+    async def _waited(self) -> Research | None:
+        """Wait for this run's turn, within the limit of a run; the answer where another caller's serves."""
+        import asyncio
+        from time import monotonic
+
+        from kr_core.pipeline.running import to_its_end
+
+        began, before = monotonic(), stamps(self.read)
+        answer: Research | None = None
+        pause = _SHORTEST_PAUSE
+
+        def left() -> float:
+            return self._seconds - (monotonic() - began)
+
+        def renewed(found: Found) -> bool:
+            return not self._request.refresh or stamps(self._read(found)) != before
+
+        while answer is None and not self._flight.leads and left() > 0:
+            theirs = self._flight.enter()
+            if theirs is not None:
+                waiting = asyncio.wrap_future(theirs)
+                await asyncio.wait({waiting}, timeout=left())
+                waiting.cancel()
+                if theirs.done():
+                    answer = await to_its_end(lambda: self._found_anew(renewed)) or self._handed(theirs)
+            elif self._flight.leads:
+                answer = await to_its_end(lambda: self._found_anew(renewed))
+            else:  # another process has the lock, and the system tells nobody when it is free
+                await asyncio.sleep(min(pause, max(left(), 0)))
+                pause = min(2 * pause, _LONGEST_PAUSE)
+        waited = monotonic() - began
+        self._seconds -= waited
+        self._run.emit("run.waited", {"seconds": round(waited, 3), "served": answer is not None})
+        return answer
+
+    def _handed(self, theirs: Future[Landed]) -> Research | None:
+        """The answer of another caller of this pipeline, where the knowledge base does not have it."""
+        given = self._flight.answer_of(theirs.result())
+        if given is None:
+            return None
+        body = given.result.results.model_copy(update={"budget_remaining": self._budget.remaining})
+        whose = {"story_key": self._request.story_key, "session_id": self._request.session_id}
+        return given._replace(result=given.result.model_copy(update={**whose, "results": body}))
+
+    def _too_late(self) -> Chain:
+        """Nobody was asked: another caller took all the time that this run may take."""
+        from kr_core.pipeline.chain import Chain, Consulted
+
+        return Chain(tuple(Consulted(link.name, None) for link in self._links), (), False, False, True)  # noqa: FBT003
 
     def cancel(self) -> None:
         """Say that nobody waits for the answer any more; never waits."""
@@ -188,7 +270,7 @@ class Inquiry:
             self._run.emit,
             sufficient=self._sufficient,
             timeout_seconds=None if limit is None else float(limit),
-            run_seconds=float(self._settings.defaults.agent_timeout_seconds.knowledge_research),
+            run_seconds=self._seconds,
             run=self._run.id if after is None else f"{self._run.id}:again",
             earlier={entry.name: entry for entry in ended if entry.line.status != "timeout"},
             lenient=self._components.under_bmad,
@@ -400,6 +482,7 @@ class Inquiry:
             },
         )
         self._run.settle()
+        self._flight.leave(answer)
         return answer
 
 

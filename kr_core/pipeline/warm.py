@@ -80,7 +80,7 @@ class Warm:
 
     def guards(self, request: ResearchRequest) -> Guards:
         """The stamps, before a look-up, of the files that the one before it read; none before the second."""
-        return {path: _stamp(path) for path in self._files.get(request.query, ())}
+        return stamps(self._files.get(request.query, ()))
 
     def keep(self, request: ResearchRequest, answer: Research, read: Iterable[Path], guards: Guards) -> None:
         """Keep a hit that no change of a file fell into.
@@ -129,6 +129,11 @@ def _put(known: dict[ResearchQuery, Value], query: ResearchQuery, value: Value) 
     while len(known) >= _MOST:
         known.pop(next(iter(known)), None)
     known[query] = value
+
+
+def stamps(paths: Iterable[str | Path]) -> Guards:
+    """What tells of each file whether it was changed or replaced."""
+    return {name: _stamp(name) for name in (os.fspath(path) for path in paths)}
 
 
 def _changed(guards: Guards) -> bool:

@@ -359,7 +359,9 @@ def test_many_questions_at_once_never_block_the_loop(here):
             answers = await asyncio.gather(
                 *(
                     # each of a version of its own: the same question would be researched once
-                    pipeline.aresearch(QUESTION, version=f"1.4.{number}", story_key=f"1-{number}", refresh=True)
+                    pipeline.aresearch(
+                        QUESTION, version=f"1.4.{number}", story_key=f"1-{number}", refresh=True
+                    )
                     for number in range(200)
                 )
             )
