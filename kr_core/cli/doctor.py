@@ -180,8 +180,12 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
             yield Check("plugins", "fault", str(error))
 
 
+_KEYS = {"source": "knowledge_research.sources", "log": "logs"}
+"""Where a plugin of a kind is named, if not by the kind's own word."""
+
+
 def _other_plugin_checks(pipeline: Pipeline) -> Iterator[Check]:
-    """Plugins that are installed and not active, where something is wrong; and what asks for another KR."""
+    """Plugins that are installed and not active; and what asks for another KR."""
     registry = pipeline.registry
     active = {pipeline.config.plugin_of(one.name) for one in registry.named()}
     asked = set()
@@ -193,9 +197,12 @@ def _other_plugin_checks(pipeline: Pipeline) -> Iterator[Check]:
             yield Check(f"distribution {plugin.shipped_by}", "note", said)
     for name in sorted({plugin.name for plugin in registry.installed()} - active):
         try:
-            registry.kind_of(name)
+            kinds = registry.kind_of(name)
         except KRError as error:
             yield Check(f"plugin {name}", "note", f"not active, and broken: {error}")
+        else:
+            keys = " or ".join(_KEYS.get(kind, kind) for kind in kinds)
+            yield Check(f"plugin {name}", "ok", f"installed, not active; name it in `{keys}` to use it")
 
 
 # -- stores ----------------------------------------------------------------------------------------------
