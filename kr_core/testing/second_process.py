@@ -66,6 +66,19 @@ class SecondProcess:
         """Let it begin, with these further arguments."""
         self._tell(json.dumps(arguments))
 
+    def ask(self, **told: Any) -> Any:
+        """Have one thing done by a task that does many, `obey`.
+
+        Raises:
+            AssertionError: it raised.
+        """
+        self._tell(json.dumps(told))
+        said = self._process.stdout.readline() if self._process.stdout else ""
+        if not said:
+            error = self._process.communicate()[1]
+            raise AssertionError(f"the plugin failed in a second process: {error[-2000:]}")
+        return json.loads(said)
+
     def result(self) -> Any:
         """What the task came to.
 
@@ -101,6 +114,20 @@ def keep_entries(store: Any, framework: str, count: int) -> list[str]:
     return [one.id for one in entries]
 
 
+def obey(_component: Any, plugin: list[Any]) -> None:
+    """Write entries into the knowledge base of whichever project is named, until nobody asks any more."""
+    from pathlib import Path
+
+    from kr_core.model import Entry
+
+    module, noun, settings = plugin
+    for line in sys.stdin:
+        told = json.loads(line)
+        store = build(module, noun, settings, Path(told["project"]))
+        kept = store.write(told["report"], told["evidence"], Entry.model_validate(told["entry"]))
+        print(json.dumps(kept.entry.model_dump(mode="json")), flush=True)
+
+
 def spend_calls(journal: Any, grants: str, stories: int, begin: float) -> int:
     """Ask for the only call of each of several stories; returns how many were given.
 
@@ -124,6 +151,7 @@ def append_events(journal: Any, run: str, count: int) -> list[str]:
 
 _TASKS: dict[str, Callable[..., Any]] = {
     "keep_entries": keep_entries,
+    "obey": obey,
     "spend_calls": spend_calls,
     "append_events": append_events,
 }

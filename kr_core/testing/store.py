@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kr_core.errors import StorageError
+from kr_core.protocols import Repairable
 from kr_core.testing import samples
 from kr_core.testing.plugin import PluginContract
 from kr_core.testing.second_process import SecondProcess, keep_entries
@@ -26,25 +29,34 @@ class StoreContract(PluginContract):
 
     noun = "store"
 
-    def test_it_behaves_like_its_model(self) -> None:
-        """Whatever is written, read, touched, dropped and opened anew, in any order, it holds what it should."""
+    def test_it_behaves_like_its_model(self, project: Path) -> None:
+        """Whatever is written, touched, dropped, marked, archived and restored, here or by another process, it holds what it should."""
         from hypothesis import HealthCheck, Phase, settings
         from hypothesis.stateful import run_state_machine_as_test
 
         from kr_core.testing.store_machine import StoreMachine
 
-        run_state_machine_as_test(
-            lambda: StoreMachine(self),  # type: ignore[arg-type]
-            settings=settings(
-                derandomize=True,
-                database=None,
-                deadline=None,
-                phases=(Phase.generate,),  # to find the fewest steps may take minutes on a slow disk
-                max_examples=12,
-                stateful_step_count=12,
-                suppress_health_check=list(HealthCheck),
-            ),
-        )
+        with ExitStack() as stack:
+
+            @cache
+            def elsewhere() -> SecondProcess:
+                plugin = (self.module, self.noun, self.settings)
+                process = stack.enter_context(SecondProcess("obey", *plugin, project))
+                process.go(plugin=[self.module, self.noun, dict(self.settings)])
+                return process
+
+            run_state_machine_as_test(
+                lambda: StoreMachine(self, elsewhere),  # type: ignore[arg-type]
+                settings=settings(
+                    derandomize=True,
+                    database=None,
+                    deadline=None,
+                    phases=(Phase.generate,),  # to find the fewest steps may take minutes on a slow disk
+                    max_examples=16,
+                    stateful_step_count=20,
+                    suppress_health_check=list(HealthCheck),
+                ),
+            )
 
     def test_a_new_knowledge_base_is_empty(self, project: Path) -> None:
         """Where nothing was written there are no entries, and reading makes nothing."""
@@ -54,6 +66,7 @@ class StoreContract(PluginContract):
         assert list(store.candidates(samples.query()).entries) == [], (
             "a new knowledge base has candidates; give none"
         )
+        assert list(store.archived()) == [], "a new knowledge base has archived entries; give none"
         assert store.read(samples.entry("parcel", "timeouts")) is None, (
             "`read` gave a report that was never written; return None for one that is not there"
         )
@@ -87,6 +100,38 @@ class StoreContract(PluginContract):
                 f"two processes wrote at the same time, and {len(torn)} reports are not as they were written; "
                 "replace each file as a whole (`kr_core.write_atomically`)"
             )
+
+    def test_it_finds_and_mends_what_is_wrong(self, project: Path) -> None:
+        """A store that can be repaired is silent where nothing is wrong, names an entry whose report is gone, and mends that alone."""
+        store = self.build(project)
+        if not is_repairable(store):
+            return
+        for topic in ("timeouts", "retries"):
+            store.write(f"# parcel - {topic}\n\nText.\n", {"topic": topic}, samples.entry("parcel", topic))
+        flaws = list(store.check())
+        assert not flaws, f"`check` found something wrong where nothing is: {flaws}"
+        before = _contents(project)
+        assert not store.rebuild(), (
+            "`rebuild` says that it did something where nothing is wrong; return nothing"
+        )
+        assert _contents(project) == before, (
+            "`rebuild` wrote something where nothing is wrong; leave it as it is"
+        )
+        gone, stays = store.entries()
+        file = project / "knowledge-base" / gone.path
+        if not file.is_file():
+            return
+        file.unlink()
+        named = [flaw for flaw in store.check() if gone.id in flaw.place + flaw.said]
+        assert named, (
+            f"`check` does not name {gone.id}, whose report is gone; give a Flaw of the kind `dangling`"
+        )
+        assert all(flaw.todo for flaw in named), "a Flaw does not say what to do; fill in `todo`"
+        assert store.rebuild(), "`rebuild` does not say what it did; return a line for each thing"
+        assert list(store.entries()) == [stays], (
+            f"after `rebuild` the entries are {list(store.entries())}; leave out those without a report, and keep the "
+            "others as they are"
+        )
 
     @pytest.mark.parametrize("name", _HOSTILE_NAMES, ids=lambda name: ascii(name[:12]))
     def test_hostile_names_stay_inside(self, project: Path, name: str) -> None:
@@ -152,3 +197,12 @@ class StoreContract(PluginContract):
 
 def _files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
+
+
+def is_repairable(store: object) -> bool:
+    """Whether a store can be repaired; it need not."""
+    return isinstance(store, Repairable)
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in _files(folder) if not name.startswith(".kr/")}

@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from kr_core.errors import StorageError
+from kr_core.model import Entry
 from kr_core.testing import samples
 from kr_core.testing.surroundings import DAY
 
 if TYPE_CHECKING:
-    from kr_core.model import Entry
-    from kr_core.protocols import Kept, Store
+    from collections.abc import Callable, Sequence
+
+    from kr_core.protocols import Kept, Moved, Store
+    from kr_core.testing.second_process import SecondProcess
     from kr_core.testing.store import StoreContract
 
 _SUBJECTS = [
@@ -38,19 +42,26 @@ class _Known(NamedTuple):
     evidence: dict[str, Any]
 
 
+def _subject(entry: Entry) -> tuple[str, str]:
+    return entry.framework, entry.topic
+
+
 class StoreMachine(RuleBasedStateMachine):
     """The steps that a store may go through.
 
     Args:
         contract: builds the store.
+        elsewhere: starts, once, a process that uses the same knowledge base.
     """
 
-    def __init__(self, contract: StoreContract) -> None:
+    def __init__(self, contract: StoreContract, elsewhere: Callable[[], SecondProcess]) -> None:
         super().__init__()
         self._contract = contract
+        self._elsewhere = elsewhere
         self._folder = tempfile.TemporaryDirectory()
         self._project = Path(self._folder.name) / "project"
         self._model: dict[tuple[str, str], _Known] = {}
+        self._archive: list[_Known] = []
         self._store: Store
 
     @initialize()
@@ -85,7 +96,7 @@ class StoreMachine(RuleBasedStateMachine):
             "`write` returned no entry for a report that is indexed; return it in `Kept`"
         )
         self._is_as_written(kept.entry, entry)
-        self._model[subject] = _Known(kept.entry, report, evidence)
+        self._written(subject, _Known(kept.entry, report, evidence))
         assert kept.index_count == len(self._model), (
             f"`write` said that there are {kept.index_count} entries, and there are {len(self._model)}; an entry whose "
             "id is known is updated in place, not added"
@@ -93,6 +104,30 @@ class StoreMachine(RuleBasedStateMachine):
         assert kept.path == kept.entry.path, (
             "`Kept.path` is not the entry's; return the report's path, relative to the knowledge base"
         )
+
+    @rule(subject=st.sampled_from(_SUBJECTS), report=_LINES, evidence=_QUOTES)
+    def write_elsewhere(self, subject: tuple[str, str], report: str, evidence: dict[str, Any]) -> None:
+        """Another process keeps a report."""
+        entry = samples.entry(*subject, version="3.0")
+        told = self._elsewhere().ask(
+            project=str(self._project), report=report, evidence=evidence, entry=entry.model_dump(mode="json")
+        )
+        kept = Entry.model_validate(told)
+        self._is_as_written(kept, entry)
+        self._written(subject, _Known(kept, report, evidence))
+
+    def _written(self, subject: tuple[str, str], known: _Known) -> None:
+        """A report was kept; an archived one on the same subject stays beside it, or gives way as a whole."""
+        self._model[subject] = known
+        there = {(one.id, one.path) for one in self._call("archived")}
+        for old in [one for one in self._archive if _subject(one.entry) == subject]:
+            if (old.entry.id, old.entry.path) not in there:
+                self._archive.remove(old)
+            else:
+                assert old.entry.path != known.entry.path, (
+                    f"the report of the archived entry {old.entry.id} was overwritten; give the new one another path, or "
+                    "take the old entry out of the archive"
+                )
 
     @rule(subject=st.sampled_from(_SUBJECTS))
     def write_skeleton(self, subject: tuple[str, str]) -> None:
@@ -145,6 +180,74 @@ class StoreMachine(RuleBasedStateMachine):
         if not is_kept:
             del self._model[subject]
 
+    @rule(data=st.data())
+    def mark_stale(self, data: st.DataObject) -> None:
+        """Some entries, or none, are marked as stale."""
+        subjects, moved = self._chosen(data, "mark_stale")
+        for subject in subjects:
+            known = self._model[subject]
+            self._model[subject] = known._replace(entry=known.entry.model_copy(update={"status": "stale"}))
+        self._told(moved, [self._model[subject].entry for subject in self._model if subject in subjects])
+
+    @rule(data=st.data())
+    def archive(self, data: st.DataObject) -> None:
+        """Some entries, or none, are moved to the archive."""
+        subjects, moved = self._chosen(data, "archive")
+        gone = [self._model.pop(subject) for subject in list(self._model) if subject in subjects]
+        gone = [one._replace(entry=one.entry.model_copy(update={"status": "archived"})) for one in gone]
+        self._archive += gone
+        self._told(moved, [one.entry for one in gone])
+
+    def _chosen(self, data: st.DataObject, method: str) -> tuple[set[tuple[str, str]], Moved]:
+        """Have the store move some entries."""
+        known = sorted(self._model)
+        subjects = set(data.draw(st.lists(st.sampled_from(known), max_size=3))) if known else set()
+        ids = {self._model[subject].entry.id for subject in subjects}
+        seen: list[str] = []
+
+        def choose(entries: Sequence[Entry]) -> list[Entry]:
+            seen.extend(one.id for one in entries)
+            return [one for one in entries if one.id in ids]
+
+        moved: Moved = self._call(method, choose)
+        wanted = [known.entry.id for known in self._model.values()]
+        assert seen == wanted, (
+            f"`{method}` gave `choose` the entries {seen}, not {wanted}; call it once, with all entries"
+        )
+        return subjects, moved
+
+    def _told(self, moved: Moved, wanted: list[Entry]) -> None:
+        assert [one.id for one in moved.entries] == [one.id for one in wanted], (
+            f"it returned {[one.id for one in moved.entries]}; return the chosen entries, "
+            f"{[one.id for one in wanted]}, in `Moved`"
+        )
+        for one, entry in zip(moved.entries, wanted, strict=True):
+            self._is_as_written(one, entry)
+
+    @precondition(lambda self: self._archive)
+    @rule(data=st.data())
+    def restore(self, data: st.DataObject) -> None:
+        """An archived entry comes back, unless one of its id is there."""
+        known = self._archive[data.draw(st.integers(0, len(self._archive) - 1))]
+        subject = _subject(known.entry)
+        entry = known.entry.model_copy(update={"status": "fresh", "last_accessed": DAY + timedelta(days=9)})
+        if subject in self._model:
+            try:
+                self._store.restore(entry)
+            except StorageError:
+                return
+            raise AssertionError(
+                f"`restore` took back {entry.id} though an entry of this id is there; raise kr_core.StorageError"
+            )
+        kept: Kept = self._call("restore", entry)
+        assert kept.entry is not None, "`restore` returned no entry; return it in `Kept`"
+        self._is_as_written(kept.entry, entry)
+        self._archive.remove(known)
+        self._model[subject] = known._replace(entry=kept.entry)
+        assert kept.index_count == len(self._model), (
+            f"`restore` said that there are {kept.index_count} entries, and there are {len(self._model)}"
+        )
+
     # -- what always holds -------------------------------------------------------------------------------
 
     @invariant()
@@ -184,6 +287,26 @@ class StoreMachine(RuleBasedStateMachine):
             assert entry.id in {one.id for one in found.entries}, (
                 f"the entry {entry.id} is not among the candidates for its own framework and topic; give every entry "
                 "that may match, or more: the engine decides"
+            )
+
+    @invariant()
+    def holds_the_archive(self) -> None:
+        """What was archived is there, with its report, until it is restored or its subject is written anew."""
+        if not self._project.exists():
+            return
+        there = [(one.id, one.path, one.status) for one in self._call("archived")]
+        wanted = [(one.entry.id, one.entry.path, "archived") for one in self._archive]
+        assert sorted(there) == sorted(wanted), (
+            f"`archived` gave {there}, not {wanted}; an entry that is archived leaves the index, stays in the archive with "
+            "the status `archived`, and leaves it when it is restored"
+        )
+        for known in self._archive:
+            candidates = self._call("candidates", samples.query(*_subject(known.entry))).entries
+            assert (known.entry.id, known.entry.path) not in {(one.id, one.path) for one in candidates}, (
+                f"the archived entry {known.entry.id} is among the candidates; leave archived entries out"
+            )
+            assert self._call("read", known.entry) == (known.report, known.evidence), (
+                f"the report of the archived entry {known.entry.id} is not as it was; archiving moves entries, not reports"
             )
 
     @staticmethod

@@ -14,7 +14,7 @@ sys.path.insert(0, str(FOLDER))  # the right plugins are imported by name, as in
 from table import MUTANTS  # noqa: E402
 from twins import TWINS  # noqa: E402
 
-SECONDS = 120
+SECONDS = 300
 
 
 def module_of(noun, mutant):

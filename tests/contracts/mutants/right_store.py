@@ -1,4 +1,4 @@
-"""A store that keeps to the contract: an index in JSON, and a file for each report."""
+"""A store that keeps to the contract: an index in JSON, in which archived entries stay, and a file for each report."""
 
 import json
 
@@ -6,6 +6,7 @@ from kr_core import (
     Candidates,
     Entry,
     Kept,
+    Moved,
     Provider,
     StorageError,
     Store,
@@ -28,8 +29,15 @@ class Folder:
     def keep(self, items):
         write_atomically(self.index, json.dumps(items))
 
+    def listed(self, archived):
+        entries = [Entry.model_validate(item) for item in self.items().values()]
+        return [entry for entry in entries if (entry.status == "archived") == archived]
+
     def entries(self):
-        return [Entry.model_validate(item) for item in self.items().values()]
+        return self.listed(archived=False)
+
+    def archived(self):
+        return self.listed(archived=True)
 
     def candidates(self, query):
         asked = fold_name(query.framework)
@@ -52,23 +60,51 @@ class Folder:
             if index or not file.exists():
                 write_atomically(file, json.dumps({"report": report, "evidence": dict(evidence)}))
             if not index:
-                return Kept(None, entry.path, len(items))
+                return Kept(None, entry.path, len(self.entries()))
+            if items.get(entry.id, {}).get("status") == "archived":
+                items.pop(entry.id)
             items[entry.id] = entry.model_dump(mode="json")
             self.keep(items)
-            return Kept(entry, entry.path, len(items))
+            return Kept(entry, entry.path, len(self.entries()))
 
     def touch(self, entry, today):
         with locked(self.folder):
             items = self.items()
             items[entry.id]["last_accessed"] = today.isoformat()
             self.keep(items)
-            return len(items)
+            return len(self.entries())
 
     def drop(self, entry):
         with locked(self.folder):
             items = self.items()
             items.pop(entry.id, None)
             self.keep(items)
+
+    def mark_stale(self, choose):
+        return self.change(choose, "stale")
+
+    def archive(self, choose):
+        return self.change(choose, "archived")
+
+    def change(self, choose, status):
+        with locked(self.folder):
+            items = self.items()
+            chosen = [entry.model_copy(update={"status": status}) for entry in choose(self.entries())]
+            for entry in chosen:
+                items.pop(entry.id) if status == "archived" else None
+                items[entry.id] = entry.model_dump(mode="json")
+            self.keep(items)
+            return Moved(chosen)
+
+    def restore(self, entry):
+        with locked(self.folder):
+            items = self.items()
+            if items.get(entry.id, {}).get("status") != "archived":
+                raise StorageError("it is not in the archive", where=entry.id)
+            items.pop(entry.id)
+            items[entry.id] = entry.model_dump(mode="json")
+            self.keep(items)
+            return Kept(entry, entry.path, len(self.entries()))
 
 
 @hookimpl

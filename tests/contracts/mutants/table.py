@@ -28,6 +28,23 @@ _OUTCOME = "Outcome.ok if found else Outcome.empty"
 _INIT = "        self.limits = limits\n"
 _ONCE = "called once, on first use"
 
+_KEPT = """\
+            items[entry.id] = entry.model_dump(mode="json")
+            self.keep(items)
+            return Kept(entry, entry.path, len(self.entries()))
+
+    def touch"""
+_BACK = """\
+            items[entry.id] = entry.model_dump(mode="json")
+            self.keep(items)
+            return Kept(entry, entry.path, len(self.entries()))
+
+
+"""
+_MOVE = """\
+                items.pop(entry.id) if status == "archived" else None
+                items[entry.id] = entry.model_dump(mode="json")
+"""
 MUTANTS = {
     "source": [
         # what every plugin keeps to
@@ -160,28 +177,39 @@ MUTANTS = {
         m("index is positional", "entry, *, index=True", "entry, indexed=True",
           "what_is_built_satisfies_the_protocol", "`write` cannot be called as the engine does"),
         m("read is async", "    def read(", "    async def read(", "what_is_built_satisfies_the_protocol", "does not await it"),
-        m("counts every write", "            self.keep(items)\n            return Kept(entry, entry.path, len(items))",
-          "            self.keep(items)\n            self.count = getattr(self, 'count', 0) + 1\n            return Kept(entry, entry.path, self.count)",
+        m("counts every write", _KEPT, _KEPT.replace("len(self.entries())", "self.count").replace("            return", "            self.count = getattr(self, 'count', 0) + 1\n            return"),
           "it_behaves_like_its_model", "updated in place, not added"),
-        m("keeps the first", 'items[entry.id] = entry.model_dump(mode="json")',
-          'items.setdefault(entry.id, entry.model_dump(mode="json"))', "it_behaves_like_its_model", "keep it as it is"),
+        m("keeps the first", _KEPT, _KEPT.replace('[entry.id] = entry.model_dump(mode="json")', '.setdefault(entry.id, entry.model_dump(mode="json"))'),
+          "it_behaves_like_its_model", "keep it as it is"),
         m("loses the evidence", 'kept["report"], kept["evidence"]', 'kept["report"], {}',
           "it_behaves_like_its_model", "keep text and evidence as they are"),
         m("touch is forgotten", '            items[entry.id]["last_accessed"] = today.isoformat()\n', "",
           "it_behaves_like_its_model", "`touch(entry, today)` notes the day"),
-        m("touch returns nothing", "            return len(items)\n\n    def drop", "\n    def drop",
+        m("touch returns nothing", "            return len(self.entries())\n\n    def drop", "\n    def drop",
           "it_behaves_like_its_model", "`touch` returned None", "number of entries"),
-        m("drops too much", "items.pop(entry.id, None)", "items.clear()", "it_behaves_like_its_model", "stays until it is dropped"),
+        m("drops too much", "items.pop(entry.id, None)", "[items.pop(one.id) for one in self.entries()]", "it_behaves_like_its_model", "stays until it is dropped"),
         m("drops nothing", "            items.pop(entry.id, None)\n", "", "it_behaves_like_its_model", "`drop` left the entry"),
-        m("a skeleton overwrites", "if index or not file.exists()", "if True",
+        m("a skeleton overwrites", "if index or not file.exists()", 'if items.get(entry.id, {}).get("status") != "archived"',
           "it_behaves_like_its_model", "overwrote a report that was there"),
-        m("a skeleton is indexed", "            if not index:\n                return Kept(None, entry.path, len(items))\n", "",
+        m("a skeleton is indexed", "            if not index:\n                return Kept(None, entry.path, len(self.entries()))\n", "",
           "it_behaves_like_its_model", "`write(..., index=False)` returned an entry"),
         m("too few candidates", "if fold_name(entry.framework) == asked]", "if entry.topic == query.question]",
           "it_behaves_like_its_model", "not among the candidates"),
         m("sorts the index", "self.items().values()]", "self.items().values()][::-1]",
           "it_behaves_like_its_model", "a new one comes last"),
         m("forgets when opened anew", 'folder / "index.json"', 'folder / f"index-{id(self)}.json"',
+          "it_behaves_like_its_model", "an entry stays until it is dropped"),
+        m("archives what nobody chose", "choose(self.entries())]", "self.entries()]", "it_behaves_like_its_model", "call it once, with all entries"),
+        m("shows choose a part", "choose(self.entries())]", "choose(self.entries()[:1])]", "it_behaves_like_its_model", "call it once, with all entries"),
+        m("archiving deletes", _MOVE, _MOVE.splitlines()[0] + "\n", "it_behaves_like_its_model", "stays in the archive"),
+        m("archived is a word only", '(entry.status == "archived") == archived]', '(entry.status == "archived") >= archived]',
+          "it_behaves_like_its_model", "archived"),
+        m("archives in secret", "return Moved(chosen)", "return Moved(())", "it_behaves_like_its_model", "return the chosen entries"),
+        m("restores half", _BACK, _BACK.replace("            self.keep(items)\n", ""), "it_behaves_like_its_model", "`restore` said that there are"),
+        m("archived ones are candidates", "        same = [entry for entry in self.entries()", "        same = [entry for entry in self.entries() + self.archived()",
+          "it_behaves_like_its_model", "leave archived entries out"),
+        m("remembers", '        return json.loads(self.index.read_text("utf-8")) if self.index.exists() else {}\n',
+          '        if not getattr(self, "kept", None):\n            self.kept = json.loads(self.index.read_text("utf-8")) if self.index.exists() else {}\n        return self.kept\n',
           "it_behaves_like_its_model", "an entry stays until it is dropped"),
         m("raises", "        asked = fold_name(query.framework)\n", "        asked = fold_name(query.framework)\n        {}[asked]\n",
           "it_behaves_like_its_model", "`candidates` raised KeyError", "raise kr_core.StorageError"),
