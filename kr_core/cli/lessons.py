@@ -82,4 +82,6 @@ def _add(pipeline: Pipeline, options: argparse.Namespace) -> int:
     recorded = lessons.add(options.summary, phase=options.phase, tags=options.tags, ref=options.ref)
     said = "recorded" if recorded.added else "already there"
     print(f"{said}: {_row(lessons.shown, recorded.lesson)}")
+    for note in () if options.quiet else recorded.notes:
+        print(f"note: {note}", file=sys.stderr)
     return 0

@@ -48,6 +48,8 @@ class Recorded(NamedTuple):
 
     lesson: Lesson
     added: bool
+    notes: tuple[str, ...] = ()
+    """Why it was not committed, where it should have been."""
 
 
 class Lessons:
@@ -157,13 +159,19 @@ class Lessons:
             with locked(
                 self._config.knowledge_base
             ):  # the lock of the store, which may be making the same file
-                return self._append(lesson, phase)
+                recorded = self._append(lesson, phase)
         except OSError as error:
             raise StorageError(
                 error.strerror or str(error),
                 where=str(error.filename or self.file),
                 todo="make the knowledge base writable; nothing was recorded",
             ) from error
+        if not recorded.added:
+            return recorded
+        from kr_core.pipeline.committing import commit_changes
+
+        subject = f"lesson for {phase} - {recorded.lesson.summary}"
+        return recorded._replace(notes=commit_changes(self._config, (self._place(),), subject))
 
     def _append(self, lesson: Lesson, phase: str) -> Recorded:
         text = self._text()

@@ -188,6 +188,35 @@ class TestResearch:
         assert len(set(git("ls-files", "knowledge-base/frameworks/*.md").split())) == 4
 
 
+@pytest.mark.req("K10", "L5")
+def test_a_lesson_is_a_commit(kr, git, project):
+    """`kr lessons add` commits the lessons alone; one that is there already changes nothing, and so is no commit."""
+    kr("research", QUESTION)
+    (project / "knowledge-base/notes.md").write_text("a person's\n")
+    add = (
+        "lessons",
+        "add",
+        "--phase",
+        "dev-execution",
+        "--ref",
+        "app.py:1",
+        "Set a timeout for every parcel.",
+    )
+    done = kr(*add)
+    assert (done.code, done.err) == (0, "")
+    assert committed(git) == ["knowledge-base/lessons/_lessons-learned.md"]
+    assert (
+        git("log", "-1", "--format=%s") == "KR: lesson for dev-execution - Set a timeout for every parcel\n"
+    )
+    head = git("rev-parse", "HEAD")
+    assert "already there" in kr(*add).out
+    assert git("rev-parse", "HEAD") == head
+    (project / ".git/index.lock").touch()
+    done = kr(*add[:-1], "Insure what is dear.")
+    assert done.code == 0
+    assert re.fullmatch(r"note: not committed: \S+/index\.lock is there; .*\n", done.err)
+
+
 @pytest.mark.req("K10")
 def test_the_log_of_a_knowledge_base_in_use(bench, monkeypatch, tmp_path):
     """After 100 questions, most of them asked before, `git log` shows reports and their entries and nothing else."""
