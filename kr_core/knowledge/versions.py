@@ -13,6 +13,10 @@ _TAIL = r"(?P<open>\+(?![\w]))?(?:(?:[-_.+]?(?:a|b|c|rc|alpha|beta|pre|preview|d
 _CLAUSE = re.compile(
     rf"(?P<operator>\^|~=|~>|~|===?|=|>=|<=|!=|>|<|≥|≤)?\s*(?<![\w.!]){_NUMBERS}{_TAIL}", re.IGNORECASE
 )
+_BOUND = r"\s*((?:v?[0-9][\w.+-]*)?)\s*"
+_INTERVAL = re.compile(rf"([\[\](]){_BOUND}(?:(,){_BOUND})?([\])\[])")
+_INTERVALS = re.compile(rf"\s*{_INTERVAL.pattern}(?:\s*,\s*{_INTERVAL.pattern})*\s*")
+_LONGEST_INTERVALS = 200
 _HYPHEN_RANGE = re.compile(r"(?<=[0-9xX*])\s+-\s+(?=[0-9v])")
 
 
@@ -41,10 +45,10 @@ def parse(text: str) -> Loose:
     """Read a version or a range loosely; what cannot be read, `latest` included, is unknown.
 
     A range names the major number of its lower bound, and further numbers only where the upper bound leaves no
-    other choice: `~=2.1.0`, `~2.1`, `2.1.x` and `>=2.1,<2.2` name the minor 1, `^2.1`, `>=2.1` and `~=2.1` do not.
-    Alternatives (`^1 || ^2`) name what they have in common.
+    other choice: `~=2.1.0`, `~2.1`, `2.1.x`, `>=2.1,<2.2` and `[2.1,2.2)` name the minor 1, `^2.1`, `>=2.1` and
+    `~=2.1` do not. Alternatives (`^1 || ^2`) name what they have in common.
     """
-    alternatives = [_range(part) for part in text.split("||")]
+    alternatives = [_range(part) for part in re.split(r"\|\|?", _without_intervals(text))]
     majors = {loose.major for loose in alternatives}
     if len(majors) > 1:
         return UNKNOWN
@@ -67,6 +71,18 @@ def gap(entry_version: str, version: str, *, mode: VersionMatch = "auto") -> Gap
     if mode == "auto" and None not in {ours.minor, theirs.minor} and ours.minor != theirs.minor:
         return "minor"
     return None
+
+
+def _without_intervals(text: str) -> str:
+    """Write the intervals of Maven and Ivy as bounds: `[1.0,2.0)` becomes `>=1.0,<2.0`; several are alternatives."""
+    if len(text) > _LONGEST_INTERVALS or not _INTERVALS.fullmatch(text):
+        return text
+    alternatives = []
+    for opening, low, comma, high, closing in _INTERVAL.findall(text):
+        lower = low and (">=" if opening == "[" else ">") + low
+        upper = high and ("<=" if closing == "]" else "<") + high
+        alternatives.append(",".join(part for part in (lower, upper) if part) if comma else f"=={low}")
+    return "||".join(alternatives)
 
 
 def _range(text: str) -> Loose:

@@ -123,7 +123,7 @@ def test_direct_dependencies_come_from_requirements_and_package_json_too(tmp_pat
 
 @pytest.mark.req("K9")
 @pytest.mark.parametrize("name", [each.name for each in lockfiles.FORMATS])
-@settings(max_examples=30)  # of each of twenty files
+@settings(max_examples=30, deadline=None)  # of each of twenty files, on disks that may be busy
 @given(data=st.binary() | st.recursive(st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(
     st.sampled_from(["package", "packages", "name", "version", "project", "dependencies", "default", "tool"]), inner)))  # fmt: skip
 def test_whatever_stands_in_a_file_is_read_or_refused_with_a_value_error(tmp_path_factory, name, data):
