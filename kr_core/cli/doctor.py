@@ -66,6 +66,7 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
         yield from _active_checks(pipeline, external)
         yield from _other_plugin_checks(pipeline)
         yield from _store_checks(pipeline)
+        yield from _lesson_checks(pipeline)
         yield from _network_checks(config.environ, external)
 
 
@@ -230,6 +231,23 @@ def _store_checks(pipeline: Pipeline) -> Iterator[Check]:
 
         commits, said = foresee(config.knowledge_base)
         yield Check("git", "ok" if commits else "note", said)
+
+
+def _lesson_checks(pipeline: Pipeline) -> Iterator[Check]:
+    """Whether the file of lessons can be read, and what in it is no lesson."""
+    lessons = pipeline.lessons
+    try:
+        found = lessons.read()
+    except KRError as error:
+        yield Check("lessons", "fault", str(error))
+        return
+    yield Check("lessons", "ok", f"{len(found.lessons)} in {lessons.shown}")
+    for note in lessons.conflicts(found):
+        yield Check("lessons", "note", note)
+    if found.others:
+        lines = "1 line is" if found.others == 1 else f"{found.others} lines are"
+        said = f"{lines} no lesson; write it as `- [date] [phase] summary. Ref: path:line`, or leave it"
+        yield Check("lessons", "note", f"{lessons.shown}:{found.first_other}: from here on {said}")
 
 
 def _read_entries(pipeline: Pipeline) -> Iterator[Check]:

@@ -45,7 +45,6 @@ LATER = frozenset(
 NO_EFFECT = (
     "knowledge_research.fallback_if_mcp_unavailable",
     "knowledge_research.escalate_below",
-    "knowledge_research.lessons_injection_budget",
     "knowledge_research.agent",
     "role_mapping.knowledge_researcher_persona",
 )
@@ -165,7 +164,7 @@ class KnowledgeResearch(_Section):
     escalate_below: Annotated[Score100 | None, BeforeValidator(_nothing)] = None
     """Answers below this score go to a human."""
     lessons_injection_budget: Count = 10
-    """How many lessons are handed to an agent."""
+    """The most lessons that an agent is handed for a phase."""
     git_commit: Annotated[Literal["auto", "off"], BeforeValidator(_commit)] = "off"
     """`auto`: what changed in the knowledge base is committed, and nothing else, where it lies in a git work tree and is
     not ignored; `off`: it is left to you. `auto` where a BMAD configuration is read.

@@ -459,3 +459,33 @@ def test_a_program_records_and_asks(bench):
     with pytest.raises(ConfigError, match="Invalid phase tag"):
         lessons.add("Rows", phase="x")
     assert bench.files == [FILE]
+
+
+# -- kr doctor -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("L2")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, [("ok", f"0 in {FILE}")]),
+        (TEXT, [("ok", f"3 in {FILE}")]),
+        (
+            f"prose\n- odd\n{TEXT}",
+            [("ok", f"3 in {FILE}"), ("note", f"{FILE}:1: from here on 2 lines are no lesson; write it as")],
+        ),
+        (
+            f"<<<<<<< HEAD\n{TEXT}",
+            [("ok", f"3 in {FILE}"), ("note", f"{FILE}:1: a merge conflict begins here")],
+        ),
+        (b"\xff", [("fault", f"{FILE}:1: line 1 is not UTF-8 text; save the file in UTF-8")]),
+    ],
+)
+def test_the_doctor(kr, project_folder, text, said):
+    """It counts lessons and lines that are none, and names file and line of what is wrong."""
+    if text is not None:
+        (project_folder / FILE).parent.mkdir(parents=True)
+        (project_folder / FILE).write_bytes(text if isinstance(text, bytes) else text.encode())
+    found = [check for check in kr("doctor", "--json").json if check["name"] == "lessons"]
+    assert [check["state"] for check in found] == [state for state, _ in said]
+    assert all(check["said"].startswith(start) for check, (_, start) in zip(found, said, strict=True))
