@@ -13,7 +13,7 @@ import os
 import stat
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pydantic import Field
 
@@ -31,11 +31,13 @@ from kr_source_example.search import Hit, Index, Place
 from kr_source_example.sections import Section, sections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kr_core import ResearchQuery, Setup, SourceContext
 
 __all__ = ["Notes", "NotesSettings", "kr_source"]
+
+Item = TypeVar("Item")
 
 KR_CONTRACT = 1
 """The version of KR's plugin contract that this is written for."""
@@ -83,7 +85,7 @@ class Notes:
     """
 
     external = False
-    timeout_seconds = 30.0
+    timeout_seconds = 60.0
 
     def __init__(self, root: Path, folder: str, *, official: bool) -> None:
         self._root = root.resolve()
@@ -112,9 +114,9 @@ class Notes:
             return Finding(outcome=Outcome.unavailable, reason=f"there is no folder {shown} in the project")
         with self._lock:  # two questions may come at once
             self._refresh(given_up)
-            hits = [hit for hit in self._index.search(question, _SHOWN) if hit.coverage >= _ABOUT]
-            missing = self._index.missing(question)
+            found, missing = self._index.search(question, _SHOWN)
             faults = [f"{path}: {note.fault}" for path, note in self._notes.items() if note.fault]
+        hits = [hit for hit in found if hit.coverage >= _ABOUT]
         more = [f"{len(faults) - _NOTED} more files were passed over"] if len(faults) > _NOTED else []
         return Finding(
             outcome=Outcome.ok if hits else Outcome.empty,
@@ -144,14 +146,14 @@ class Notes:
     def _refresh(self, given_up: threading.Event) -> None:
         """Read what is new or changed, and make the index anew if anything is."""
         notes: dict[str, _Note] = {}
-        for path, name, stamp in self._files():
-            if given_up.is_set():
-                raise TimeoutError("given up while the notes were being read")
+        for path, name, stamp in _until(given_up, self._files()):
             known = self._notes.get(name)
             notes[name] = known if known and known.stamp == stamp else _read(path, stamp)
         if notes != self._notes:
             places = (Place(path, section) for path, note in notes.items() for section in note.sections)
-            self._notes, self._index = notes, Index(places)
+            index = Index(_until(given_up, places))
+            self._index.close()
+            self._notes, self._index = notes, index
 
     def _files(self) -> Iterator[tuple[Path, str, tuple[int, int]]]:
         """Each note's path, its path in the project, and its stamp.
@@ -174,6 +176,14 @@ class Notes:
 
     def _relative(self, path: Path) -> str:
         return path.relative_to(self._root).as_posix()
+
+
+def _until(given_up: threading.Event, items: Iterable[Item]) -> Iterator[Item]:
+    """The items, as long as somebody waits for what is made of them."""
+    for item in items:
+        if given_up.is_set():
+            raise TimeoutError("given up while the notes were being read")
+        yield item
 
 
 def _read(path: Path, stamp: tuple[int, int]) -> _Note:
