@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import LogRecord as LogRecord
     from kr_core.protocols import Moved as Moved
     from kr_core.protocols import Project as Project
+    from kr_core.protocols import Rebuilt as Rebuilt
     from kr_core.protocols import Renderer as Renderer
     from kr_core.protocols import Repairable as Repairable
     from kr_core.protocols import Scorer as Scorer
@@ -105,6 +106,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "LogRecord": "",
         "Moved": "",
         "Project": "",
+        "Rebuilt": "",
         "Renderer": "",
         "Repairable": "",
         "Scorer": "",

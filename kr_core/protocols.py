@@ -27,6 +27,7 @@ __all__ = [
     "LogRecord",
     "Moved",
     "Project",
+    "Rebuilt",
     "Renderer",
     "Repairable",
     "Scorer",
@@ -114,6 +115,15 @@ class Moved(NamedTuple):
 
     entries: Sequence[Entry]
     """The entries as they stand now."""
+    files: Sequence[Path] = ()
+    """The files that were written, where the store keeps any."""
+
+
+class Rebuilt(NamedTuple):
+    """What was done to make an index anew."""
+
+    said: Sequence[str] = ()
+    """A line for each thing; none where nothing had to be done."""
     files: Sequence[Path] = ()
     """The files that were written, where the store keeps any."""
 
@@ -211,13 +221,10 @@ class Repairable(Protocol):
     def check(self) -> Sequence[Flaw]:
         """Everything that is wrong; nothing is changed. Whether an answer is stale is not the store's to say."""
 
-    def rebuild(self) -> Sequence[str]:
+    def rebuild(self) -> Rebuilt:
         """Make the index anew from the reports, with what the old one still tells; no report is changed.
 
         The old index is set aside first. Where nothing would change, nothing is written.
-
-        Returns:
-            What was done, a line each.
 
         Raises:
             StorageError: it cannot be written.

@@ -46,7 +46,10 @@ def parser() -> argparse.ArgumentParser:
     versions.add_argument("--json", action="store_true", help="a list of {name, version, from}")
     _cache(
         commands.add_parser(
-            "cache", parents=[common], help="look into the knowledge base", allow_abbrev=False
+            "cache",
+            parents=[common],
+            help="look into the knowledge base, and keep it in order",
+            allow_abbrev=False,
         ),
         common,
     )
@@ -142,10 +145,40 @@ def _research(command: argparse.ArgumentParser) -> None:
 
 def _cache(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", parents=[common], help="list the entries", allow_abbrev=False)
-    listing.add_argument("--json", action="store_true", help="print a list")
-    show = actions.add_parser("show", parents=[common], help="print an entry's report", allow_abbrev=False)
-    show.add_argument("id", metavar="ID")
+    listing = _with(actions, common, "list", "list the entries")
+    _listed(listing, "entries")
+    search = _with(
+        actions, common, "search", "list the entries that hold all of these words, or whose reports do"
+    )
+    search.add_argument("words", metavar="WORD", nargs="+")
+    _listed(search, "entries")
+    show = _with(actions, common, "show", "print an entry's report")
+    show.add_argument("id", metavar="ID", help="the entry's id, or its report's path")
+    gc = _with(
+        actions,
+        common,
+        "gc",
+        "archive what was not used for too long, and the least recently used beyond the limit",
+    )
+    gc.add_argument("--json", action="store_true", help="print the archived entries as a list")
+    restore = _with(actions, common, "restore", "bring an archived entry back")
+    restore.add_argument("id", metavar="ID", help="the entry's id, or its report's path")
+    refresh = _with(
+        actions,
+        common,
+        "refresh",
+        "mark as stale what was written for another major version than the one in use",
+    )
+    refresh.add_argument("--json", action="store_true", help="print the marked entries as a list")
+    _with(actions, common, "rebuild", "make the index anew from the reports; the old one is set aside")
+    check = _with(actions, common, "check", "list what is wrong, and what is stale")
+    check.add_argument("--ci", action="store_true", help="exit with 1 where anything is wrong or stale")
+    check.add_argument("--json", action="store_true", help="print a list of {kind, place, said, todo}")
+
+
+def _listed(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--archived", action="store_true", help=f"the archived {what} instead")
+    command.add_argument("--json", action="store_true", help="print a list")
 
 
 def _lessons(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:

@@ -77,10 +77,6 @@ def _command(options: argparse.Namespace, arguments: list[str]) -> int:
         from kr_core.cli import research
 
         return research.run(options, arguments)
-    if options.command in {"plugins", "doctor", "init", "trust", "lessons", "verify", "versions"}:
-        from importlib import import_module  # one of them, since `kr plugins` must start quickly
+    from importlib import import_module  # one of them, since `kr plugins` must start quickly
 
-        return int(import_module(f"kr_core.cli.{options.command}").run(options))
-    from kr_core.cli import knowledge
-
-    return knowledge.run(options)
+    return int(import_module(f"kr_core.cli.{options.command}").run(options))

@@ -79,7 +79,7 @@ def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, tod
     report, evidence = stored
     entry = matched.entry
     fresh = judge(
-        entry, _report_date(report), query.framework_version, today,
+        entry, report_date(report), query.framework_version, today,
         cache_ttl_days=settings.cache_ttl_days, archive_after_days=settings.archive_after_days,
         max_age_days=settings.max_age_days, version_match=settings.version_match,
     )  # fmt: skip
@@ -121,7 +121,8 @@ def _said(error: Exception) -> str:
     return str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
 
 
-def _report_date(report: str) -> date | None:
+def report_date(report: str) -> date | None:
+    """The day of the research, where the report says it."""
     found = _REPORT_DATE.search(report)
     try:
         return date.fromisoformat(found[1]) if found else None

@@ -12,7 +12,7 @@ from kr_core.files import write_atomically
 from kr_core.knowledge.capacity import Limits, Outgoing, outgoing, times_matter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -35,7 +35,7 @@ class Archived(NamedTuple):
 
 
 def archive_surplus(
-    store: Store, journal: Journal, config: Config, today: date, *, spare: Entry | None = None
+    store: Store, journal: Callable[[], Journal], config: Config, today: date, *, spare: Entry | None = None
 ) -> Archived:
     """Archive what was not used for too long, then the least recently used entries beyond the limit.
 
@@ -44,7 +44,7 @@ def archive_surplus(
 
     Args:
         store: the knowledge base.
-        journal: knows every use.
+        journal: gives what knows every use, where that decides.
         config: the limits, which win over those in the index, and the state folder.
         today: the day that counts.
         spare: the entry that was just written, which stays.
@@ -60,7 +60,7 @@ def archive_surplus(
         return Archived(0, 0, (), ())
     used = None
     if times_matter(entries, planned, today):
-        used = last_uses(journal, config.state_folder / "uses.json", entries)
+        used = last_uses(journal(), config.state_folder / "uses.json", entries)
     chosen = planned
 
     def choose(now: Sequence[Entry]) -> tuple[Entry, ...]:
@@ -79,7 +79,7 @@ def within_limits(kept: Kept, components: Components, notes: list[str]) -> Kept:
     store = components.store
     try:
         archived = archive_surplus(
-            store, components.journal, components.config, components.today(), spare=kept.entry
+            store, lambda: components.journal, components.config, components.today(), spare=kept.entry
         )
         if not archived.entries:
             return kept

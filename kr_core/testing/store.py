@@ -111,7 +111,7 @@ class StoreContract(PluginContract):
         flaws = list(store.check())
         assert not flaws, f"`check` found something wrong where nothing is: {flaws}"
         before = _contents(project)
-        assert not store.rebuild(), (
+        assert not store.rebuild().said, (
             "`rebuild` says that it did something where nothing is wrong; return nothing"
         )
         assert _contents(project) == before, (
@@ -127,7 +127,9 @@ class StoreContract(PluginContract):
             f"`check` does not name {gone.id}, whose report is gone; give a Flaw of the kind `dangling`"
         )
         assert all(flaw.todo for flaw in named), "a Flaw does not say what to do; fill in `todo`"
-        assert store.rebuild(), "`rebuild` does not say what it did; return a line for each thing"
+        assert store.rebuild().said, (
+            "`rebuild` does not say what it did; return a line for each thing in `Rebuilt`"
+        )
         assert list(store.entries()) == [stays], (
             f"after `rebuild` the entries are {list(store.entries())}; leave out those without a report, and keep the "
             "others as they are"

@@ -13,7 +13,7 @@ PLUGINS = Path(__file__).parents[2] / "plugins"
 PUBLIC = """
 Attribution COVERED Candidates CONTRACT_VERSION Citation Claim CodeExample ConfigError Distribution Draft EVENTS Entry
 EntryStatus Event FULLY Finding Flaw INDEX_FORMAT IndexedPassage Journal KRError Kept Level LocalProject Log LogRecord Moved Outcome
-Passage PassageIndex Pipeline PluginError Project Provider Ranked Renderer Repairable Report Research ResearchQuery
+Passage PassageIndex Pipeline PluginError Project Provider Ranked Rebuilt Renderer Repairable Report Research ResearchQuery
 ResearchRequest ResearchResult SKELETON_MARK STAGES STALE_MARK Score Scorer Settings Setup Source SourceContext StorageError
 Store Term TopicIndex Value __version__ answered build_index closest_name content_words fold_name gap hookimpl import_names inside
 is_python locked make_state_folder new_id question_terms rank render_template report_path telling_parameters write_atomically yamltext

@@ -189,7 +189,7 @@ MUTANTS = {
           "it_behaves_like_its_model", "`touch` returned None", "number of entries"),
         m("drops too much", "items.pop(entry.id, None)", "[items.pop(one.id) for one in self.entries()]", "it_behaves_like_its_model", "stays until it is dropped"),
         m("drops nothing", "            items.pop(entry.id, None)\n", "", "it_behaves_like_its_model", "`drop` left the entry"),
-        m("a skeleton overwrites", "if index or not file.exists()", 'if items.get(entry.id, {}).get("status") != "archived"',
+        m("a skeleton overwrites", "if index or not file.exists()", 'if index or items.get(entry.id, {}).get("status") != "archived"',
           "it_behaves_like_its_model", "overwrote a report that was there"),
         m("a skeleton is indexed", "            if not index:\n                return Kept(None, entry.path, len(self.entries()))\n", "",
           "it_behaves_like_its_model", "`write(..., index=False)` returned an entry"),

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Candidates, Kept, Moved, StorageError, fold_name
+from kr_core import Candidates, Kept, Moved, Rebuilt, StorageError, fold_name
 from kr_plugins.stores.files import repair
 from kr_plugins.stores.files.folder import Folder, reason, utc_now
 from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, UnreadableError
@@ -278,7 +278,7 @@ class Files:
         """Everything that is wrong: reports without an entry, entries without a report, what cannot be read."""
         return repair.flaws(self._folder, self._live, self._archive, self._today())
 
-    def rebuild(self) -> Sequence[str]:
+    def rebuild(self) -> Rebuilt:
         """Make the index anew from the reports, with what the old one still tells; say what was done.
 
         Ids, dates, comments and unknown keys of entries that can be read stay. The old files are set aside
@@ -288,7 +288,8 @@ class Files:
             StorageError: a file cannot be written.
         """
         with self._folder.changing():
-            return repair.rebuild(self._folder, self._live, self._archive, self._today())
+            said = repair.rebuild(self._folder, self._live, self._archive, self._today())
+            return Rebuilt(said, tuple(self._folder.written))
 
 
 def _told(index: Index) -> list[str]:

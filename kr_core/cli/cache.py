@@ -1,0 +1,209 @@
+"""`kr cache`: what is kept, found again, archived and mended."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from kr_core.errors import ConfigError
+from kr_core.pipeline import Pipeline
+from kr_core.printable import printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from kr_core.model import Entry
+
+NO_CONTENT = 4
+_today = date.today
+"""The user's own day, as in everything that a pipeline writes."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run an action and return the exit code."""
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        return _ACTIONS[options.action](pipeline, options)
+
+
+# -- looking -----------------------------------------------------------------------------------------------
+
+
+def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    entries = pipeline.store.archived() if options.archived else pipeline.store.entries()
+    _print_entries(
+        entries, options, "nothing is archived" if options.archived else "the knowledge base is empty"
+    )
+    return 0
+
+
+def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    """Entries whose own words hold all that are searched for, then those whose reports do."""
+    from kr_core.text import stems
+
+    wanted = stems(" ".join(options.words))
+    store = pipeline.store
+    named, told = [], []
+    for entry in store.archived() if options.archived else store.entries():
+        own = stems(" ".join((entry.id, entry.framework, entry.topic, *entry.tags)))
+        if wanted <= own:
+            named.append(entry)
+        elif (kept := store.read(entry)) is not None and wanted <= own | stems(kept[0]):
+            told.append(entry)
+    _print_entries([*named, *told], options, "nothing was found")
+    return 0 if named or told or options.json else NO_CONTENT
+
+
+def _show(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    store = pipeline.store
+    known = list(store.entries())
+    entry = _entry(options.id, known if _named(options.id, known) else [*known, *store.archived()])
+    stored = store.read(entry)
+    if stored is None:
+        raise ConfigError("its report is gone or empty", where=entry.id, todo="research the question again")
+    print(stored[0], end="" if stored[0].endswith("\n") else "\n")
+    return 0
+
+
+def _check(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    from kr_core.pipeline.checking import UNUSED, check
+
+    flaws = check(pipeline.store, pipeline.config.settings.knowledge_research, pipeline.project, _today())
+    if options.json:
+        _print_json([flaw._asdict() for flaw in flaws])
+    else:
+        for flaw in flaws:
+            print(printable(f"{flaw.kind}: {flaw.place}: {flaw.said}; {flaw.todo}"))
+        if not flaws:
+            print("nothing is wrong, and nothing is stale")
+    return 1 if options.ci and any(flaw.kind != UNUSED for flaw in flaws) else 0
+
+
+# -- keeping in order --------------------------------------------------------------------------------------
+
+
+def _gc(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    from kr_core.pipeline.upkeep import archive_surplus
+
+    gone = archive_surplus(pipeline.store, lambda: pipeline.journal, pipeline.config, _today())
+    _print_entries(gone.entries, options, "nothing had to be archived")
+    what = f"archive {_counted(gone.entries)}"
+    _commit(pipeline, options, gone.files, what, (entry.id for entry in gone.entries))
+    return 0
+
+
+def _restore(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    from kr_core.knowledge.capacity import restored
+
+    entry = _entry(options.id, pipeline.store.archived(), todo="`kr cache list --archived` shows all")
+    kept = pipeline.store.restore(restored(entry, _today()))
+    print(printable(f"restored: {entry.id}  {kept.path}"))
+    _commit(pipeline, options, kept.files, f"restore {entry.id}", (kept.path,))
+    return 0
+
+
+def _refresh(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    from kr_core.knowledge.capacity import overtaken
+    from kr_core.pipeline.checking import version_in_use
+
+    store, project = pipeline.store, pipeline.project
+
+    def choose(entries: Sequence[Entry]) -> list[Entry]:
+        return overtaken(entries, lambda framework: version_in_use(project, framework))
+
+    marked: Sequence[Entry] = ()
+    files: Sequence[Path] = ()
+    if choose(store.entries()):  # else nothing is locked or written
+        marked, files = store.mark_stale(choose)
+    _print_entries(marked, options, "no answer is overtaken by a major version")
+    for warning in project.warnings if not options.quiet else ():
+        print(f"note: {printable(warning)}", file=sys.stderr)
+    facts = (
+        f"{one.id}: {one.framework_version}, in use {version_in_use(project, one.framework)}"
+        for one in marked
+    )
+    _commit(pipeline, options, files, f"mark {_counted(marked)} as stale", facts)
+    return 0
+
+
+def _rebuild(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    from kr_core.protocols import Repairable
+
+    store = pipeline.store
+    if not isinstance(store, Repairable):
+        name = pipeline.config.settings.store
+        raise ConfigError(
+            "this store cannot be rebuilt", where=f"store: {name}", todo="see the plugin's own tools"
+        )
+    done = store.rebuild()
+    for said in done.said:
+        print(printable(said))
+    if not done.said:
+        print("the index is as the reports say; nothing was written")
+    _commit(pipeline, options, done.files, "rebuild the index from the reports", done.said)
+    return 0
+
+
+def _commit(
+    pipeline: Pipeline, options: argparse.Namespace, files: Sequence[Path], subject: str, facts: Iterable[str]
+) -> None:
+    from kr_core.pipeline.committing import commit_changes
+
+    for note in commit_changes(pipeline.config, files, subject, facts):
+        if not options.quiet:
+            print(f"note: {printable(note)}", file=sys.stderr)
+
+
+# -- what all of them need ---------------------------------------------------------------------------------
+
+
+def _named(name: str, entries: Iterable[Entry]) -> list[Entry]:
+    return [entry for entry in entries if name in {entry.id, entry.path}]
+
+
+def _entry(name: str, entries: Sequence[Entry], todo: str = "`kr cache list` shows all") -> Entry:
+    """The entry of an id or path; ids of two frameworks, and of archived entries, may be equal."""
+    found = _named(name, entries)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        paths = ", ".join(entry.path for entry in found)
+        raise ConfigError("several entries have this id", where=name, todo=f"give the path of one: {paths}")
+    import difflib
+
+    near = difflib.get_close_matches(name, [entry.id for entry in entries], 1)
+    raise ConfigError("no such entry", where=name, todo=f"did you mean {near[0]}?" if near else todo)
+
+
+def _counted(entries: Sequence[Entry]) -> str:
+    return "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+
+
+def _print_entries(entries: Sequence[Entry], options: argparse.Namespace, otherwise: str) -> None:
+    if options.json:
+        _print_json([entry.model_dump(mode="json") for entry in entries])
+        return
+    for entry in entries:
+        said = f"{entry.id}  {entry.framework} {entry.framework_version}  {entry.status}  used {entry.last_accessed}  {entry.path}"
+        print(printable(said))
+    if not entries:
+        print(otherwise)
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+_ACTIONS = {
+    "list": _list,
+    "search": _search,
+    "show": _show,
+    "check": _check,
+    "gc": _gc,
+    "restore": _restore,
+    "refresh": _refresh,
+    "rebuild": _rebuild,
+}
