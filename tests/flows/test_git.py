@@ -217,6 +217,35 @@ def test_a_lesson_is_a_commit(kr, git, project):
     assert re.fullmatch(r"note: not committed: \S+/index\.lock is there; .*\n", done.err)
 
 
+@pytest.mark.req("K10", "K6", "K9")
+def test_what_keeps_the_knowledge_base_in_order_is_committed(kr, git, project, counted):
+    """`kr cache gc`, `restore`, `refresh` and `rebuild` commit what they change; a second time each changes nothing."""
+    path = kr("research", QUESTION, "--json").json["results"]["report_path"]
+    index = project / "knowledge-base/index.yaml"
+    name = kr("cache", "list", "--json").json[0]["id"]
+
+    def commits(*command):
+        head = git("rev-parse", "HEAD")
+        done = kr("cache", *command)
+        assert (done.code, done.err) == (0, ""), done
+        subject = git("log", "--format=%s", f"{head.strip()}..").strip()
+        counted.unlink(missing_ok=True)
+        kr("cache", *command)
+        assert not counted.exists(), "nothing had changed, and git was started"
+        return subject, [path.removeprefix("knowledge-base/") for path in committed(git)]
+
+    index.write_text(re.sub(r"last_accessed: .*", "last_accessed: '2020-01-01'", index.read_text()))
+    both = ["_archived-index.yaml", "index.yaml"]
+    assert commits("gc") == ("KR: archive 1 entry", both)
+    assert commits("restore", name) == (f"KR: restore {name}", both)
+    index.write_text(re.sub(r"framework_version: .*", "framework_version: 0.1.0", index.read_text()))
+    git("commit", "-q", "-a", "-m", "by hand")
+    assert commits("refresh") == ("KR: mark 1 entry as stale", ["index.yaml"])
+    index.write_text("[")
+    assert commits("rebuild") == ("KR: rebuild the index from the reports", ["index.yaml"])
+    assert (project / "knowledge-base" / path).exists()
+
+
 @pytest.mark.req("K10")
 def test_the_log_of_a_knowledge_base_in_use(bench, monkeypatch, tmp_path):
     """After 100 questions, most of them asked before, `git log` shows reports and their entries and nothing else."""
