@@ -64,7 +64,7 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
         yield from _environment_checks(pipeline)
         external: list[str] = []
         yield from _active_checks(pipeline, external)
-        yield from _other_plugin_checks(pipeline)
+        yield from _other_plugin_checks(pipeline, verbose=options.verbose)
         yield from _store_checks(pipeline)
         yield from _lesson_checks(pipeline)
         yield from _network_checks(config.environ, external)
@@ -185,7 +185,7 @@ _KEYS = {"source": "knowledge_research.sources", "log": "logs"}
 """Where a plugin of a kind is named, if not by the kind's own word."""
 
 
-def _other_plugin_checks(pipeline: Pipeline) -> Iterator[Check]:
+def _other_plugin_checks(pipeline: Pipeline, *, verbose: bool) -> Iterator[Check]:
     """Plugins that are installed and not active; and what asks for another KR."""
     registry = pipeline.registry
     active = {pipeline.config.plugin_of(one.name) for one in registry.named()}
@@ -197,6 +197,9 @@ def _other_plugin_checks(pipeline: Pipeline) -> Iterator[Check]:
             said = f"asks for {wanted}, and this is kr-core {contract.running()}; {todo}"
             yield Check(f"distribution {plugin.shipped_by}", "note", said)
     for name in sorted({plugin.name for plugin in registry.installed()} - active):
+        if not verbose:  # what no configuration names is not imported unasked
+            yield Check(f"plugin {name}", "ok", "installed, not active; `kr doctor -v` looks into it")
+            continue
         try:
             kinds = registry.kind_of(name)
         except KRError as error:

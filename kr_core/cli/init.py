@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.config import load, trust
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, StorageError
 from kr_core.files import write_atomically
 
 if TYPE_CHECKING:
@@ -33,7 +34,13 @@ def run(options: argparse.Namespace) -> int:
         write_atomically(path, CONFIGURATION)
     except OSError as error:
         raise ConfigError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
-    trust.trust(load(folder, path))
     print(f"wrote {path}")
+    config = load(folder, path)
+    ours = sha256(CONFIGURATION.encode()).hexdigest()  # not what another wrote meanwhile
+    if config.document is not None and config.document.sha256 == ours:
+        try:
+            trust.trust(config)
+        except StorageError as error:  # nothing in it needs trust yet
+            print(f"note: it is not trusted yet: {error}")
     print('next: kr research "How do I ... in LIBRARY?"')
     return 0

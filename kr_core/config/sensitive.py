@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["Sensitive", "sensitive_in"]
 
 _PROGRAM = frozenset(
-    "args argv arguments binary cmd command commands exec executable interpreter program shell".split()
+    """args argv arguments bin binary cmd cmdline command commandline commands entrypoint exe exec executable hook hooks
+    interpreter launch launcher preload program python run runner script scripts shell""".split()
 )
 _ENVIRONMENT = frozenset({"env", "environ", "environment"})
 _ADDRESS = frozenset(
-    "address addresses broker callback dns domain domains dsn endpoints gateway hostname hosts imap ip mirror origin "
-    "proxies server servers smtp socket upstream uris urls webhooks".split()
+    """address addresses base broker callback connection dns domain domains dsn endpoints gateway hostname hosts imap
+    instance ip mirror origin proxies region remote server servers site smtp socket subdomain tenant upstream uris urls
+    webhooks""".split()
 )
 _ADDRESS_END = ("url", "uri", "host", "endpoint", "proxy", "webhook")
 _OF_THE_SECRET = frozenset("key passphrase password secret token".split())
@@ -38,6 +40,7 @@ _URL = re.compile(
       | ^\s*[\w.-]+:\d{1,5}(?:/|\s*$)   # host:port
       | ^\s*\d{1,3}(?:\.\d{1,3}){3}(?:[:/]|\s*$)
       | ^\s*\[[0-9A-Fa-f:.]+\]          # [::1]
+      | ^\s*(?:[\w-]+\.)+[A-Za-z]{2,}(?::\d+)?(?:/|\s*$)   # host.example/path
     """,
     re.VERBOSE,
 )

@@ -166,9 +166,14 @@ def test_alone_a_broken_one_ends_the_program(strangers, name):
 
 @pytest.mark.req("P2")
 def test_the_doctor(strangers):
-    """What is active and broken is a fault; what is not active and broken a note; an unmet wish for another KR too."""
-    done = strangers("doctor", configuration="knowledge_research: {sources: [fine, lacks]}\n")
+    """What is active and broken is a fault; what is not active is looked into with -v only, and broken it is a note."""
+    configuration = "knowledge_research: {sources: [fine, lacks]}\n"
+    done = strangers("doctor", configuration=configuration)
     assert done.code == 2
+    assert "plugin chatty: installed, not active" in done.out
+    assert set(strangers.imported()) <= {"kr_fine_fine", "kr_lacks_lacks"}
+    done = strangers("doctor", "-v", configuration=configuration)
+    assert "plugin chatty: installed, not active; name it in `knowledge_research.sources`" in done.out
     lines = done.out.splitlines()
     assert [line for line in lines if line.startswith("fault")] == [
         f"fault  source lacks: plugin `lacks` (kr-lacks 1.0): {FAULTS['lacks']}"

@@ -29,6 +29,7 @@ def said(text):
         ("preCommand: x", {"preCommand": "runs `x`"}),
         ("post-command: x", {"post-command": "runs `x`"}),
         ("args: [--yolo]", {"args": "runs `--yolo`"}),
+        ("entrypoint: x\nld_preload: y.so", {"entrypoint": "runs `x`", "ld_preload": "runs `y.so`"}),
         ("env: {PATH: .}", {"env": "sets `PATH: .` in the environment of a program"}),
         ("env: PATH", {"env": "sets `PATH` in the environment of a program"}),
         ("a: &a {command: x}\nb: *a", {"a.command": "runs `x`", "b.command": "runs `x`"}),
@@ -62,6 +63,9 @@ def test_a_program_needs_trust_however_deep_and_however_it_is_written(text, expe
         ("model: 'a.example:8080/v1'\na: {env: T}", {"model": "sends T to `a.example:8080/v1`"}),
         ("model: !!binary aHR0cHM6Ly9h\na: {env: T}", {"model": "sends T to `https://a`"}),
         ("ways: {'https://a.example': 1}\na: {env: T}", {"ways.https://a.example": "sends T to `1`"}),
+        ("api_base: x\na: {env: T}", {"api_base": "sends T to `x`"}),
+        ("tenant: evil/#\na: {env: T}", {"tenant": "sends T to `evil/#`"}),
+        ("model: evil.example/x\na: {env: T}", {"model": "sends T to `evil.example/x`"}),
         ("headers: {x: {env: T}}\nlist: [{deep: {url: u}}]", {"list.0.deep.url": "sends T to `u`"}),
     ],
 )
