@@ -52,6 +52,7 @@ class Declared:
         self._environment = environment
         self._warnings = warnings
         self._candidates: list[tuple[Path, int]] | None = None
+        self._looked_at: set[Path] = set()
         self._read: dict[Path, tuple[tuple[tuple[Path, _State], ...], LockFile | None]] = {}
 
     def find(self, names: Sequence[str], ecosystem: Ecosystem | None = None) -> Named | None:
@@ -87,6 +88,10 @@ class Declared:
         """The files that are there and can be read, nearest first."""
         return [lock for path, _depth in self._all() if (lock := self._lock_file(path))]
 
+    def look_again(self) -> None:
+        """Look again whether files have changed, when they are next asked."""
+        self._looked_at.clear()
+
     def label(self, lock: LockFile) -> str:
         """A file's path relative to the root."""
         return label_of(lock.path, self._root)
@@ -121,6 +126,9 @@ class Declared:
 
     def _lock_file(self, path: Path) -> LockFile | None:
         known = self._read.get(path)
+        if known is not None and path in self._looked_at:
+            return known[1]
+        self._looked_at.add(path)
         if known is not None and all(_state(each) == state for each, state in known[0]):
             return known[1]
         state = _state(path)

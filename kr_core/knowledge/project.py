@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from kr_core.knowledge.lockfiles import Ecosystem
 
+BELIEVED_SECONDS = 1.0
 _Stamp = tuple[int | None, ...]
 
 __all__ = ["Distribution", "Environment", "LocalProject", "import_names", "is_python", "is_standard"]
@@ -49,7 +51,7 @@ def is_standard(framework: str) -> bool:
 class LocalProject:
     """The project that KR works in, read from its environments and lock files when they are asked for.
 
-    What was read is not read again while it is unchanged. Nothing found here is executed. Files that cannot be
+    What was read is believed for a second, and not read again while it is unchanged. Nothing found here is executed. Files that cannot be
     parsed are skipped and told in `warnings`, with the line.
 
     Args:
@@ -77,6 +79,7 @@ class LocalProject:
         self._environments: tuple[Environment, ...] | None = None
         self._scans: list[Installed] | None = None
         self._stamp: _Stamp = ()
+        self._looked = time.monotonic()
         self._configs = [folder / name / "pyvenv.cfg" for folder in self._folders for name in VENV_NAMES]
         self._declared = Declared(self._folders, self._home, self._markers, self.warnings)
         self._modules = NodeModules(self._folders)
@@ -222,7 +225,16 @@ class LocalProject:
         return known | {"python_version": minor, "python_full_version": version, "extra": ""}
 
     def _forget_what_changed(self) -> None:
-        """Look at the environments anew where one appeared, went, or had something installed."""
+        """Look again for environments and files that appeared, went, or changed, if the last look was a while ago.
+
+        A look takes some ten calls of the system, and a cache hit in a service has no time for them.
+        """
+        now = time.monotonic()
+        if now - self._looked < BELIEVED_SECONDS:
+            return
+        self._looked = now
+        self._declared.look_again()
+        self._modules.look_again()
         if self._environments is not None and self._stamp != self._stamped():
             self._environments = self._scans = None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kr_core.knowledge.project import LocalProject, import_names
+from kr_core.knowledge.project import BELIEVED_SECONDS, LocalProject, import_names
 
 if TYPE_CHECKING:
     from kr_core.protocols import Project
@@ -379,3 +379,73 @@ def test_the_running_environment_is_read_as_pip_would_list_it():
     assert {name: found.get(name) for name in listed} == listed
     assert opened.distribution("yaml").name == "pyyaml"
     assert "yaml" in import_names(opened.distribution("pyyaml"))
+
+
+@pytest.mark.req("K9")
+def test_what_changes_while_a_project_is_open_is_seen_after_a_moment(
+    tmp_path, make_environment, install, project
+):
+    site = make_environment(tmp_path / ".venv", {"httpx": "0.27.0"})
+    uv_lock(tmp_path, rich="13.0")
+    opened = project()
+    assert (opened.version_of("httpx"), opened.version_of("rich")) == (
+        ("0.27.0", ".venv"),
+        ("13.0", "uv.lock"),
+    )
+    (site / "httpx-0.27.0.dist-info").rename(site / "httpx-0.28.1.dist-info")
+    uv_lock(tmp_path, rich="14.0.0")
+    opened._looked -= BELIEVED_SECONDS
+    assert (opened.version_of("httpx"), opened.version_of("rich")) == (
+        ("0.28.1", ".venv"),
+        ("14.0.0", "uv.lock"),
+    )
+    install(make_environment(tmp_path / "venv"), "click", "8.1")
+    (tmp_path / "node_modules" / "vue").mkdir(parents=True)
+    (tmp_path / "node_modules" / "vue" / "package.json").write_text('{"version": "3.5.1"}')
+    opened._looked -= BELIEVED_SECONDS
+    assert (opened.version_of("click"), opened.version_of("vue")) == (
+        ("8.1", "venv"),
+        ("3.5.1", "node_modules"),
+    )
+
+
+@pytest.mark.req("K9")
+def test_the_package_in_node_modules_that_an_answer_rests_on_is_among_the_files_that_decide(
+    tmp_path, project
+):
+    package = tmp_path / "node_modules" / "@angular" / "core" / "package.json"
+    package.parent.mkdir(parents=True)
+    package.write_text('{"version": "18.0.0"}')
+    opened = project()
+    assert opened.version_of("@angular/core") == ("18.0.0", "node_modules")
+    assert package in opened.files()
+
+
+@pytest.mark.req("K9")
+def test_what_node_has_installed_against_what_is_asked_for_is_told(tmp_path, project):
+    package = tmp_path / "node_modules" / "vue" / "package.json"
+    package.parent.mkdir(parents=True)
+    package.write_text('{"version": "3.5.1"}')
+    (tmp_path / "package.json").write_text('{"dependencies": {"vue": "^2.7"}}')
+    assert project().disagreement("vue") == "package.json asks for ^2.7, node_modules has 3.5.1"
+    (tmp_path / "package.json").write_text('{"dependencies": {"vue": "^3.4"}}')
+    assert project().disagreement("vue") is None
+
+
+@pytest.mark.req("K9")
+def test_a_folder_that_asks_for_something_else_is_no_member_of_the_workspace_above(tmp_path, project):
+    uv_lock(tmp_path, httpx="0.27.0", rich="13.7.0")
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool" / "pyproject.toml").write_text(
+        '[project]\ndependencies = ["httpx>=0.28", "rich>=13"]\n'
+    )
+    opened = project("tool")
+    assert opened.version_of("httpx") == (">=0.28", "tool/pyproject.toml")
+    assert opened.version_of("rich") == ("13.7.0", "uv.lock")
+
+
+@pytest.mark.req("K9")
+def test_a_package_of_node_may_have_the_name_of_a_module_of_python(tmp_path, project):
+    (tmp_path / "package.json").write_text('{"dependencies": {"uuid": "^9.0.0"}}')
+    assert project().version_of("uuid") == ("^9.0.0", "package.json")
+    assert project().version_of("json")[1] == "KR's own environment"
