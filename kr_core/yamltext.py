@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_BaseDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 class _TextLoader(_Base):  # type: ignore[misc]
@@ -19,6 +19,20 @@ class _TextLoader(_Base):  # type: ignore[misc]
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  yaml's own API
 
+
+class Block(str):
+    """A text that YAML shows line by line, after a `|`."""
+
+    __slots__ = ()
+
+
+class _Dumper(_BaseDumper):  # type: ignore[misc]
+    """The safe dumper, which knows blocks too."""
+
+
+_Dumper.add_representer(
+    Block, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style="|")
+)
 
 for _tag, _pattern, _first in (
     ("tag:yaml.org,2002:bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
@@ -32,6 +46,16 @@ YAMLError = yaml.YAMLError
 MOST_LEVELS = 100
 """The deepest nesting that is read for sure; what people and programs write has ten levels."""
 _ROOM = 50
+MOST_ALIASES = 100
+"""So many references to anchors are read; a few lines of them can stand for more than any memory holds."""
+_ALIAS = re.compile(r"(?:^|[\s\[{,:-])\*[^\s,\[\]{}]", re.MULTILINE)
+
+
+class AliasError(yaml.MarkedYAMLError):
+    """The text refers to anchors too often to be read."""
+
+    def __init__(self, mark: Any) -> None:
+        super().__init__(problem=f"more than {MOST_ALIASES} references to anchors", problem_mark=mark)
 
 
 class NestingError(yaml.MarkedYAMLError):
@@ -45,10 +69,11 @@ def load(text: str) -> Any:
     """Parse one YAML document into plain values.
 
     Raises:
-        YAMLError: the text is not YAML, or nested too deeply.
+        YAMLError: the text is not YAML, nested too deeply, or refers to anchors too often.
         ValueError: the text holds something safe YAML has no value for.
     """
     check_depth(text)
+    _check_aliases(text)
     return yaml.load(text, Loader=_TextLoader)  # noqa: S506  a subclass of the safe loader
 
 
@@ -69,6 +94,18 @@ def check_depth(text: str) -> None:
                 raise NestingError(event.start_mark)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
+
+
+def _check_aliases(text: str) -> None:
+    """Refuse a text with very many references; `* a` in plain text is told from one only by the parser."""
+    if sum(1 for _ in _ALIAS.finditer(text)) <= MOST_ALIASES:
+        return
+    count = 0
+    for event in yaml.parse(text, Loader=_Base):
+        if isinstance(event, yaml.AliasEvent):
+            count += 1
+            if count > MOST_ALIASES:
+                raise AliasError(event.start_mark)
 
 
 def _is_flat(text: str) -> bool:
@@ -92,6 +129,7 @@ def node_lines(text: str) -> dict[tuple[str | int, ...], int]:
         YAMLError: the text is not YAML, or nested too deeply.
     """
     check_depth(text)
+    _check_aliases(text)
     lines: dict[tuple[str | int, ...], int] = {}
 
     def walk(node: Any, path: tuple[str | int, ...]) -> None:

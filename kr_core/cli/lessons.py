@@ -35,7 +35,9 @@ def show(result: LessonsResult, options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(result.to_dict(), ensure_ascii=False, indent=2))
     elif options.yaml:
-        print(yamltext.dump(result.to_dict()), end="")
+        whole = result.to_dict()
+        whole["results"]["injection_block"] = yamltext.Block(result.results.injection_block)
+        print(yamltext.dump(whole), end="")
     else:
         print(result.results.injection_block, end="")
     sys.stdout.flush()

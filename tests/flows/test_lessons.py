@@ -79,6 +79,7 @@ def test_a_request_in_a_file(kr, lessons, project_folder):
     }
     shown = kr("research", "--request", "-", "--yaml", input=json.dumps(request()).encode())
     assert yaml.safe_load(shown.out) == done.json
+    assert "  injection_block: |\n    [LESSONS] dev-execution phase warnings:\n    1. Responses" in shown.out
     assert kr("research", "--request", "-", input=json.dumps(request()).encode()).out == BLOCK
     assert sorted(project_folder.rglob("*")) == before
     assert lessons.read_text() == TEXT
