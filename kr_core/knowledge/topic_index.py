@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, overload
@@ -17,8 +18,15 @@ if TYPE_CHECKING:
 _NONE: tuple[int, ...] = ()
 _TAGS = TIERS.index("tags")
 
+_DETOUR = 5
+"""How many entries with a word are counted in the time that one with a tag is looked at, about."""
+
 _Postings = dict["Hashable", list[int]]
 """The positions of the entries that have something: a word, a tag, a set of words."""
+
+
+_Place = tuple[bool, float, int, str, int]
+"""An entry's place among those that share a tag: `rank` without what they have in common, and its position."""
 
 
 class _Tables(NamedTuple):
@@ -32,7 +40,7 @@ class TopicIndex(Sequence["Entry"]):
 
     What `best` says is what a look at every entry would say, exactly: two topics that share 70 % of m words share
     at least one of any m - ceil(0.7 m) + 1 of them, so only the entries with one of the query's rarest words are
-    looked at, and those that share a tag only where no topic is the same. A store hands it over in place of a list
+    looked at, and of those that share a tag, where no topic is the same, the ones that may be the closest. A store hands it over in place of a list
     (`Candidates.entries`), and keeps it for as long as its entries stay as they are.
 
     Nothing is computed before it is needed. Safe to use from several threads.
@@ -78,9 +86,8 @@ class TopicIndex(Sequence["Entry"]):
         near = set(self._tables.levels.get(asked.level, _NONE))
         words, subjects = asked.keywords, self._subjects
         count = len(words)
-        postings = sorted((self._tables.words.get(word, _NONE) for word in words), key=len)
         telling = count - (7 * count + 9) // 10 + 1
-        for position in set().union(*postings[:telling]) if words else ():
+        for position in set().union(*self._rarest_first(asked)[:telling]) if words else ():
             theirs = subjects[position].keywords
             if 7 * max(count, len(theirs)) <= 10 * len(words & theirs):
                 near.add(position)
@@ -89,6 +96,10 @@ class TopicIndex(Sequence["Entry"]):
             near.update(by_topic.get(asked.topic_words, _NONE))
             near.update(by_tags.get(asked.tag_words, _NONE))
         return near
+
+    def _rarest_first(self, asked: Subject) -> list[Sequence[int]]:
+        """Who has each of the topic's words, the rarest word first."""
+        return sorted((self._tables.words.get(word, _NONE) for word in asked.keywords), key=len)
 
     def _first(
         self, positions: Iterable[int], query: ResearchQuery, *, fuzzy: bool, tiers: Sequence[Tier]
@@ -99,26 +110,57 @@ class TopicIndex(Sequence["Entry"]):
     # -- what shares a tag alone ---------------------------------------------------------------------------
 
     def _closest_by_tag(self, asked: Subject, query: ResearchQuery, near: set[int]) -> int | None:
-        """The best of those that share a tag and are not near: there may be thousands, so only the closest is ranked."""
-        words, entries, subjects = asked.keywords, self._entries, self._subjects
-        count = len(words)
-        sharing = set().union(*(self._tables.tags.get(tag, _NONE) for tag in asked.tags)) - near
-        best: tuple[bool, float, int, str, int] | None = None
-        closest = (True, 1.0)
-        for position in sharing:
-            theirs = subjects[position]
-            if theirs.framework != asked.framework:
-                continue
-            # Not near and so without an equal level: where no topic has a word, nothing is shared.
-            larger = max(count, len(theirs.keywords)) or 1
-            entry = entries[position]
-            place = (entry.framework != query.framework, -(len(words & theirs.keywords) / larger))
-            if best is not None and place > closest:
-                continue
-            whole = (*place, -entry.last_accessed.toordinal(), entry.id, position)
-            if best is None or whole < best:
-                best, closest = whole, place
+        """The best of those that share a tag and are not near.
+
+        A tag may be that of thousands. Unless the tags are rarer than the words, the words are counted for all entries
+        at once, and those with the most are looked at first, as long as one may still be the closest.
+        """
+        words, subjects = asked.keywords, self._subjects
+        postings = self._rarest_first(asked)
+        tagged = [self._tables.tags.get(tag, _NONE) for tag in asked.tags]
+        best: _Place | None = None
+        counts: Counter[int] = Counter()
+        if _DETOUR * sum(map(len, tagged)) >= sum(map(len, postings)):
+            for posting in postings:
+                counts.update(posting)
+            by_count: list[list[int]] = [[] for _ in range(len(words) + 1)]
+            for position, shared in counts.items():
+                by_count[shared].append(position)
+            for shared in range(len(words), 0, -1):
+                if best is not None and not best[0] and -best[1] > shared / len(words):
+                    return best[-1]
+                these = ((position, shared) for position in by_count[shared] if position not in near)
+                best = self._closest(these, asked, query, best)
+        rest = set().union(*tagged) - near - counts.keys()
+        pairs = ((position, len(words & subjects[position].keywords)) for position in rest)
+        best = self._closest(pairs, asked, query, best)
         return None if best is None else best[-1]
+
+    def _closest(
+        self, pairs: Iterable[tuple[int, int]], asked: Subject, query: ResearchQuery, best: _Place | None
+    ) -> _Place | None:
+        """The best of these and of one that was found before, among what shares a tag; in the order of `rank`.
+
+        Args:
+            pairs: positions, and how many words each shares.
+            asked: what the query is about.
+            query: the query.
+            best: the place of the one that was found before.
+        """
+        tags, count, entries, subjects = asked.tags, len(asked.keywords), self._entries, self._subjects
+        for position, shared in pairs:
+            theirs = subjects[position]
+            # Not near and so without an equal level: where no topic has a word, nothing is shared.
+            share = shared / (max(count, len(theirs.keywords)) or 1)
+            if best is not None and not best[0] and share < -best[1]:
+                continue
+            if tags.isdisjoint(theirs.tags) or theirs.framework != asked.framework:
+                continue
+            entry = entries[position]
+            used = -entry.last_accessed.toordinal()
+            place = (entry.framework != query.framework, -share, used, entry.id, position)
+            best = place if best is None else min(best, place)
+        return best
 
     # -- tables, made when they are first needed -----------------------------------------------------------
 

@@ -16,11 +16,12 @@ from time import strftime
 
 import commands
 import engine
+import knowledge
 from harness import ROOT, compile_everything, own_code
 from table import table
 
 RESULTS = ROOT / "bench-results.json"
-GROUPS = {"commands": commands.figures, "engine": engine.figures}
+GROUPS = {"commands": commands.figures, "engine": engine.figures, "knowledge": knowledge.figures}
 
 
 def main(wanted: list[str]) -> int:

@@ -10,6 +10,7 @@ import asyncio
 import json
 import sys
 from concurrent.futures import Future
+from itertools import cycle
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -151,10 +152,13 @@ def research(folder: Path) -> Callable[[], Awaitable[None]]:
         journal=Journal(),  # type: ignore[arg-type]
         logs=[],
     )
-    request = pipeline.request("How do I set a timeout?", framework="example", version="1.0")
+    # Many versions, since the same question in flight twice would be researched once.
+    versions = [f"1.{number}" for number in range(2 * MANY)]
+    question = "How do I set a timeout?"
+    requests = cycle([pipeline.request(question, framework="example", version=each) for each in versions])
 
     async def whole() -> None:
-        answer = await pipeline.aresearch(request)
+        answer = await pipeline.aresearch(next(requests))
         assert answer.result.status == "success", answer.result
 
     return whole
