@@ -1,20 +1,29 @@
 """Templates: the project's own, then a plugin's, then the bundled ones; run in Jinja's sandbox.
 
-A template is text that a project may bring along, so it runs sandboxed. Values are data: whatever braces stand in
-them, they are never read as a template.
+A template is text that a project may bring along, so it runs sandboxed: it reads values, and runs no code of theirs but
+the methods of plain ones. Values are data: whatever braces stand in them, they are never read as a template.
 """
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
+from datetime import date, datetime, time, timedelta, tzinfo
+from enum import Enum
+from functools import cache, cached_property
 from importlib.util import find_spec
+from inspect import getattr_static
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
 
 from kr_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from jinja2 import Undefined
     from jinja2.sandbox import SandboxedEnvironment
 
 __all__ = ["bundled_folder", "render", "search_folders"]
@@ -38,7 +47,9 @@ def render(folders: Iterable[Path], name: str, **values: Any) -> str:
     Args:
         folders: where to look, in order; the bundled templates are always looked at last.
         name: the template's path below a folder, such as `reports/research.md.j2`.
-        values: what the template may use; a name it does not have is an error, not empty text.
+        values: what the template may use; a name it does not have is an error, not empty text. Of a model, a dataclass
+            or a named tuple it reads fields and properties, and calls no method; of plain values (text, numbers, dates,
+            lists, mappings) it may call those that change nothing. Functions that are handed over may be called.
 
     Raises:
         ConfigError: no folder has the template, or it is wrong; with its file and line.
@@ -65,18 +76,81 @@ def render(folders: Iterable[Path], name: str, **values: Any) -> str:
 _REMEDY = "correct the template, or remove it to use the bundled one"
 
 
+_PLAIN = (
+    *(str, bytes, int, float, complex, type(None)),
+    *(date, time, timedelta, tzinfo),
+    *(list, tuple, dict, set, frozenset, range, MappingProxyType),
+)
+"""Values whose own methods neither read nor write anything outside."""
+
+
 def _environment(folders: tuple[Path, ...]) -> SandboxedEnvironment:
     # made anew for each report (4 ms): a kept one would not see a template that a user adds later
     from jinja2 import FileSystemLoader, StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    return ImmutableSandboxedEnvironment(
+    return _sandbox()(
         loader=FileSystemLoader(folders),
         autoescape=False,  # Markdown, not HTML; what is shown in a browser is cleaned there
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+    )
+
+
+@cache
+def _sandbox() -> type[SandboxedEnvironment]:
+    """Jinja's sandbox, which by itself lets a template call any method that a value has."""
+    from jinja2.exceptions import SecurityError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Sandbox(ImmutableSandboxedEnvironment):
+        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+            return super().is_safe_attribute(obj, attr, value) and _is_readable(obj, attr, value)
+
+        def unsafe_undefined(self, obj: Any, attribute: str) -> Undefined:
+            kind = (obj if isinstance(obj, type) else type(obj)).__name__
+            said = (
+                f"`{attribute}` of {kind} is not for templates: they read fields and properties, "
+                "and call methods of plain values only"
+            )
+            return self.undefined(said, name=attribute, obj=obj, exc=SecurityError)
+
+    return Sandbox
+
+
+def _is_readable(value: Any, name: str, found: Any) -> bool:
+    """Whether a template may use what it found under a name of a value."""
+    kind = type(value)
+    if kind.__module__.partition(".")[0] == "jinja2":  # `loop`, macros, namespaces
+        return True
+    owner = next((known for known in kind.__mro__ if name in vars(known)), None)
+    if isinstance(value, _PLAIN) and owner in _base_types():
+        return True
+    return not callable(found) and (_is_field(kind, name) or _is_property(kind, owner, name))
+
+
+@cache
+def _base_types() -> frozenset[type]:
+    """The plain types and what they inherit from."""
+    return frozenset(base for kind in (*_PLAIN, bool, datetime) for base in kind.__mro__)
+
+
+def _is_field(kind: type, name: str) -> bool:
+    if issubclass(kind, BaseModel):
+        return name in kind.model_fields
+    if issubclass(kind, Enum):
+        return name in {"name", "value"}
+    return name in (kind.__dataclass_fields__ if is_dataclass(kind) else getattr(kind, "_fields", ()))
+
+
+def _is_property(kind: type, owner: type | None, name: str) -> bool:
+    """Whether a model or dataclass of somebody's own has this property; those of pydantic speak of the class."""
+    if owner is None or not (issubclass(kind, BaseModel | tuple) or is_dataclass(kind)):
+        return False
+    described = getattr_static(owner, name)
+    return (
+        isinstance(described, property | cached_property) and owner.__module__.partition(".")[0] != "pydantic"
     )
 
 

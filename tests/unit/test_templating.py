@@ -1,6 +1,12 @@
 """Templates of the project, of plugins and of KR."""
 
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
 import pytest
+from pydantic import BaseModel
 
 from kr_core.errors import ConfigError
 from kr_core.templating import bundled_folder, render, search_folders
@@ -68,6 +74,84 @@ def test_a_template_runs_in_a_sandbox(folder, text):
     template(folder, "ok\n" + text)
     error = fault([folder], "note.md.j2", text="x", items=[])
     assert "SecurityError" in error.what or "OverflowError" in error.what
+
+
+class Parcel(BaseModel):
+    """A model as a renderer may hand it over."""
+
+    city: str
+    sent: date
+    notes: dict[str, str] = {}
+    check: Callable[[], str] = str
+
+    @property
+    def label(self) -> str:
+        """What stands on it."""
+        return self.city.upper()
+
+    def burn(self) -> str:
+        """Harm."""
+        return "burnt"
+
+
+class Crate(NamedTuple):
+    """A tuple with names and a method."""
+
+    parcel: Parcel
+
+    def burn(self) -> str:
+        """Harm."""
+        return "burnt"
+
+
+def handed():
+    parcel = Parcel(city="Paris", sent=date(2026, 2, 5), notes={"a": "b"})
+    return {"parcel": parcel, "crate": Crate(parcel), "kind": Parcel, "path": Path("/")}
+
+
+@pytest.mark.req("Z3", "Z8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ parcel.parse_file('x', proto='pickle', allow_pickle=True) }}",
+        "{{ parcel.model_dump_json() }}",
+        "{{ parcel.burn() }}",
+        "{{ parcel['burn']() }}",
+        "{{ (parcel | attr('burn'))() }}",
+        "{{ ([parcel] | map(attribute='burn') | first)() }}",
+        "{{ '{0.burn}'.format(parcel) }}",
+        "{{ parcel.model_fields_set }}",
+        "{{ parcel.check() }}",
+        "{% set crates = namespace(one=crate) %}{{ crates.one.burn() }}",
+        "{{ kind.parse_file('x') }}",
+        "{{ path.read_text() }}",
+    ],
+)
+def test_a_template_runs_no_code_of_its_values(folder, text):
+    template(folder, "ok\n" + text)
+    error = fault([folder], "note.md.j2", **handed())
+    assert "SecurityError" in error.what
+    assert "is not for templates: they read fields and properties" in error.what
+    assert error.where == f"{folder / 'note.md.j2'}:2"
+
+
+@pytest.mark.req("R12")
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("{{ parcel.city.title() }} {{ parcel.label }} {{ crate.parcel.city }}", "Paris PARIS Paris"),
+        ("{{ parcel.sent.strftime('%d.%m.%Y') }} {{ parcel.sent.year }}", "05.02.2026 2026"),
+        (
+            "{% for key, value in parcel.notes.items() %}{{ loop.index }}{{ key }}{{ value }}{% endfor %}",
+            "1ab",
+        ),
+        ("{{ [parcel] | map(attribute='city') | join }}", "Paris"),
+        ("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m(parcel.city) }}", "<Paris>"),
+    ],
+)
+def test_a_template_reads_fields_properties_and_plain_values(folder, text, shown):
+    template(folder, text)
+    assert render([folder], "note.md.j2", **handed()) == shown
 
 
 @pytest.mark.req("Z3")
