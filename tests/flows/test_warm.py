@@ -1,0 +1,204 @@
+"""A question that was answered in this process is answered again at once, as long as nothing it rests on has changed."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from support import Given, found
+
+from kr_core import EVENTS, Candidates, write_atomically
+
+pytestmark = pytest.mark.req("R4")
+
+
+@pytest.fixture
+def warm(bench):
+    """A pipeline that has its answer at hand, and its request."""
+    source = Given(found())
+    pipeline = bench.pipeline([source])
+    request = pipeline.read_request(bench.request())
+    for _ in range(4):  # researched, found, found between two equal states
+        pipeline.research(request)
+        time.sleep(0.05)
+    bench.events.clear()
+    pipeline.source = source
+    return pipeline, request
+
+
+def kinds(bench):
+    seen = [event.kind for event in bench.events]
+    bench.events.clear()
+    return seen
+
+
+def test_it_is_the_hit_that_a_look_up_gives(bench, warm):
+    """The result has all that a look-up's has, and one event says that it was given again."""
+    pipeline, request = warm
+    again = pipeline.research(request)
+    event = bench.events[0]
+    assert kinds(bench) == ["run.repeated"]
+    assert set(event.data) == set(EVENTS["run.repeated"].__annotations__)
+    looked_up = bench.ask([Given(found())])
+    assert again == looked_up
+    assert pipeline.source.asked == 1
+
+
+def test_session_story_and_budget_are_the_callers(bench, warm):
+    """Another caller gets the answer under its own names, with what is left of its own budget."""
+    pipeline, request = warm
+    pipeline.journal.spend("s2", "4-2", "a grant", 10)
+    other = pipeline.read_request(bench.request(story="4-2", session="s2"))
+    result = pipeline.research(other).result
+    assert (result.story_key, result.session_id) == ("4-2", "s2")
+    assert result.results.budget_remaining == pipeline.research(request).result.results.budget_remaining - 1
+    assert kinds(bench) == ["run.repeated"] * 2
+
+
+def test_its_event_is_in_the_journal_when_the_pipeline_is_closed(bench, warm):
+    """The answer does not wait for the disk; closing does."""
+    pipeline, request = warm
+    for _ in range(50):
+        pipeline.research(request)
+    told = [event.id for event in bench.events]
+    pipeline.close()
+    journal = bench.pipeline().journal
+    kept = [event.id for _number, event in journal.read(0, 1000) if event.kind == "run.repeated"]
+    assert kept[-50:] == told
+    assert len(told) == 50
+
+
+def _report(bench):
+    return next((bench.folder / "knowledge-base/frameworks").rglob("*.md"))
+
+
+def change_the_report(bench, _pipeline):
+    file = _report(bench)
+    write_atomically(file, file.read_text().replace("timeout", "limit"))
+
+
+def remove_the_report(bench, _pipeline):
+    _report(bench).unlink()
+
+
+def change_the_evidence(bench, _pipeline):
+    file = _report(bench).with_suffix(".evidence.json")
+    file.write_text(file.read_text() + " ")
+
+
+def touch_the_index(bench, _pipeline):
+    bench.index_file = bench.folder / "knowledge-base/index.yaml"
+    bench.index_file.write_text("# a note\n" + bench.index_file.read_text())
+
+
+def write_in_another_pipeline(bench, _pipeline):
+    bench.ask([Given(found())], {**bench.request(), "refresh": True})
+
+
+def wait_for_the_next_day(bench, _pipeline):
+    bench.day += timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [change_the_report, remove_the_report, change_the_evidence, touch_the_index, write_in_another_pipeline,
+     wait_for_the_next_day],
+)  # fmt: skip
+def test_a_change_takes_the_long_way(bench, warm, change):
+    """Whatever the answer rests on changes: it is looked up anew, and then is what a new pipeline says."""
+    pipeline, request = warm
+    change(bench, pipeline)
+    bench.events.clear()
+    answer = pipeline.research(request)
+    assert kinds(bench)[0] == "run.started"
+    if change is not remove_the_report:
+        assert answer.report == bench.ask([Given(found())]).report
+
+
+def test_an_answer_too_old_is_not_given_again(bench, warm):
+    """After the time that an entry may lie unused it is stale, also in a process that has it at hand."""
+    pipeline, request = warm
+    bench.day += timedelta(days=31)
+    assert pipeline.research(request).result.status == "success"
+    assert pipeline.source.asked == 2
+
+
+def test_refresh_is_researched(bench, warm):
+    """Who wants it anew gets it anew."""
+    pipeline, _request = warm
+    anew = pipeline.read_request({**bench.request(), "refresh": True})
+    assert pipeline.research(anew).result.status == "success"
+    assert pipeline.source.asked == 2
+
+
+def test_another_version_is_another_question(bench, warm):
+    """A lock file that names another major version makes another query, which is not answered from what is at hand."""
+    pipeline, _request = warm
+    assert pipeline.research(pipeline.read_request(bench.request(framework_version="2.0.0"))).result.status == "success"  # fmt: skip
+
+
+def test_a_store_that_names_no_files_is_asked_each_time(bench):
+    """What cannot be guarded is not kept."""
+    kept = bench.pipeline([Given(found())]).store
+
+    class Elsewhere:
+        def candidates(self, query):
+            return Candidates(kept.candidates(query).entries)
+
+        def __getattr__(self, name):
+            return getattr(kept, name)
+
+    pipeline = bench.pipeline([Given(found())], store=Elsewhere())
+    request = pipeline.read_request(bench.request())
+    for _ in range(4):
+        pipeline.research(request)
+        time.sleep(0.05)
+    assert "run.repeated" not in kinds(bench)
+
+
+def test_from_many_threads(bench, warm):
+    """Eight threads ask at once, each under its own session, while the report is rewritten."""
+    pipeline, _request = warm
+    requests = [pipeline.read_request(bench.request(session=f"s{number % 8}")) for number in range(200)]
+    with ThreadPoolExecutor(8) as threads:
+        asked = [threads.submit(pipeline.research, request) for request in requests]
+        change_the_report(bench, pipeline)
+        results = [future.result().result for future in asked]
+    assert [result.session_id for result in results] == [request.session_id for request in requests]
+    assert {result.status for result in results} == {"cache-hit"}
+    assert pipeline.research(requests[0]).report == _report(bench).read_text()
+
+
+def test_a_journal_that_fails_is_heard_of(bench):
+    """Where the event of an answer could not be kept, the next question takes the long way, which says so."""
+    from concurrent.futures import Future
+
+    from kr_core import StorageError
+
+    inner = bench.pipeline().journal
+
+    class Failing:
+        broken = False
+
+        def append(self, events):
+            if not self.broken:
+                return inner.append(events)
+            future = Future()
+            future.set_exception(StorageError("the disk is full"))
+            return future
+
+        def __getattr__(self, name):
+            return getattr(inner, name)
+
+    journal = Failing()
+    pipeline = bench.pipeline([Given(found())], journal=journal)
+    request = pipeline.read_request(bench.request())
+    for _ in range(4):
+        pipeline.research(request)
+        time.sleep(0.05)
+    journal.broken = True
+    assert pipeline.research(request).result.status == "cache-hit"
+    with pytest.raises(StorageError, match="disk is full"):
+        pipeline.research(request)
