@@ -10,6 +10,10 @@ from kr_core.knowledge.staleness import judge
 from kr_core.model import Entry
 
 TODAY = date(2026, 11, 21)
+VERSIONS = [
+    "2.x", "v2", "2.1.3", "^2.1", ">=2,<3", "2.0.0-rc.1", "2026.11.1", "latest", "~> 2.1", "[1.0,2.0)", "v2.0.0+incompatible",
+    "0.4", "^0.4.1", "1!2.0", "^1 || ^2", "", "nonsense", "🎉", "2" * 400, "..", "-1", "\ud800",
+]  # fmt: skip
 
 
 def ago(days: int) -> date:
@@ -82,3 +86,31 @@ def test_an_archived_entry_is_a_miss():
 def test_limits_of_one_day_read_well():
     judged = judge(entry(1), TODAY, "1.4", TODAY, cache_ttl_days=0)
     assert judged.reasons == ("not used for 1 day",)
+
+
+@pytest.mark.req("K4")
+@pytest.mark.parametrize("ours", VERSIONS)
+@pytest.mark.parametrize("theirs", VERSIONS)
+def test_any_two_version_texts_can_be_judged(ours, theirs):
+    """Ranges, calendar versions, names and nonsense: no text is an error, and the gap is the same from both sides."""
+    state = judge(entry(version=ours), TODAY, theirs, TODAY).state
+    assert state in {"fresh", "stale"}
+    assert state == judge(entry(version=theirs), TODAY, ours, TODAY).state
+    if ours == theirs:
+        assert state == "fresh"
+
+
+@pytest.mark.req("K4")
+@pytest.mark.parametrize("text", ["latest", "", "main", "nonsense", "🎉", "v", "..", "999999999999999999999"])
+def test_a_text_that_names_no_version_makes_nothing_stale(text):
+    """What is no version cannot be another one."""
+    assert judge(entry(version=text), TODAY, "2.0", TODAY).state == "fresh"
+
+
+@pytest.mark.req("K5")
+def test_dates_of_the_future_count_as_today():
+    """A clock that ran ahead makes an entry neither stale nor immortal: once its day has come, it ages."""
+    ahead = entry(-400, created=-400)
+    assert judge(ahead, ago(-400), "1.4", TODAY).state == "fresh"
+    later = TODAY + timedelta(days=400 + 61)
+    assert judge(ahead, ago(-400), "1.4", later).state == "expired"
