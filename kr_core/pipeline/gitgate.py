@@ -136,28 +136,40 @@ def _committed(git: Git, paths: Sequence[bytes], message: str) -> Committed:
     if not paths:
         return Committed()
     for _attempt in range(_ATTEMPTS):
-        with _locked_index(git.folder) as lock, tempfile.TemporaryDirectory() as scratch:
+        with tempfile.TemporaryDirectory() as scratch:
+            ours = Path(scratch, "ours")
             head = git.head()
-            try:
-                return _attempted(git, paths, message, head, lock, Path(scratch))
-            except RefusedError:
-                if git.head() == head:
-                    raise
+            if not _prepared(git, paths, head, ours):
+                return Committed()
+            with _locked_index(
+                git.folder
+            ) as lock:  # no longer than it must be: the user's git does not wait for it
+                if (now := git.head()) != head:
+                    head = now
+                    _prepared(git, paths, head, ours)
+                try:
+                    return _beside_the_users(git, message, head, ours, lock)
+                except RefusedError:
+                    if git.head() == head:
+                        raise
     raise RefusedError("others commit here faster than KR can; commit it yourself")
 
 
-def _attempted(
-    git: Git, paths: Sequence[bytes], message: str, head: str, lock: _Lock, scratch: Path
-) -> Committed:
+def _prepared(git: Git, paths: Sequence[bytes], head: str, ours: Path) -> bool:
+    """Make an index of what HEAD holds and the files as they are; returns whether they differ."""
     base = git.tree_of(head)
-    ours, theirs = scratch / "ours", scratch / "theirs"
-    if lock.index.exists():
-        shutil.copy2(lock.index, theirs)  # with its time: git trusts what is older than the index
     git("read-tree", base, index=ours)
     git("update-index", "--add", "--remove", "-z", "--stdin", stdin=_joined(paths), index=ours)
-    changes = git.changes(base, git.tree(ours))
-    if not changes:
-        return Committed()
+    return bool(git.staged(base, ours))
+
+
+def _beside_the_users(git: Git, message: str, head: str, ours: Path, lock: _Lock) -> Committed:
+    """Commit what an index holds, without what the user has staged, and bring the user's index up to date."""
+    base = git.tree_of(head)
+    changes = git.staged(base, ours)
+    theirs = ours.with_name("theirs")
+    if lock.index.exists():
+        shutil.copy2(lock.index, theirs)  # with its time: git trusts what is older than the index
     staged = {path: change for path, change in git.staged(base, theirs).items() if path in changes}
     kept_staged, notes = _leave_staged(git, changes, staged, ours)
     tree = git.tree(ours)
@@ -168,11 +180,13 @@ def _attempted(
     parents = ("-p", head) if head else ()
     made = git.text("commit-tree", tree, *parents, stdin=message.encode("utf-8", "replace"))
     lock.write(theirs.read_bytes())
+    moved = False
     try:
         subject = message.partition("\n")[0]
         git("update-ref", "-m", f"commit: {subject}", "HEAD", made, head)  # refused if HEAD has moved
-    finally:  # also where we are interrupted just after it was done
-        if git.head() == made:
+        moved = True
+    finally:
+        if moved or git.head() == made:  # also where we were interrupted just after it was done
             lock.publish()
     return Committed(made, notes)
 

@@ -574,6 +574,7 @@ class TestAtOnce:
                 done = repo.git("commit", "-q", "-a", "-m", f"mine {len(mine)}", ok=False)
                 assert done == ""
                 mine.append(1)
+                stop.wait(0.2)  # git holds the index while it commits, and a person pauses
 
         repo.write("0.md")
         worker = threading.Thread(target=work)
