@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kr_core.evidence.verifying import verify
 from kr_core.model import SKELETON_MARK
+from kr_core.pipeline.reporting import evidence_of
 from kr_core.testing import samples
 from kr_core.testing.hostile import EVALUATED, HOSTILE, PLAIN
 from kr_core.testing.plugin import PluginContract
@@ -18,6 +20,13 @@ if TYPE_CHECKING:
     from kr_core.model import Report
 
 _CLAIMS = ("Pass one number to `send`.", "The default is five seconds.")
+_FORM = (
+    "print the title `# {framework} - {topic}` first; each text of `draft.summary`, `draft.details` and `draft.caveats` on "
+    "a line of its own; code in a fence of backticks with its citation, `[1]`, alone on the line below; and "
+    "`draft.citations` as `- [1] {url} {locator}` below the line `Citations:` under `## Source Attribution`. Whatever else "
+    "is printed stands under a heading of its own, without a citation mark"
+)
+"""Where `kr verify` looks."""
 
 
 class RendererContract(PluginContract):
@@ -26,17 +35,30 @@ class RendererContract(PluginContract):
     noun = "renderer"
 
     def test_claims_and_code_are_printed(self, project: Path) -> None:
-        """Each claim and code example stands in the report as it is, so that it can be verified."""
+        """Each claim, code example and note of every part stands in the report as it is."""
         report = samples.report(_CLAIMS)
-        text = self._rendered(project, report)
+        text, draft = self._rendered(project, report), report.draft
         assert report.query.topic in text, "the report does not name its topic; print `report.query.topic`"
-        for claim in report.draft.summary:
-            assert claim.text in text, (
-                f"the claim {claim.text!r} is not in the report as it stands; print each `draft.summary` text "
-                "unchanged, so that `kr verify` finds it again"
+        for part in ("summary", "details", "caveats"):
+            for claim in getattr(draft, part):
+                assert claim.text in text, (
+                    f"the claim {claim.text!r} is not in the report as it stands; print each `draft.{part}` text "
+                    "unchanged, so that `kr verify` finds it again"
+                )
+        for part in ("summary_code", "code"):
+            for example in getattr(draft, part):
+                assert example.code in text, (
+                    f"the code example {example.code!r} is not in the report; print `draft.{part}` unchanged"
+                )
+        for note in report.notes:
+            assert note in text, (
+                f"the note {note!r} is not in the report; print `report.notes`: they say what could not be looked up"
             )
-        if samples.CODE not in text:
-            pytest.fail("the code example is not in the report; print `draft.summary_code`")
+
+    def test_what_is_printed_can_be_verified(self, project: Path) -> None:
+        """`kr verify` finds nothing false in the report: what is checked stands where it looks."""
+        report = samples.report(_CLAIMS)
+        self._verified(report, self._rendered(project, report))
 
     def test_citations_are_printed(self, project: Path) -> None:
         """Each citation stands in the report: its number, where it leads, and where the quote stands there."""
@@ -82,7 +104,7 @@ class RendererContract(PluginContract):
     def test_hostile_text_is_data(self, project: Path, kind: str) -> None:
         """Text from sources is printed, never evaluated, whatever stands in it."""
         hostile = HOSTILE[kind]
-        report = samples.report((hostile, *_CLAIMS), topic=f"timeout {hostile}")
+        report = samples.report((hostile, *_CLAIMS), topic=f"timeout {hostile}", note=hostile)
         text = self._rendered(project, report)
         assert EVALUATED not in text, (
             f"the renderer evaluated `7191 * 7193`, which stood in a claim ({kind}); "
@@ -97,6 +119,13 @@ class RendererContract(PluginContract):
                 f"the claim {hostile!r} is not in the report as it stands; print it unchanged: not as a format, "
                 "not as a template, not as a part of either"
             )
+            self._verified(report, text)
+
+    def _verified(self, report: Report, text: str) -> None:
+        """`kr verify` finds nothing false in a text."""
+        problems = verify(text, evidence_of(report, report.query, "report.md"))
+        said = "".join(f"\n- {problem.where}: {problem.what}" for problem in problems)
+        assert not problems, f"`kr verify` would call the report false:{said}\n{_FORM}"
 
     def _rendered(self, project: Path, report: Report, renderer: Any = None) -> str:
         try:

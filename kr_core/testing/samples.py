@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SENTENCE = "Pass `timeout=` to `send` to set the timeout for a parcel."
+DETAIL = "The timeout is in seconds; a parcel that is late raises TimeoutError."
+CAVEAT = "Before 1.2 the timeout was in minutes."
 CODE = "send('Paris', timeout=2.0)"
+LONGER_CODE = "try:\n    send('Paris')\nexcept TimeoutError:\n    send('Rome')"
+NOTICE = "docs read parcel 1.4.0."
+"""A sentence of KR's own, which cites nothing."""
+NOTE = "wiki: timeout after 20 s"
+"""What a run says of a source that did not answer."""
 URL = "https://docs.example/parcel"
 LOCATOR = "parcel/__init__.py:6"
 
@@ -69,19 +76,21 @@ def events(count: int, run: str = "run-1", text: str = "") -> list[Event]:
 def finding(text: str = SENTENCE) -> Finding:
     """An answer of a source in which a text stands."""
     passage = Passage(
-        text=f"{text}\n\n{CODE}", url=URL, locator=LOCATOR, title="send", lead=text, code=(CODE,),
-        version="1.4.0", official=True, coverage=0.9,
+        text=f"{text}\n\n{DETAIL}\n\n{CAVEAT}\n\n{CODE}\n\n{LONGER_CODE}", url=URL, locator=LOCATOR, title="send",
+        lead=text, code=(CODE,), version="1.4.0", official=True, coverage=0.9,
     )  # fmt: skip
     return Finding(outcome=Outcome.ok, passages=(passage,), url=URL, version="1.4.0")
 
 
 def draft(texts: Sequence[str] = (SENTENCE,)) -> Draft:
-    """What is known of an answer: a claim, a detail and a citation for each text, and one code example."""
+    """What is known of an answer, as the engine composes it: a claim and a citation for each text, and all other parts."""
     cited = {number: finding(text).passages[0] for number, text in enumerate(texts, 1)}
     return Draft(
-        summary=tuple(Claim(text=text, citations=(number,)) for number, text in enumerate(texts, 1)),
+        summary=tuple(_claim(text, number) for number, text in enumerate(texts, 1)),
         summary_code=(CodeExample(code=CODE, citation=1),),
-        details=tuple(Claim(text=f"In detail: {text}", citations=(n,)) for n, text in enumerate(texts, 1)),
+        details=(_claim(DETAIL, 1),),
+        code=(CodeExample(code=LONGER_CODE, citation=1),),
+        caveats=(Claim(text=NOTICE), _claim(CAVEAT, 1)),
         citations=tuple(
             Citation(n=number, source="docs", url=passage.url, locator=passage.locator, quote=text)
             for (number, passage), text in zip(cited.items(), texts, strict=True)
@@ -90,8 +99,17 @@ def draft(texts: Sequence[str] = (SENTENCE,)) -> Draft:
     )
 
 
+def _claim(text: str, number: int) -> Claim:
+    """A sentence that is a quote, with its citation mark."""
+    return Claim(text=f"{text} [{number}]", citations=(number,), slots=(text,))
+
+
 def report(
-    texts: Sequence[str] = (SENTENCE,), *, mark: str | None = None, topic: str = "timeout of a parcel"
+    texts: Sequence[str] = (SENTENCE,),
+    *,
+    mark: str | None = None,
+    topic: str = "timeout of a parcel",
+    note: str = NOTE,
 ) -> Report:
     """A report whose claims are these texts; a skeleton where there are none."""
     return Report(
@@ -99,7 +117,7 @@ def report(
         research_date=DAY,
         score=Score(score=60 if texts else 0, level="medium" if texts else "low", reasons=("a reason",)),
         draft=draft(texts) if texts else Draft(),
-        sources=tuple(Attribution(url=URL, via="docs", finding=text) for text in texts),
+        sources=(Attribution(url=URL, via="docs", finding="partial coverage only"),) if texts else (),
         mark=mark,
-        notes=tuple(texts),
+        notes=(note,),
     )
