@@ -29,7 +29,8 @@ EXEMPT = {
     "make docs": "test_build.py builds them",
     "make format": "rewrites the code",
     'pip install "kr-core[testing]"': "needs the network; tests/strangers installs it",
-    "pip install ./kr": "needs the network; CI builds the wheel",
+    "pip install path/to/kr": "needs the network; tests/strangers installs the wheel",
+    'pip install "path/to/kr[testing]"': "needs the network; tests/strangers installs the wheel so",
 }
 """Commands that are shown and not run, each with its reason."""
 
