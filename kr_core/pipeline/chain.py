@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kr_core.errors import ConfigError, KRError
 from kr_core.evidence.answering import measured
 from kr_core.model import Finding, Outcome, SourceConsulted
-from kr_core.pipeline.running import GRACE_SECONDS
+from kr_core.pipeline.running import GRACE_SECONDS, apart, to_its_end, until_done
 from kr_core.printable import cleaned, printable
 
 if TYPE_CHECKING:
@@ -112,13 +112,13 @@ class Context:
     async def _note_answer(self, _response: httpx.Response) -> None:
         self.answered = True
 
-    async def close(self) -> None:
-        """Close what was opened."""
-        if self._http is not None:
-            try:
-                await self._http.aclose()
-            except Exception:
-                return  # a connection that breaks as it is closed is closed
+    async def close(self) -> BaseException | None:
+        """Close what was opened; returns a cancellation of the run meanwhile."""
+        if self._http is None:
+            return None
+        closing = asyncio.ensure_future(self._http.aclose())
+        closing.add_done_callback(_heard)  # a connection that breaks as it is closed is closed
+        return await until_done(closing, GRACE_SECONDS)
 
 
 class Walk:
@@ -193,27 +193,63 @@ class Walk:
 
     async def _consult(self, link: Link, end: float) -> tuple[Consulted, bool]:
         """Ask one source; also whether the limit of the whole run cut it off."""
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        limit = _MOST_SECONDS if self._timeout_seconds is None else min(self._timeout_seconds, _MOST_SECONDS)
         try:
-            source = link.build() if link.built else await asyncio.to_thread(link.build)
-            external, suggested = bool(source.external), float(source.timeout_seconds)
-        except (Exception, SystemExit) as error:
+            source = await self._built(link, min(limit, end - started))
+            built = loop.time()
+            if source is None:
+                reason = f"{_timeout(built - started)}, while it was imported and built"
+                late = Finding(outcome=Outcome.timeout, reason=reason, reached=False)
+                return self._ended(link.name, late), built >= end
+            external, suggested = bool(source.external), _seconds(source.timeout_seconds)
+        except KeyboardInterrupt:
+            raise
+        except asyncio.CancelledError:
+            self._cancelled(link.name)
+            raise
+        except BaseException as error:  # a plugin may raise anything
             if isinstance(error, ConfigError) and not self._lenient:
                 raise
             failed = Finding(outcome=Outcome.unavailable, reason=_said(error), reached=False)
             return self._ended(link.name, failed), False
         grant = f"{self._run}:{link.name}"
-        if external and not await asyncio.to_thread(self._budget.take, grant):
+        if external and not await self._granted(grant):
             self._budget_cut = True
             self._emit("budget.exhausted", {"source": link.name})
             return Consulted(link.name, None), False
-        limit = min(suggested if self._timeout_seconds is None else self._timeout_seconds, _MOST_SECONDS)
-        left = end - asyncio.get_running_loop().time()
+        if self._timeout_seconds is None:
+            limit = min(suggested, limit)
+        limit -= round(built - started, 1)  # a tenth of a second is no import
+        left = end - loop.time()
         seconds = max(0.0, min(limit, left))
         self._emit("source.started", {"source": link.name, "timeout_seconds": seconds})
         finding, dropped = await self._within(source, link.name, seconds, external=external)
         if external and not finding.reached:
-            await asyncio.to_thread(self._budget.give_back, grant)
+            await to_its_end(lambda: self._budget.give_back(grant))
         return self._ended(link.name, finding), dropped and left <= limit
+
+    async def _built(self, link: Link, seconds: float) -> Source | None:
+        """The source; None where it was not built in time: an import cannot be stopped, and is left behind."""
+        if link.built:
+            return link.build()
+        building = apart(link.build)
+        building.add_done_callback(_heard)
+        try:
+            await asyncio.wait({building}, timeout=max(0.0, seconds))
+            return building.result() if building.done() else None
+        finally:
+            building.cancel()
+
+    async def _granted(self, grant: str) -> bool:
+        """Take a call of the budget; a run that is cancelled meanwhile gives it back."""
+
+        def unused(granted: bool) -> None:
+            if granted:
+                self._budget.give_back(grant)
+
+        return await to_its_end(lambda: self._budget.take(grant), unused)
 
     async def _within(
         self, source: Source, name: str, seconds: float, *, external: bool
@@ -224,24 +260,29 @@ class Walk:
         context = Context(self._project, self._emitter(name), started + seconds)
         task = asyncio.ensure_future(_asked(source, self._query, context))
         task.add_done_callback(_heard)
+        cancelled: BaseException | None = None
         try:
             await asyncio.wait({task}, timeout=seconds)
-            if not task.done():
-                await self._drop(task, name)
-                return Finding(outcome=Outcome.timeout, reason=_timeout(seconds)), True
-            elapsed = loop.time() - started
-            return _outcome(task, context, elapsed, self._query.question, external=external), False
-        except asyncio.CancelledError:  # the run itself is cancelled: the call goes with it
-            await self._drop(task, name)
-            raise
-        finally:
-            await context.close()
+        except asyncio.CancelledError as error:  # the run itself is cancelled: the call goes with it
+            cancelled = error
+        elapsed, dropped = loop.time() - started, not task.done()
+        if dropped:
+            cancelled = await self._drop(task, name) or cancelled
+        cancelled = await context.close() or cancelled
+        if cancelled is not None:
+            self._cancelled(name)
+            raise cancelled
+        if dropped:
+            return Finding(outcome=Outcome.timeout, reason=_timeout(seconds)), True
+        return _outcome(task, context, elapsed, self._query.question, external=external), False
 
-    async def _drop(self, task: asyncio.Task[Any], name: str) -> None:
+    async def _drop(self, task: asyncio.Task[Any], name: str) -> BaseException | None:
+        """Cancel a call and give it time to clean up; returns a cancellation of the run meanwhile."""
         task.cancel()
-        await asyncio.wait({task}, timeout=GRACE_SECONDS)
+        cancelled = await until_done(task, GRACE_SECONDS)
         if not task.done():
             self._notes.append(f"{name}: did not stop when cancelled")
+        return cancelled
 
     def _emitter(self, name: str) -> Callable[[str, dict[str, Any]], None]:
         """`emit` as a source may use it: what cannot be kept as JSON is kept as text, and nothing is raised."""
@@ -255,6 +296,10 @@ class Walk:
                 self._emit("source.said", said)
 
         return emit
+
+    def _cancelled(self, name: str) -> None:
+        """Say that a source was asked in vain, since nobody waits for its answer any more."""
+        self._ended(name, Finding(outcome=Outcome.unavailable, reason="the run was cancelled"))
 
     def _ended(self, name: str, finding: Finding) -> Consulted:
         reason = _short(finding.reason or finding.outcome.value)
@@ -278,15 +323,18 @@ class Walk:
 
 
 async def _asked(source: Source, query: ResearchQuery, context: Context) -> Any:
-    """Await the source; one that is not async, or ends the program, fails like any other."""
+    """Await the source; one that is not async, or ends the program, fails like any other.
+
+    What else it raises (`GeneratorExit`, pytest's `Skipped`, a panic of Rust) is kept by the task; an exit is not.
+    """
     try:
         return await source.query(query, context)
     except SystemExit as error:
         raise RuntimeError(f"the source tried to end the program ({error})") from error
 
 
-def _heard(task: asyncio.Task[Any]) -> None:
-    """Take notice of how a task ended; one that was dropped may fail while nobody waits for it."""
+def _heard(task: asyncio.Future[Any]) -> None:
+    """Take notice of how it ended; what was dropped may fail while nobody waits for it."""
     if not task.cancelled():
         task.exception()
 
@@ -371,6 +419,18 @@ def _refusal(passages: Sequence[Passage]) -> str:
     if len(text) >= _SHORTEST_ANSWER or not any(refusal in said for refusal in _REFUSALS):
         return ""
     return _short(text)
+
+
+def _seconds(suggested: Any) -> float:
+    """The limit that a source suggests.
+
+    Raises:
+        ValueError: it is none.
+    """
+    seconds = float(suggested)
+    if not seconds > 0:  # nor is nan
+        raise ValueError(f"its `timeout_seconds` is {suggested}: set a number of seconds above 0")
+    return seconds
 
 
 def _timeout(seconds: float) -> str:

@@ -145,7 +145,9 @@ class Components:
         try:
             source = link.build()
             return not isinstance(source, Selective) or source.knows(query, self.project)
-        except (Exception, SystemExit):
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
             return True  # its fault is told when its turn comes
 
     def _setup(self, name: str) -> Setup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -169,8 +170,9 @@ class Pipeline:
         try:
             came = run(begun.consult())
             return came if isinstance(came, Research) else begun.conclude(came)
-        finally:
-            begun.leave()
+        except BaseException as error:
+            begun.end(error)
+            raise
 
     async def aresearch(self, asked: Asked, **options: Any) -> Research:
         """The same inside an event loop, which is never blocked by the disk.
@@ -183,14 +185,15 @@ class Pipeline:
         """
         from kr_core.pipeline.running import to_its_end
 
-        begun = await to_its_end(lambda: self._begin(asked, options), _cancel)
+        begun = await to_its_end(lambda: self._begin(asked, options), _in_vain)
         if isinstance(begun, Research):
             return begun
         try:
             came = await begun.consult()
             return came if isinstance(came, Research) else await to_its_end(lambda: begun.conclude(came))
-        finally:
-            begun.leave()
+        except BaseException as error:
+            await to_its_end(partial(begun.end, error))
+            raise
 
     def peek(self, request: ResearchRequest) -> Research | None:
         """What a repeated request would find, without counting as a use; None where it would not be a hit."""
@@ -211,8 +214,8 @@ class Pipeline:
         inquiry = Inquiry(request, self._components, self._observers)
         try:
             answer = inquiry.begin()
-        except BaseException:
-            inquiry.leave()
+        except BaseException as error:
+            inquiry.end(error)
             raise
         if answer is None:
             return inquiry
@@ -265,10 +268,12 @@ class Pipeline:
         await asyncio.to_thread(self.close)
 
 
-def _cancel(begun: Research | Inquiry) -> None:
+def _in_vain(begun: Research | Inquiry) -> None:
+    """End what was begun for somebody who does not wait any more."""
+    from asyncio import CancelledError
+
     if isinstance(begun, Inquiry):
-        begun.cancel()
-        begun.leave()
+        begun.end(CancelledError())
 
 
 def _refuse_inside_loop() -> None:

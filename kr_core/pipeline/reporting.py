@@ -56,7 +56,9 @@ def score_of(
         score = scorer.score(query, found, draft)
         if not isinstance(score, Score):
             raise TypeError(f"returned {type(score).__name__}, not a Score")
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise anything
         reason = f"the scorer failed ({type(error).__name__}: {error})"
         return Score(score=0, level="low", reasons=(reason,)), [f"scorer: {reason}"]
     return score, []
@@ -88,7 +90,9 @@ def write(
         if not isinstance(text, str) or not text.strip():
             raise TypeError("rendered nothing")
         return Written(report, text, ())
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise anything
         return Written(
             report, plain(report), (f"renderer: {type(error).__name__}: {error}; plain text instead",)
         )

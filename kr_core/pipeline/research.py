@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from kr_core.errors import ConfigError
 from kr_core.evidence.answering import ABOUT, answered
 from kr_core.knowledge.environments import OWN_LABEL
 from kr_core.knowledge.identity import entry_id, report_path
@@ -70,6 +70,7 @@ class Inquiry:
         self._links: tuple[Link, ...] = ()
         self._flight = Flight(request, components.config.state_folder, components)
         self._seconds = float(self._settings.defaults.agent_timeout_seconds.knowledge_research)
+        self._ended = False
 
     # -- before a source is asked ------------------------------------------------------------------------
 
@@ -117,10 +118,6 @@ class Inquiry:
         self._found = found
         return self._hit()
 
-    def leave(self) -> None:
-        """Let another caller of the same question have its turn, if this run ended without an answer."""
-        self._flight.leave()
-
     def _look_up(self) -> Found:
         components = self._components
         settings = self._settings.knowledge_research
@@ -133,7 +130,9 @@ class Inquiry:
         count = 0
         try:
             count = self._components.store.touch(matched.entry, self._components.today())
-        except Exception as error:  # the answer stands, though the date of its use does not
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # the answer stands, though the date of its use does not
             faults.append(results.write_fault(error))
         stored = results.stored(self._found, self._budget.remaining).model_copy(
             update={"cache_hit": True, "index_updated": not faults, "index_count": count}
@@ -165,7 +164,7 @@ class Inquiry:
     # -- the sources -------------------------------------------------------------------------------------
 
     async def consult(self) -> Chain | Research:
-        """Ask the sources, or wait for another caller who asks the same; a cancellation is recorded and passes through.
+        """Ask the sources, or wait for another caller who asks the same.
 
         Returns:
             What the sources said, for `conclude`; or the answer that the other caller's research has given.
@@ -173,26 +172,13 @@ class Inquiry:
         Raises:
             ConfigError: a source is wrongly configured.
         """
-        import asyncio
-
         from kr_core.pipeline.running import to_its_end
 
-        try:
-            if not self._flight.leads and (answer := await self._waited()) is not None:
-                return await to_its_end(lambda: self._finished(answer))
-            if self._seconds <= 0:
-                return self._too_late()
-            return await self._run.wait_for_stage("consult", self._walk_as_allowed, _told_chain)
-        except asyncio.CancelledError:
-            self.cancel()
-            await to_its_end(self._run.settle)
-            raise
-        except ConfigError:
-            self._run.emit(
-                "run.finished", {"status": "failure", "entry": None, "confidence": None, "score": None}
-            )
-            await to_its_end(self._run.settle)
-            raise
+        if not self._flight.leads and (answer := await self._waited()) is not None:
+            return await to_its_end(lambda: self._finished(answer))
+        if self._seconds <= 0:
+            return self._too_late()
+        return await self._run.wait_for_stage("consult", self._walk_as_allowed, _told_chain)
 
     async def _waited(self) -> Research | None:
         """Wait for this run's turn, within the limit of a run; the answer where another caller's serves."""
@@ -244,9 +230,22 @@ class Inquiry:
 
         return Chain(tuple(Consulted(link.name, None) for link in self._links), (), False, False, True)  # noqa: FBT003
 
-    def cancel(self) -> None:
-        """Say that nobody waits for the answer any more; never waits."""
-        self._run.emit("run.cancelled", {})
+    def end(self, error: BaseException) -> None:
+        """Say that the run ends without an answer, durably, and let others have the lead; without effect after its end.
+
+        Args:
+            error: why; what is no `Exception` comes from outside, and so the run is cancelled.
+        """
+        if not self._ended:
+            self._ended = True
+            with suppress(Exception):  # a journal that fails now; the error at hand says more
+                if isinstance(error, Exception):
+                    nothing = {"entry": None, "confidence": None, "score": None}
+                    self._run.emit("run.finished", {"status": "failure", **nothing})
+                else:
+                    self._run.emit("run.cancelled", {})
+                self._run.settle()
+        self._flight.leave()
 
     async def _walk_as_allowed(self) -> Chain:
         chain = await self._walk()
@@ -408,7 +407,9 @@ class Inquiry:
         def attempt() -> tuple[Kept | None, list[Fault]]:
             try:
                 return write(), []
-            except Exception as error:  # the answer stands; its text goes into the result
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # the answer stands; its text goes into the result
                 return None, [results.write_fault(error)]
 
         return self._run.stage("keep", attempt, _told_kept)
@@ -472,6 +473,7 @@ class Inquiry:
 
     def _finished(self, answer: Research) -> Research:
         result = answer.result
+        self._ended = True
         self._run.emit(
             "run.finished",
             {

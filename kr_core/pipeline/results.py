@@ -178,7 +178,7 @@ def skeleton(
     )
 
 
-def write_fault(error: Exception) -> Fault:
+def write_fault(error: BaseException) -> Fault:
     """What to say of a write that failed."""
     said = str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
     return Fault(type="write_error", message=said)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import threading
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -43,6 +45,25 @@ async def _wait(tasks: set[asyncio.Task[Any]]) -> None:
     await asyncio.wait(tasks, timeout=GRACE_SECONDS)
 
 
+async def until_done(waited: asyncio.Future[Any], seconds: float | None = None) -> BaseException | None:
+    """Wait until it is done, or so many seconds are over, whoever cancels meanwhile and however often.
+
+    The scopes of anyio, with which Starlette and FastAPI cancel, do so again at every turn of the loop.
+
+    Returns:
+        The first cancellation, which the caller raises when everything is in order.
+    """
+    loop = asyncio.get_running_loop()
+    end = None if seconds is None else loop.time() + seconds
+    cancelled: BaseException | None = None
+    while not waited.done() and (end is None or loop.time() < end):
+        try:
+            await asyncio.wait({waited}, timeout=None if end is None else end - loop.time())
+        except asyncio.CancelledError as error:
+            cancelled = cancelled or error
+    return cancelled
+
+
 async def to_its_end(
     work: Callable[[], Result], when_cancelled: Callable[[Result], object] | None = None
 ) -> Result:
@@ -52,15 +73,35 @@ async def to_its_end(
 
     Args:
         work: takes milliseconds.
-        when_cancelled: told the result where nobody else will see it.
+        when_cancelled: called in the same way with the result where nobody else will see it.
     """
-    loop = asyncio.get_running_loop()
     # no task: whoever cancels all tasks of a loop cancels only the one that waits here
-    done = loop.run_in_executor(None, contextvars.copy_context().run, work)
-    try:
-        return await asyncio.shield(done)
-    except asyncio.CancelledError:
-        await asyncio.wait({done})
-        if done.exception() is None and when_cancelled is not None:
-            when_cancelled(done.result())
-        raise
+    done = _in_executor(work)
+    cancelled = await until_done(done)
+    if cancelled is None:
+        return done.result()
+    if not done.cancelled() and done.exception() is None and when_cancelled is not None:
+        await until_done(_in_executor(lambda: when_cancelled(done.result())))
+    raise cancelled
+
+
+def _in_executor(work: Callable[[], Result]) -> asyncio.Future[Result]:
+    return asyncio.get_running_loop().run_in_executor(None, contextvars.copy_context().run, work)
+
+
+def apart(work: Callable[[], Result]) -> asyncio.Future[Result]:
+    """Begin work that may never end, in a thread for which nobody waits: neither the loop at its close nor Python."""
+    done: Future[Result] = Future()
+    done.set_running_or_notify_cancel()  # who gives up waiting cancels nothing but that
+    context = contextvars.copy_context()
+
+    def go() -> None:
+        try:
+            result = context.run(work)
+        except BaseException as error:  # it is the waiting one's
+            done.set_exception(error)
+        else:
+            done.set_result(result)
+
+    threading.Thread(target=go, name="kr-build", daemon=True).start()
+    return asyncio.wrap_future(done)

@@ -55,12 +55,12 @@ def attributed(plugin: InstalledPlugin, phase: str, name: str = "") -> Iterator[
     """
     try:
         yield
-    except (ConfigError, PluginError):
+    except (ConfigError, PluginError, KeyboardInterrupt):  # whose interrupt it is cannot be told
         raise
     except StorageError as error:
         what = f"failed to {phase}: {f'{error.where}: ' if error.where else ''}{error.what}"
         raise fault_of(plugin, what, error.todo, name) from error
-    except (Exception, SystemExit) as error:  # a plugin may raise anything, and some modules call sys.exit
+    except BaseException as error:  # a module may call sys.exit, skip itself as a test, or panic in Rust
         raise fault_of(plugin, *_told(plugin, phase, error), name) from error
 
 

@@ -409,7 +409,7 @@ def test_a_cancelled_question_leaves_the_others(bench):
     assert [answer.result.status for answer in answers] == ["success", "success"]
     (run,) = {event.run for event in bench.events if event.kind == "run.cancelled"}
     of_it = [event.kind for event in bench.events if event.run == run]
-    assert of_it == [*RESEARCH[:7], "consult.failed", "run.cancelled"]
+    assert of_it == [*RESEARCH[:8], "consult.failed", "run.cancelled"]
     assert len([event for event in bench.events if event.kind == "run.finished"]) == 2
 
 
