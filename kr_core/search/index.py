@@ -48,7 +48,7 @@ class Hit(NamedTuple):
 
 
 class PassageIndex:
-    """A read-only index; `build` makes one.
+    """A read-only index; `build` makes one. It may be used from any thread, by one at a time.
 
     Raises:
         sqlite3.DatabaseError: the file is not an index.

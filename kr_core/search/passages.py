@@ -9,8 +9,10 @@ class IndexedPassage(NamedTuple):
     """A passage as it is put into, and comes out of, the index.
 
     `name` and `lead` weigh more than `text`: the words by which a reader would call the passage, and its
-    first paragraph. `prior` (0-1) says how likely any user is to ask for it: public before private, documented
-    before bare. `data` is the source's own, JSON values.
+    first paragraph. `prose` is what is searched in place of `text`, where that holds what says nothing. `words` are
+    further words by which it is found, though they do not stand in it. `prior` (0-1) says how likely any user is to
+    ask for it: public before private, documented before bare. `data` is the source's own, JSON values, and comes back
+    with the passage; `also` in it (other names) and `needed` (a parameter without default) help to rank symbols.
     """
 
     kind: str

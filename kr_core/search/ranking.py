@@ -47,7 +47,8 @@ class Ranked(NamedTuple):
     passage: IndexedPassage
     score: float
     coverage: float
-    """How much of the question the passage holds, 0-1; see `_coverage`."""
+    """How much of the question the passage holds, 0-1, weighted by rarity: the mean of two shares, of the telling words with
+    near ones counted in part, and of all words as they were said."""
     covered: frozenset[str]
     """The words of the question that it holds."""
     also: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ class Term:
     alike: dict[str, float] = field(default_factory=dict)
     """Stems that mean it, with what each counts; its own stem counts 1."""
     known: bool = False
-    """Whether the index holds the word itself."""
+    """Whether the index holds the word itself, or one that means it."""
     weak: bool = False
     """Ordinary English that says little about the topic."""
 
