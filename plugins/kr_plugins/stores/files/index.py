@@ -68,6 +68,8 @@ class Index:
     """The text before the list."""
     tail: str = ""
     indent: str = ""
+    missing: str = ""
+    """What a file lacks that says nothing of itself; written with the next change."""
     crlf: bool = False
     bom: bool = False
     lines: tuple[int, ...] | None = field(default=None, compare=False)
@@ -179,12 +181,10 @@ class Index:
         head = self.head if self.head.endswith("\n") or not self.head else f"{self.head}\n"
         if self.header is None:
             return f"{head}[]\n" if empty else head
-        return re.sub(
-            rf"^{self.key}:(?: *\[\])?",
-            f"{self.key}: []" if empty else f"{self.key}:",
-            head,
-            flags=re.MULTILINE,
-        )
+        line = re.search(rf"^{self.key}:(?: *\[\])?", head, re.MULTILINE)
+        assert line is not None, "the list of a mapping has a key"
+        key = f"{self.key}: []" if empty else f"{self.key}:"
+        return head[: line.start()] + self.missing + key + head[line.end() :]
 
     # -- what is wrong -----------------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ def parse(
     """
     bom, crlf = text.startswith(_BOM), "\r\n" in text
     text = text.removeprefix(_BOM).replace("\r\n", "\n")
-    conflict = _CONFLICT.search(text)
+    conflict = _CONFLICT.search(text) if "<<<<<<<" in text or ">>>>>>>" in text else None
     if conflict is not None:
         line = text.count("\n", 0, conflict.start()) + 1
         raise UnreadableError("a merge conflict that is not resolved", line)
@@ -272,17 +272,8 @@ def _of_pieces(
     if is_list or not isinstance(beside, dict) or beside.get(key, 0) not in (None, []):
         return None
     found = {name: value for name, value in beside.items() if name != key}
-    head = _with_defaults(pieces.head, key, {name: header[name] for name in header if name not in found})
-    return Index(key, {**header, **found}, tuple(rows), head, pieces.tail, pieces.indent)
-
-
-def _with_defaults(head: str, key: str, missing: Mapping[str, Any]) -> str:
-    """The text before the list, with the keys that it lacks."""
-    if not missing:
-        return head
-    line = re.search(rf"^{key}:", head, re.MULTILINE)
-    at = line.start() if line else len(head)
-    return head[:at] + yamltext.dump(dict(missing)) + head[at:]
+    missing = "" if found else yamltext.dump(dict(header))
+    return Index(key, found or header, tuple(rows), pieces.head, pieces.tail, pieces.indent, missing)
 
 
 def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) -> Index:
@@ -302,7 +293,7 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
     if not isinstance(items, list):
         raise UnreadableError(f"it holds no list of {key.replace('_', ' ')}", 1)
     head = comment.group() if comment else ""
-    full = None if found is None else {**header, **found}
+    full = None if found is None else found or header
     if full is not None:
         head += (yamltext.dump(full) if full else "") + f"{key}:\n"
     above: tuple[str, ...] = () if found is None else (key,)

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import yamltext
+from kr_plugins.stores.files.entries import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +35,14 @@ _NO_CONTENT = re.compile(r" *(?:#[^\n]*)?(?:\n|\Z)")
 _NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _WORDS = frozenset("true True TRUE false False FALSE null Null NULL ~".split())
 """What means something else than the text that it is."""
+_OWN_FORM = re.compile(
+    "- "
+    + "  ".join(
+        rf"tags:(?P<tags>(?:\n  - {_SCALAR})+)\n" if key == "tags" else rf"{key}: (?P<{key}>{_SCALAR})\n"
+        for key in KEYS
+    )
+)
+"""An item as KR writes it, on which an index of thousands is read three times as fast as line by line."""
 _LONGEST_LINE = 1000
 """The expressions above try again at every space; a line that is longer is not worth their time."""
 _START = re.compile(r"^( *)- ", re.MULTILINE)
@@ -70,14 +79,15 @@ def cut(text: str, key: str) -> Cut | None:
     if lines and "[" in lines[0].group().partition("#")[0]:
         return None
     indent = first.group(1)
+    # Where an item is followed by anything but the next one, it is no single item, and YAML has the word.
+    first_item, *others = text[first.start() :].split(f"\n{indent}- ")
+    items = [f"{first_item}\n", *(f"{indent}- {other}\n" for other in others)]
+    items[-1] = items[-1].removesuffix("\n")
     # What stands further left than the items, and is neither blank nor a comment, ends the list.
-    end = re.compile(rf"^(?!{indent} |{indent}-(?: |\n)|[ ]*(?:#|\n|\Z))", re.MULTILINE).search(
-        text, first.start()
-    )
-    body = text[first.start() : end.start() if end else len(text)]
-    starts = [found.start() for found in re.finditer(rf"^{indent}-(?: |$)", body, re.MULTILINE)]
-    items = [body[a:b] for a, b in zip(starts, [*starts[1:], len(body)], strict=True)]
-    return Cut(text[: first.start()], items, text[end.start() :] if end else "", indent)
+    end = re.compile(rf"^(?!{indent} |{indent}-(?: |\n)|[ ]*(?:#|\n|\Z))", re.MULTILINE).search(items[-1])
+    tail = items[-1][end.start() :] if end else ""
+    items[-1] = items[-1].removesuffix(tail)
+    return Cut(text[: first.start()], items, tail, indent)
 
 
 def _is_blank(text: str) -> bool:
@@ -89,6 +99,8 @@ def _is_blank(text: str) -> bool:
 
 def plain_item(text: str, indent: str) -> dict[str, Any] | None:
     """What an item says whose every line is `key: value`, a value of a list, or a comment; None for any other."""
+    if not indent and (own := _OWN_FORM.fullmatch(text)) is not None:
+        return _of_own_form(own)
     item: dict[str, Any] = {}
     try:
         for segment in _segments(text, indent):
@@ -96,6 +108,17 @@ def plain_item(text: str, indent: str) -> dict[str, Any] | None:
     except _OtherwiseError:
         return None
     return item
+
+
+def _of_own_form(item: re.Match[str]) -> dict[str, Any] | None:
+    try:
+        values: dict[str, Any] = {
+            key: _scalar(value) for key, value in item.groupdict().items() if key != "tags"
+        }
+        tags = [_scalar(line[4:]) for line in item["tags"].split("\n")[1:]]
+    except _OtherwiseError:
+        return None
+    return {key: tags if key == "tags" else values[key] for key in KEYS}
 
 
 def item_of(text: str, indent: str) -> Any:
