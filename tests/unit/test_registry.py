@@ -308,7 +308,10 @@ def test_a_plugin_may_find_its_configuration_wrong_itself(workshop):
         "        raise ConfigError('no such folder', where='notes')\n"
     )
     workshop.ship("kr-notes", {"notes": own})
-    assert str(fault(ConfigError, workshop.registry().build, "source", "notes")) == "notes: plugin `notes`: no such folder"
+    assert (
+        str(fault(ConfigError, workshop.registry().build, "source", "notes"))
+        == "notes: plugin `notes`: no such folder"
+    )
 
 
 # -- broken plugins: exit 3 ------------------------------------------------------------------------------
@@ -359,6 +362,11 @@ HOOK = "\nfrom kr_core.hookspecs import Provider, Settings, hookimpl\n"
     [
         ("\nraise ValueError('bad')\n", "failed to import: ValueError: bad"),
         ("\nimport sys; sys.exit(1)\n", "failed to import: SystemExit: 1"),
+        (
+            "\nimport pytest; pytest.skip('not here', allow_module_level=True)\n",
+            "failed to import: Skipped: not here",
+        ),
+        ("\nraise GeneratorExit\n", "failed to import: GeneratorExit"),
         (
             "\nraise ModuleNotFoundError('by hand')\n",
             "failed to import: ModuleNotFoundError: by hand (kr_notes_bad.py:2)",
