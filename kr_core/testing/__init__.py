@@ -15,28 +15,28 @@ The classes are plain: pytest collects what they have, without a plugin of its o
 brings pytest and hypothesis.
 """
 
-try:
-    import pytest
-except ModuleNotFoundError as error:
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kr_core.testing.faults import FaultySource as FaultySource
+    from kr_core.testing.faults import FaultyTransport as FaultyTransport
+    from kr_core.testing.faults import NetworkFault as NetworkFault
+    from kr_core.testing.faults import SourceFault as SourceFault
+    from kr_core.testing.journal import JournalContract as JournalContract
+    from kr_core.testing.log import LogContract as LogContract
+    from kr_core.testing.plugin import PluginContract as PluginContract
+    from kr_core.testing.renderer import RendererContract as RendererContract
+    from kr_core.testing.scorer import ScorerContract as ScorerContract
+    from kr_core.testing.source import SourceContract as SourceContract
+    from kr_core.testing.store import StoreContract as StoreContract
+
+if find_spec("pytest") is None:
     raise ImportError(
         'kr_core.testing needs pytest and hypothesis; install them with `pip install "kr-core[testing]"`'
-    ) from error
-
-# Before they are imported: without it an author sees a bare AssertionError in place of the values compared.
-pytest.register_assert_rewrite(
-    *(f"kr_core.testing.{name}" for name in ("plugin", "source", "store", "journal", "log", "scorer")),
-    "kr_core.testing.renderer",
-    "kr_core.testing.store_machine",
-)
-
-from kr_core.testing.faults import FaultySource, FaultyTransport, NetworkFault, SourceFault  # noqa: E402
-from kr_core.testing.journal import JournalContract  # noqa: E402
-from kr_core.testing.log import LogContract  # noqa: E402
-from kr_core.testing.plugin import PluginContract  # noqa: E402
-from kr_core.testing.renderer import RendererContract  # noqa: E402
-from kr_core.testing.scorer import ScorerContract  # noqa: E402
-from kr_core.testing.source import SourceContract  # noqa: E402
-from kr_core.testing.store import StoreContract  # noqa: E402
+    )
 
 __all__ = [
     "FaultySource",
@@ -51,3 +51,34 @@ __all__ = [
     "SourceFault",
     "StoreContract",
 ]
+
+_HOME_OF = {
+    **dict.fromkeys(("FaultySource", "FaultyTransport", "NetworkFault", "SourceFault"), "faults"),
+    "JournalContract": "journal",
+    "LogContract": "log",
+    "PluginContract": "plugin",
+    "RendererContract": "renderer",
+    "ScorerContract": "scorer",
+    "SourceContract": "source",
+    "StoreContract": "store",
+}
+"""The module of each name, imported on first use: a second process of a contract needs none of them, nor pytest."""
+
+if "pytest" in sys.modules:
+    import pytest
+
+    # Before they are imported: without it an author sees a bare AssertionError in place of the values compared.
+    homes = {*_HOME_OF.values(), "store_machine"} - {"faults"}
+    pytest.register_assert_rewrite(*(f"{__name__}.{home}" for home in sorted(homes)))
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

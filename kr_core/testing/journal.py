@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-import time
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,17 +15,16 @@ import pytest
 from kr_core.testing import samples
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
-from kr_core.testing.second_process import SecondProcess, spend_calls
+from kr_core.testing.second_process import Meeting, SecondProcess, append_events, spend_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kr_core.model import Event
     from kr_core.protocols import Journal
 
 _SECONDS = 30.0
-_START_SECONDS = 0.1
+_STORIES = 30
 _STORY = ("session", "story")
 
 
@@ -141,6 +143,27 @@ class JournalContract(PluginContract):
                 "give numbers and write under one lock"
             )
 
+    def test_journals_open_at_once_hold_the_same(self, open_journal: Callable[[], Journal]) -> None:
+        """What one open journal appends, another of the same project reads, under the same number."""
+        one, other = open_journal(), open_journal()
+        events = samples.events(6)
+        for number, event in enumerate(events):
+            _keep(other if number % 2 else one, [event])
+        journals = {"the one": one, "the other": other}
+        _hold_the_same(journals, [[event.id for event in events]], "two open journals appended in turn")
+
+    def test_processes_lose_nothing(self, project: Path, open_journal: Callable[[], Journal]) -> None:
+        """Two processes append at once: each event is there once, in its process's order, and both number it alike."""
+        journal = open_journal()
+        with SecondProcess(
+            "append_events", self.module, self.noun, self.settings, project, run="theirs", count=20
+        ) as process:
+            process.go()
+            mine = append_events(journal, "mine", 20)
+            theirs = process.result()
+        journals = {"the one that was open meanwhile": journal, "one opened anew": open_journal()}
+        _hold_the_same(journals, [mine, theirs], "two processes appended at once")
+
     def test_closing_waits_for_what_is_queued(self, open_journal: Callable[[], Journal]) -> None:
         """`close` returns when everything queued is durable."""
         journal, events = open_journal(), samples.events(50)
@@ -249,22 +272,82 @@ class JournalContract(PluginContract):
             "a call that was given back cannot be taken; count what is left"
         )
 
+    def test_a_budget_is_exact_across_threads(self, open_journal: Callable[[], Journal]) -> None:
+        """Threads that ask one journal at the same time get together what the limit says."""
+        journal, threads = open_journal(), 4
+        barrier = threading.Barrier(threads, timeout=_SECONDS)
+
+        def spend(thread: int) -> int:
+            given = 0
+            for story in range(_STORIES):
+                barrier.wait()
+                given += journal.spend("session", f"story-{story}", f"thread-{thread}-{story}", 1)
+            return given
+
+        with ThreadPoolExecutor(threads) as pool, _switching_often():
+            given = sum(pool.map(spend, range(threads)))
+        self._exact(journal, given, "threads of one process", "under one lock, or in one transaction")
+
     def test_a_budget_is_exact_across_processes(
         self, project: Path, open_journal: Callable[[], Journal]
     ) -> None:
         """Two processes that ask at the same time get together what the limit says."""
-        journal = open_journal()
+        journal, meeting = open_journal(), str(project.parent / "meeting")
         with SecondProcess(
-            "spend_calls", self.module, self.noun, self.settings, project, grants="theirs", stories=40
-        ) as process:
-            begin = time.time() + _START_SECONDS
-            process.go(begin=begin)
-            given = spend_calls(journal, "mine", 40, begin) + process.result()
-        spent = sum(journal.spent("session", f"story-{story}") for story in range(40))
-        assert (given, spent) == (40, 40), (
-            f"two processes were given {given} calls, and `spent` says {spent}, for 40 stories with a limit of "
-            "1 each; read and write the budget in one transaction, or under one lock on the file"
+            "spend_calls", self.module, self.noun, self.settings, project,
+            grants="theirs", stories=_STORIES, meeting=meeting, seat=1,
+        ) as process:  # fmt: skip
+            Meeting(Path(meeting), 0)
+            process.go()
+            given = spend_calls(journal, "mine", _STORIES, meeting, 0) + process.result()
+        self._exact(journal, given, "two processes", "in one transaction, or under one lock on the file")
+
+    @staticmethod
+    def _exact(journal: Journal, given: int, who: str, how: str) -> None:
+        """Of each story with a limit of 1 one call was given, and is counted."""
+        spent = sum(journal.spent("session", f"story-{story}") for story in range(_STORIES))
+        assert (given, spent) == (_STORIES, _STORIES), (
+            f"{who} were given {given} calls, and `spent` says {spent}, for {_STORIES} stories with a limit of 1 each; "
+            f"read and write the budget {how}"
         )
+
+
+def _hold_the_same(journals: Mapping[str, Journal], appended: Sequence[Sequence[str]], who: str) -> None:
+    """Each journal has all events once, each writer's in its order, and all number them alike."""
+    seen = {}
+    for name, journal in journals.items():
+        numbered = list(journal.read(0, 1000))
+        numbers, ids = [number for number, _event in numbered], [event.id for _number, event in numbered]
+        count = sum(map(len, appended))
+        assert sorted(ids) == sorted(chain.from_iterable(appended)), (
+            f"{who}, {count} events, and {name} gives {len(ids)} ({len(set(ids))} different ones); let `read` look at "
+            "what is kept now, not at what was there when the journal was opened"
+        )
+        for events in appended:
+            assert [one for one in ids if one in set(events)] == list(events), (
+                f"{who}, and {name} gives the events of one of them in another order; keep the order of appending"
+            )
+        assert numbers == sorted(set(numbers)), (
+            f"{who}, and {name} gives the numbers {numbers}, which do not grow; take the next number under one lock on "
+            "the file, or let the database give it"
+        )
+        seen[name] = list(zip(numbers, ids, strict=True))
+    first, second = seen
+    assert seen[first] == seen[second], (
+        f"{who}, and {first} numbers the events otherwise than {second}; keep the number with the event: a log's cursor "
+        "is one for all processes"
+    )
+
+
+@contextmanager
+def _switching_often() -> Iterator[None]:
+    """Threads change after nearly every step, so that two of them meet between a reading and a writing."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def _keep(journal: Any, events: Sequence[Event]) -> None:

@@ -16,12 +16,13 @@ from pydantic import BaseModel, ValidationError
 import kr_core
 from kr_core import hookspecs
 from kr_core.hookspecs import NOUNS, Provider, Settings
+from kr_core.protocols import lacking
 from kr_core.registry import GROUP
 from kr_core.testing import surroundings
 from kr_core.testing.watching import Fresh, Touch, import_afresh, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from pydantic.fields import FieldInfo
@@ -51,7 +52,10 @@ class PluginContract:
         """Lay out what the plugin reads; `project` is the root of a temporary project."""
 
     def build(self, project: Path) -> Any:
-        """A component with `settings`, as the engine builds it."""
+        """A component with `settings`, as the engine builds it.
+
+        A second process builds its own from `module` and `settings` alone: what is overridden here does not reach it.
+        """
         return surroundings.build(self.module, self.noun, self.settings, project)
 
     @pytest.fixture
@@ -223,9 +227,9 @@ class PluginContract:
 
     def test_what_is_built_satisfies_the_protocol(self, project: Path) -> None:
         """Each method of the protocol is there, takes what the engine gives, and is async where that is."""
-        lacking = list(_lacking(self.build(project), getattr(kr_core, self.noun.capitalize())))
-        assert not lacking, f"what `build` returned is no kr_core.{self.noun.capitalize()}: " + "; ".join(
-            lacking
+        faults = list(lacking(self.build(project), getattr(kr_core, self.noun.capitalize())))
+        assert not faults, f"what `build` returned is no kr_core.{self.noun.capitalize()}: " + "; ".join(
+            faults
         )
 
     # -- parts -------------------------------------------------------------------------------------------
@@ -289,48 +293,3 @@ def _is_plain(value: Any) -> bool:
     except (TypeError, AttributeError, pickle.PicklingError):
         return False
     return True
-
-
-def _lacking(component: Any, protocol: type) -> Iterator[str]:
-    """What a component lacks of a protocol, one clause for each."""
-    for name in protocol.__annotations__:
-        if not hasattr(component, name):
-            yield f"it has no attribute `{name}`: set it on the class"
-    for name, expected in vars(protocol).items():
-        if name.startswith("_") or not inspect.isfunction(expected):
-            continue
-        method, wanted = getattr(component, name, None), inspect.signature(expected)
-        if not callable(method):
-            yield f"it has no method `{name}`: write `def {name}{_plain(wanted)}`"
-            continue
-        is_async = inspect.iscoroutinefunction(inspect.unwrap(method))
-        if inspect.iscoroutinefunction(expected) and not is_async:
-            yield f"`{name}` is not async: write `async def {name}{_plain(wanted)}`"
-        elif is_async and not inspect.iscoroutinefunction(expected):
-            yield f"`{name}` is async, but the engine does not await it: write `def {name}{_plain(wanted)}`"
-        refused = _refused(method, wanted)
-        if refused:
-            yield f"`{name}` cannot be called as the engine does ({refused}): write `{name}{_plain(wanted)}`"
-
-
-def _plain(signature: inspect.Signature) -> str:
-    bare = [
-        parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()
-    ]
-    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
-
-
-def _refused(method: Callable[..., Any], wanted: inspect.Signature) -> str:
-    """Why a method does not take the arguments of a signature; empty if it does."""
-    parameters = list(wanted.parameters.values())[1:]  # without self
-    placed = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    named = {one.name: None for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
-    try:
-        signature = inspect.signature(method)
-        signature.bind(*placed, **named)
-        signature.bind(*placed)  # keyword-only arguments have defaults in every protocol
-    except TypeError as error:
-        return str(error)
-    except ValueError:  # written in C: it has no signature to look at
-        return ""
-    return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import subprocess
 import sys
@@ -21,7 +22,6 @@ _START = (
     "from kr_core.testing.second_process import work; work(task)"
 )
 _SECONDS = 120.0
-_APART_SECONDS = 0.02
 
 
 class SecondProcess:
@@ -53,7 +53,10 @@ class SecondProcess:
         if said != "ready\n":
             self._process.kill()
             error = self._process.communicate()[1]
-            raise AssertionError(f"a second process could not build the plugin: {said}{error[-2000:]}")
+            raise AssertionError(
+                f"a second process could not build the plugin from `module` and `settings`: {said}{error[-2000:]}\n"
+                "A `build` that the contract class overrides is not called there; say in `settings` what it needs"
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -128,15 +131,42 @@ def obey(_component: Any, plugin: list[Any]) -> None:
         print(json.dumps(kept.entry.model_dump(mode="json")), flush=True)
 
 
-def spend_calls(journal: Any, grants: str, stories: int, begin: float) -> int:
-    """Ask for the only call of each of several stories; returns how many were given.
+class Meeting:
+    """Where this process and a second one wait for each other, again and again; a sleep would end at different times.
 
-    Each story has its instant, counted from `begin` (seconds since the epoch), so that two processes meet at each.
+    Args:
+        file: of two bytes, the same for both; each counts in its own byte how often it came.
+        seat: whose byte is this one's, 0 or 1.
     """
+
+    def __init__(self, file: Path, seat: int) -> None:
+        if not file.exists():
+            file.write_bytes(bytes(2))
+        with file.open("r+b") as opened:
+            self._came = mmap.mmap(opened.fileno(), 2)
+        self._seat = seat
+
+    def meet(self) -> None:
+        """Return when the other one has come as often as this one.
+
+        Raises:
+            AssertionError: it does not come.
+        """
+        self._came[self._seat] += 1
+        until = time.monotonic() + _SECONDS
+        while self._came[1 - self._seat] < self._came[self._seat]:
+            assert time.monotonic() < until, "the other process does not come any more"
+            time.sleep(0)  # lets it have the processor, where there is one only
+
+
+def spend_calls(journal: Any, grants: str, stories: int, meeting: str, seat: int) -> int:
+    """Ask for the only call of each of several stories, at the same time as the other process; returns how many it got."""
+    from pathlib import Path
+
+    other = Meeting(Path(meeting), seat)
     given = 0
     for story in range(stories):
-        while time.time() < begin + story * _APART_SECONDS:
-            pass  # to sleep would be to wake up at different times
+        other.meet()
         given += journal.spend("session", f"story-{story}", f"{grants}-{story}", 1)
     return given
 

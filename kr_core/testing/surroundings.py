@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-import httpx
-
 from kr_core.hookspecs import NOUNS, Provider, Setup
 from kr_core.knowledge.project import LocalProject
 from kr_core.templating import search_folders
@@ -16,6 +14,8 @@ from kr_core.templating import search_folders
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
+
+    import httpx
 
 DAY = date(2026, 2, 5)
 """Today, for what is built here."""
@@ -57,6 +57,8 @@ class Context:
     """
 
     def __init__(self, project: Path, deadline: float, transport: httpx.AsyncBaseTransport) -> None:
+        import httpx
+
         self.project = setup_for(project, "").project
         self.deadline = deadline
         self.emit: Callable[[str, dict[str, Any]], None] = lambda _kind, _data: None

@@ -28,6 +28,26 @@ _OUTCOME = "Outcome.ok if found else Outcome.empty"
 _INIT = "        self.limits = limits\n"
 _ONCE = "called once, on first use"
 
+_APPENDED = """\
+                self.connection.execute("INSERT INTO events (event) VALUES (?)", (text,))
+        done.set_result(None)
+        return done
+
+    def read(self, after, limit):
+"""
+_READING = """\
+        rows = self.rows(
+            "SELECT number, event FROM events WHERE number > ? ORDER BY number LIMIT ?", after, limit
+        )
+"""
+_SPEND = """\
+        with self.transaction():
+            if self.connection.execute("SELECT 1 FROM grants WHERE name = ?", (grant,)).fetchone():
+                return True
+            if self.count(session_id, story_key) >= limit:
+                return False
+"""
+
 _KEPT = """\
             items[entry.id] = entry.model_dump(mode="json")
             self.keep(items)
@@ -265,10 +285,23 @@ MUTANTS = {
           "a_refund_gives_the_call_back", "forget the grant that is refunded"),
         m("refunds the story", "DELETE FROM grants WHERE name = ?", "DELETE FROM grants WHERE '' != ?",
           "a_refund_gives_the_call_back", "and nothing else"),
-        m("the budget races",
-          '        with self.transaction():\n            if self.connection.execute("SELECT 1 FROM grants WHERE name = ?", (grant,)).fetchone():',
-          '        with self.lock:\n            if self.connection.execute("SELECT 1 FROM grants WHERE name = ?", (grant,)).fetchone():',
-          "a_budget_is_exact_across_processes", "with a limit of 1 each", "in one transaction"),
+        m("the budget races between processes",
+          _SPEND, _SPEND.replace("self.transaction()", "self.lock") + "            __import__('time').sleep(0.02)\n",
+          "a_budget_is_exact_across_processes", "two processes were given", "in one transaction"),
+        m("the budget races between threads",
+          _SPEND, _SPEND.replace("with self.transaction():", "if True:").replace("self.connection.execute(", "self.rows(").replace(
+              "(grant,)).fetchone()", "grant)").replace("self.count(", "self.spent(")
+          + "            __import__('time').sleep(0.02)\n        with self.transaction():\n",
+          "a_budget_is_exact_across_threads", "threads of one process were given", "under one lock"),
+        m("reads what it appended itself", _APPENDED + _READING,
+          "                self.known = [*getattr(self, 'known', ()), text]\n" + _APPENDED
+          + "        rows = [*enumerate(getattr(self, 'known', ()), 1)][after : after + limit]\n",
+          "journals_open_at_once_hold_the_same", "look at what is kept now"),
+        m("counts by itself",
+          '                self.connection.execute("INSERT INTO events (event) VALUES (?)", (text,))\n',
+          "                self.count_ = getattr(self, 'count_', 0) + 1\n"
+          '                self.connection.execute("INSERT OR REPLACE INTO events VALUES (?, ?)", (self.count_, text))\n',
+          "processes_lose_nothing", "two processes appended at once, 40 events"),
         m("data as text", "self.event(text))", "self.event(text.replace('{{', '')))", "hostile_text_is_data", "keep `data` as JSON"),
     ],
     "log": [
