@@ -16,8 +16,6 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from kr_core import write_atomically
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -38,16 +36,25 @@ def current_evidence(report: Path) -> Path:
 
 
 def stage(report: Path, text: str, evidence: str) -> None:
-    """Write both beside their places.
+    """Write both beside their places, durably.
 
     Raises:
-        OSError: neither was changed.
+        OSError, UnicodeError: neither was changed.
     """
+    contents = {report: text.encode(), evidence_of(report): evidence.encode()}
     settle(report)
-    for place, content in ((report, text), (evidence_of(report), evidence)):
-        write_atomically(_staged(place), content)
-        if place.exists():
-            _staged(place).chmod(place.stat().st_mode & 0o777)
+    try:
+        for place, content in contents.items():
+            with _staged(place).open("wb") as file:
+                file.write(content)
+                file.flush()
+                if place.exists():
+                    os.fchmod(file.fileno(), place.stat().st_mode & 0o777)
+                os.fsync(file.fileno())
+    except OSError:
+        with suppress(OSError):
+            _forget(report)
+        raise
 
 
 def move_report(report: Path) -> None:
@@ -72,11 +79,15 @@ def move_evidence(report: Path) -> None:
 def settle(report: Path) -> None:
     """Bring what a killed writer began on this report to an end."""
     if _staged(report).exists():
-        # In this order: without the report's, the evidence would seem to wait for its move.
-        _staged(evidence_of(report)).unlink(missing_ok=True)
-        _staged(report).unlink()
+        _forget(report)
     elif _staged(evidence_of(report)).exists():
         _staged(evidence_of(report)).replace(evidence_of(report))
+
+
+def _forget(report: Path) -> None:
+    # In this order: without the report's, the evidence would seem to wait for its move.
+    _staged(evidence_of(report)).unlink(missing_ok=True)
+    _staged(report).unlink(missing_ok=True)
 
 
 def settle_folder(folder: Path) -> None:
