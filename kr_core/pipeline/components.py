@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.config.naming import DEFAULT_CHAIN
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
+from kr_core.printable import printable
 from kr_core.protocols import Selective
 from kr_core.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from datetime import date
 
     from kr_core.config import Config
     from kr_core.knowledge.project import LocalProject
     from kr_core.model import ResearchQuery
+    from kr_core.pipeline.handed import Given
     from kr_core.protocols import Journal, Log, Renderer, Scorer, Source, Store
 
-__all__ = ["Components", "Given", "Link", "named"]
-
-Component = TypeVar("Component")
+__all__ = ["Components", "Link"]
 
 
 class Link(NamedTuple):
@@ -35,18 +33,6 @@ class Link(NamedTuple):
     build: Callable[[], Source]
     built: bool = False
     """Whether `build` only hands over what is there already, and so may be called in the event loop."""
-
-
-class Given(NamedTuple):
-    """Objects that the embedding program hands over in place of configured plugins."""
-
-    store: Store | None = None
-    sources: Mapping[str, Source | str] | None = None
-    """A text is the name of a configured plugin or instance."""
-    scorer: Scorer | None = None
-    renderer: Renderer | None = None
-    journal: Journal | None = None
-    logs: Mapping[str, Log] | None = None
 
 
 class Components:
@@ -139,7 +125,7 @@ class Components:
         return tuple(link for link in links if self._knows(link, query))
 
     def _link(self, name: str) -> Link:
-        return Link(name, lambda: self.registry.build("source", name))
+        return Link(printable(name), lambda: self.registry.build("source", name))
 
     def _knows(self, link: Link, query: ResearchQuery) -> bool:
         try:
@@ -177,35 +163,3 @@ class Components:
 
 def _there(name: str, source: Source) -> Link:
     return Link(name, lambda: source, built=True)
-
-
-def named(
-    components: Mapping[str, Component] | Sequence[Component] | None, noun: str
-) -> Mapping[str, Component] | None:
-    """Components by name; those of a list are called after their `name` or their class, as `ReleaseNotes` -> `release_notes`.
-
-    Raises:
-        ConfigError: two of a list have the same name.
-    """
-    if components is None or isinstance(components, Mapping):
-        return components
-    found: dict[str, Component] = {}
-    for component in components:
-        name = _name_of(component)
-        if name in found:
-            raise ConfigError(
-                f"two of the {noun}s are called `{name}`",
-                where=f"Pipeline({noun}s=[...])",
-                todo=f"hand over a mapping of names to {noun}s",
-            )
-        found[name] = component
-    return found
-
-
-def _name_of(component: Any) -> str:
-    if isinstance(component, str):
-        return component
-    name = getattr(component, "name", None)
-    if isinstance(name, str) and name:
-        return name
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(component).__name__).lower()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from datetime import date
 from functools import partial
@@ -9,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kr_core.config import Config, given, load
+from kr_core.errors import ConfigError
 from kr_core.knowledge.project import LocalProject
 from kr_core.model import ResearchRequest
 from kr_core.pipeline import requests, results
-from kr_core.pipeline.components import Components, Given, named
+from kr_core.pipeline.components import Components
 from kr_core.pipeline.delivery import deliver
+from kr_core.pipeline.handed import handed
 from kr_core.pipeline.research import Inquiry
 from kr_core.pipeline.results import Research
 from kr_core.pipeline.warm import Warm
@@ -53,7 +56,7 @@ class Pipeline:
         today: the date that entries and reports carry.
 
     Raises:
-        ConfigError: the configuration is wrong.
+        ConfigError: the configuration is wrong, or what is handed over is no component of its kind.
     """
 
     def __init__(
@@ -70,12 +73,19 @@ class Pipeline:
         on_event: Callable[[Event], object] | None = None,
         today: Callable[[], date] = date.today,
     ) -> None:
+        if config is not None and not isinstance(config, Config | Mapping):
+            todo = "hand over keys and values, or open the project: `Pipeline.open(...)`"
+            raise ConfigError(f"is {config!r}, no configuration", where="Pipeline(config)", todo=todo)
+        if on_event is not None:
+            _check_observer(on_event)
         here = Path.cwd()
         self.config = given(config, here) if isinstance(config, Mapping) else config or load(here)
         start = self.config.root if config else here
         self.project = project or LocalProject(self.config.root, start, self.config.environ)
-        handed = Given(store, named(sources, "source"), scorer, renderer, journal, named(logs, "log"))
-        self._components = Components(self.config, self.project, handed, today)
+        objects = handed(
+            store=store, sources=sources, scorer=scorer, renderer=renderer, journal=journal, logs=logs
+        )
+        self._components = Components(self.config, self.project, objects, today)
         self._observers = (on_event,) if on_event else ()
         self._warm = Warm(self._components, self._observers)
 
@@ -266,6 +276,14 @@ class Pipeline:
         import asyncio
 
         await asyncio.to_thread(self.close)
+
+
+def _check_observer(on_event: object) -> None:
+    """Refuse what cannot be called with an event."""
+    if callable(on_event) and not inspect.iscoroutinefunction(on_event):
+        return
+    what = "is async, and nobody awaits it" if callable(on_event) else f"is {on_event!r}, no function"
+    raise ConfigError(what, where="Pipeline(on_event=...)", todo="hand over `def tell(event): ...`")
 
 
 def _in_vain(begun: Research | Inquiry) -> None:

@@ -13,7 +13,18 @@ from typing import get_type_hints
 import pytest
 from support import DAY, QUESTION, Given, forever, found
 
-from kr_core import EVENTS, STAGES, Candidates, ConfigError, Finding, Kept, Outcome, Pipeline, StorageError
+from kr_core import (
+    EVENTS,
+    STAGES,
+    Candidates,
+    ConfigError,
+    Finding,
+    Kept,
+    Moved,
+    Outcome,
+    Pipeline,
+    StorageError,
+)
 from kr_core.testing.watching import watched
 from kr_plugins.journals.sqlite import SQLite
 
@@ -50,6 +61,17 @@ class Shelf(dict):
 
     def drop(self, entry):
         del self[entry.id]
+
+    def mark_stale(self, choose):
+        return Moved(choose(self.entries()))
+
+    archive = mark_stale  # what it is asked for in these tests is nothing
+
+    def archived(self):
+        return []
+
+    def restore(self, entry):
+        raise StorageError("it is not in the archive")
 
 
 class ReleaseNotes(Given):
@@ -121,6 +143,56 @@ def test_two_sources_of_one_name_are_refused():
     """Results and budgets tell sources apart by name."""
     with pytest.raises(ConfigError, match=r"two of the sources are called `given`.*mapping of names"):
         Pipeline(sources=[Given(found()), Given(found())])
+
+
+class Sync(ReleaseNotes):
+    """A source whose query is not async."""
+
+    def query(self, query, context):
+        return found()
+
+
+class Bare:
+    """A source that does not say what it is."""
+
+    async def query(self, query, context):
+        return found()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            {"sources": [ReleaseNotes]},
+            r"sources=\[.*is the class ReleaseNotes, not a source; .*`ReleaseNotes\(...\)`",
+        ),
+        (
+            {"sources": [None]},
+            r"sources=\[...\]\) number 1: is None, not a source; .*or the name of a configured",
+        ),
+        ({"sources": {"a": None}}, r"sources={'a': ...}\): is None"),
+        ({"sources": [found]}, "is the function found, not a source"),
+        (
+            {"sources": ReleaseNotes(found())},
+            r"sources=...\): is an object of ReleaseNotes; hand over a list",
+        ),
+        ({"sources": "web"}, "is the text 'web'; hand over a list"),
+        ({"sources": [Sync(found())]}, "`query` is not async; write `async def query"),
+        ({"sources": [Bare()]}, "no kr_core.Source: it has no attribute `external`; set it on the class"),
+        ({"sources": {"a\x1b[31m\n": ReleaseNotes(found())}}, "is no name; use letters"),
+        ({"store": 5}, r"Pipeline\(store=...\): is an object of int, not a store"),
+        ({"scorer": ReleaseNotes(found())}, "is an object of ReleaseNotes, not a scorer"),
+        ({"logs": [object()]}, "is an object of object, not a log"),
+        ({"on_event": 5}, r"on_event=...\): is 5, no function"),
+        ({"on_event": forever}, "is async, and nobody awaits it"),
+        ({"config": "kr.yaml"}, "is 'kr.yaml', no configuration; .*`Pipeline.open"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_what_is_no_component_is_refused_with_the_argument_and_what_to_do(arguments, said):
+    """When it is handed over, not when it is first needed."""
+    with pytest.raises(ConfigError, match=said):
+        Pipeline(**arguments)
 
 
 def test_a_journal_that_was_given_stays_open_with_its_owner(here):

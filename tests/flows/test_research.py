@@ -245,9 +245,14 @@ class TestSources:
         ],
         ids=["nothing", "a word for a number", "not async", "not awaitable"],
     )
-    def test_a_source_that_is_none(self, bench, source):
-        """An object that is not a source at all is unavailable; the next one answers."""
-        result = bench.result({"a": source, "b": Given(found())})
+    def test_a_source_that_is_none(self, bench, monkeypatch, source):
+        """A plugin that builds no source at all is unavailable; the next one answers."""
+        pipeline = bench.pipeline({"a": "installed_docs", "b": Given(found())})
+        build = pipeline.registry.build
+        monkeypatch.setattr(
+            pipeline.registry, "build", lambda noun, name: source if noun == "source" else build(noun, name)
+        )
+        result = pipeline.research(pipeline.read_request(bench.request())).result
         assert result.status == "partial"
         assert result.results.sources_consulted[0].status == "unavailable"
 
