@@ -52,7 +52,9 @@ class Registry:
         self._given = None if plugins is None else tuple(plugins)
         self._found: dict[str, list[InstalledPlugin]] | None = None
         self._built: dict[tuple[str, str], Any] = {}
-        self._lock = threading.RLock()  # a library may be called from several threads
+        # a library may be called from several threads; who builds one component does not hold up the others
+        self._lock = threading.RLock()
+        self._locks: dict[tuple[str, str], threading.RLock] = {}
         self._manager = pluggy.PluginManager("kr")
         self._manager.add_hookspecs(hookspecs)
 
@@ -69,13 +71,12 @@ class Registry:
             ConfigError: no plugin has this name.
             PluginError: two have it, or it cannot be imported or registered.
         """
-        with self._lock:
-            plugin = self._plugin(name, ("plugins", name))
-            module = self._module(plugin)
-            kinds = tuple(noun for noun in NOUNS if self._implementation(noun, module) is not None)
-            if not kinds:
-                raise _without_hook(plugin, "kr_source")
-            return kinds
+        plugin = self._plugin(name, ("plugins", name))
+        module = self._module(plugin)
+        kinds = tuple(noun for noun in NOUNS if self._implementation(noun, module) is not None)
+        if not kinds:
+            raise _without_hook(plugin, "kr_source")
+        return kinds
 
     def named(self) -> list[Named]:
         """The plugins and instances that the configuration names, with the keys that do."""
@@ -118,6 +119,8 @@ class Registry:
             PluginError: the plugin cannot be imported, registered or built.
         """
         with self._lock:
+            lock = self._locks.setdefault((noun, name), threading.RLock())
+        with lock:
             if (noun, name) not in self._built:
                 self._built[noun, name] = self._build(noun, name)
             return self._built[noun, name]
@@ -213,15 +216,16 @@ class Registry:
             return module
         with attributed(plugin, "import"):
             module = plugin.load()
-        if self._manager.is_registered(module):  # a second name for the same module
+        with self._lock:
+            if self._manager.is_registered(module):  # a second name for the same module
+                return module
+            other = contract.mismatch(plugin, module)
+            if other is not None:
+                raise fault_of(plugin, *other)
+            with attributed(plugin, "register"):
+                contract.check_hooks(module)
+                self._register(module, plugin)
             return module
-        other = contract.mismatch(plugin, module)
-        if other is not None:
-            raise fault_of(plugin, *other)
-        with attributed(plugin, "register"):
-            contract.check_hooks(module)
-            self._register(module, plugin)
-        return module
 
     def _register(self, module: object, plugin: InstalledPlugin) -> None:
         try:
