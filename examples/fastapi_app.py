@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Annotated
 
+from anyio import CancelScope
 from fastapi import Depends, FastAPI, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
@@ -62,3 +63,5 @@ async def events(question: str, pipeline: Opened) -> AsyncIterator[ServerSentEve
         yield ServerSentEvent(event="result", data=(await task).result)
     finally:
         task.cancel()  # nobody listens any more
+        with CancelScope(shield=True):  # whose request was cancelled is cancelled again at every await
+            await asyncio.wait({task})

@@ -53,19 +53,22 @@ def _code(arguments: Sequence[str]) -> int:
 
 
 def _leave_behind(code: int) -> None:
-    """End the process at once if a call that was dropped still works in a thread, for which Python would wait."""
-    if "asyncio" not in sys.modules:
-        return
-    import threading
+    """End the process at once if a dropped call, or what a plugin has started, still works in a thread.
 
+    Python would wait for it, however long it takes. A daemon thread needs nothing: it ends with the process.
+    """
+    threading = sys.modules.get("threading")  # where nobody has imported it, nobody has started one
+    if threading is None:
+        return
     until = time.monotonic() + _GRACE_SECONDS
     for thread in threading.enumerate():
-        if thread.name.startswith("asyncio_"):  # the pool of an event loop
-            thread.join(max(0.0, until - time.monotonic()))
-            if thread.is_alive():
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)
+        if thread is threading.main_thread() or thread is threading.current_thread() or thread.daemon:
+            continue
+        thread.join(max(0.0, until - time.monotonic()))
+        if thread.is_alive():
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
 
 
 def _command(options: argparse.Namespace, arguments: list[str]) -> int:

@@ -298,8 +298,8 @@ class TestSources:
     @pytest.mark.req("P3", "R9")
     def test_a_source_that_is_wrongly_configured_under_bmad(self, bench):
         """A BMAD file may name what KR does not have: there such a source is unavailable, with a note."""
-        folder = bench.folder / "_bmad"
-        folder.mkdir()
+        folder = bench.folder / "_bmad/bso"
+        folder.mkdir(parents=True)
         pipeline = bench.pipeline()
         text = "knowledge_research: {sources: [markdown]}\n"
         (folder / "config.yaml").write_text(text)
