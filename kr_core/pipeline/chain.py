@@ -39,7 +39,7 @@ _REFUSALS = (
 )
 """What services say in place of an answer; a short text from outside that says it is none."""
 _SHORTEST_ANSWER = 600
-_ABSOLUTE = re.compile(r"\s*(?:/|~/|\\\\|[A-Za-z]:[\\/]|file:/|file:~|file:[A-Za-z]:)", re.IGNORECASE)
+ABSOLUTE = re.compile(r"\s*(?:/|~/|\\\\|[A-Za-z]:[\\/]|file:/|file:~|file:[A-Za-z]:)", re.IGNORECASE)
 _STATUS: dict[Outcome, Literal["success", "timeout"]] = {Outcome.ok: "success", Outcome.timeout: "timeout"}
 
 
@@ -378,7 +378,7 @@ def _checked(answer: Any, question: str, *, external: bool) -> Finding:
     except Exception as error:  # made without validation, it may hold anything
         return _bad(f"returned a Finding with wrong values: {type(error).__name__}: {error}")
     if finding.outcome is not Outcome.ok:
-        url = None if _ABSOLUTE.match(finding.url or "") else finding.url
+        url = None if ABSOLUTE.match(finding.url or "") else finding.url
         # a failure is never an answer
         return finding.model_copy(update={"passages": (), "support": (), "url": url})
     told = [passage for passage in finding.passages if passage.text.strip()]
@@ -389,7 +389,7 @@ def _checked(answer: Any, question: str, *, external: bool) -> Finding:
         )
     cited = [finding.url or "", *(passage.url for passage in (*told, *finding.support))]
     cited += [passage.locator for passage in (*told, *finding.support)]
-    if any(map(_ABSOLUTE.match, cited)):
+    if any(map(ABSOLUTE.match, cited)):
         return _bad("absolute path in a citation")
     refusal = _refusal(told) if external else ""
     if refusal:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import pickle
+import re
 from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
@@ -40,7 +40,7 @@ class PluginContract:
 
     Attributes:
         noun: the kind of plugin, one of `kr_core.hookspecs.NOUNS`.
-        module: the import path of the module that holds the hook.
+        module: what the entry point says: the module that holds the hook, or `module:attribute`.
         settings: the plugin's settings, as they would stand under `plugins.<name>`.
     """
 
@@ -71,7 +71,7 @@ class PluginContract:
     def test_importing_it_does_no_io(self) -> None:
         """The module is imported without reading, writing, connecting or starting anything."""
         fresh = _fresh(self.module, NOUNS[self.noun])
-        assert not fresh.error, f"`import {self.module}` failed in a fresh interpreter: {fresh.error}"
+        assert not fresh.error, f"importing `{self.module}` failed in a fresh interpreter: {fresh.error}"
         assert not fresh.at_import, (
             f"importing `{self.module}` {_listed(fresh.at_import)}; do that in `build(settings, setup)`, "
             "which is called once, on first use"
@@ -79,13 +79,13 @@ class PluginContract:
 
     def test_importing_it_pulls_no_other_plugin(self) -> None:
         """A plugin that the configuration does not name is not imported by way of this one."""
-        mine = self.module
+        mine = self.module.partition(":")[0].strip()
         others = {
             point.module: point.name
             for point in entry_points(group=GROUP)
             if point.module != mine and not mine.startswith(f"{point.module}.")
         }
-        pulled = sorted(_fresh(mine, NOUNS[self.noun]).modules & others.keys())
+        pulled = sorted(_fresh(self.module, NOUNS[self.noun]).modules & others.keys())
         named = ", ".join(f"`{others[module]}` ({module})" for module in pulled)
         assert not pulled, (
             f"importing `{mine}` also imports the plugin {named}; import what both need from a module "
@@ -199,9 +199,13 @@ class PluginContract:
         refused = _refusal(model, {})
         if refused is not None:
             named = {str(fault["loc"][0]) for fault in refused.errors() if fault["loc"]}
+            said = " ".join(
+                fault["msg"] for fault in refused.errors() if not fault["loc"]
+            )  # of the model as a whole
+            named |= set(re.findall(r"\w+", said)) & model.model_fields.keys()
             assert named, (
                 f"without settings {model.__qualname__} says {refused}, which does not name the key to set; "
-                "declare the field without a default and leave the check to pydantic"
+                "declare the field without a default and leave the check to pydantic, or name the key in your validator's message"
             )
             assert named >= required, (
                 f"{', '.join(required - named)}: required, but the error does not say so"
@@ -235,7 +239,7 @@ class PluginContract:
     # -- parts -------------------------------------------------------------------------------------------
 
     def _plugin(self) -> object:
-        return importlib.import_module(self.module)
+        return surroundings.plugin_at(self.module)
 
     def _provider(self) -> Provider[Any]:
         name = NOUNS[self.noun]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 import shutil
 from datetime import UTC, datetime
 from traceback import format_exception
@@ -14,10 +13,12 @@ import httpx
 import pytest
 
 from kr_core.model import Finding, Outcome, Passage, ResearchQuery
+from kr_core.pipeline.chain import ABSOLUTE
 from kr_core.pipeline.running import run
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
 from kr_core.testing.plugin import PluginContract
+from kr_core.testing.programs import programs_in, starts_one_of
 from kr_core.testing.surroundings import context_in
 from kr_core.testing.watching import watched
 from kr_core.text import content_words
@@ -35,7 +36,6 @@ _FAULT_SECONDS = 5.0
 _CANCEL_SECONDS = 1.0
 _BLOCKED_SECONDS = 0.25
 _TICK_SECONDS = 0.005
-_ABSOLUTE = re.compile(r"\s*(?:/|~|\\\\|[A-Za-z]:[\\/]|file:/|file:~)", re.IGNORECASE)
 _THEN = datetime(2026, 2, 5, tzinfo=UTC)
 _NETWORK_FAULTS = [fault for fault in NetworkFault if fault is not NetworkFault.hangs]
 
@@ -107,11 +107,11 @@ class SourceContract(PluginContract):
                 "give an address, or `file:` and a path relative to the project"
             )
             for field, cited in (("url", passage.url), ("locator", passage.locator)):
-                assert not _ABSOLUTE.match(cited) and str(project) not in cited, (  # noqa: PT018
+                assert not ABSOLUTE.match(cited) and str(project) not in cited, (  # noqa: PT018
                     f"`{field}` is the absolute path {cited!r}; make it relative to the project, "
                     "such as `file:notes/deploy.md`"
                 )
-        assert not _ABSOLUTE.match(finding.url or ""), (
+        assert not ABSOLUTE.match(finding.url or ""), (
             f"the finding's `url` is the absolute path {finding.url!r}; make it relative to the project"
         )
 
@@ -212,7 +212,9 @@ class SourceContract(PluginContract):
         )
 
     def test_what_is_gone_is_no_answer(self, project: Path) -> None:
-        """Where the material is gone the source says so, or raises; it does not answer."""
+        """Where the material is gone the source says so, or raises; it does not answer. One that is external has it elsewhere."""
+        if self.build(project).external:
+            pytest.skip("the source is external: what it reads is not in the project")
         if not any(project.iterdir()):
             pytest.skip("`prepare` lays nothing out in the project")
         for laid_out in project.iterdir():
@@ -235,6 +237,20 @@ class SourceContract(PluginContract):
             else "say `external = True`, so that its calls are counted, and send requests through `context.http`"
         )
         assert not touched, f"the source went to the network by itself ({touched[0]}); {todo}"
+
+    def test_it_runs_only_what_its_settings_name(self, project: Path) -> None:
+        """A program that the source starts stands in a setting by whose name KR knows that it runs one."""
+        with watched("process", every_thread=True) as touched:
+            source = self.build(project)
+            self._consulted(project, self.known, source)
+            self._consulted(project, self.unknown, source)
+        named = programs_in(self._provider().settings.model_validate(dict(self.settings)))
+        unnamed = [touch for touch in touched if not starts_one_of(touch, named)]
+        assert not unnamed, (
+            f"the source started a program that no setting names ({unnamed[0]}); take it from a setting called `command`, "
+            "`argv` or the like, with your default: only by such a name does KR see that a project's configuration "
+            "would run something, and ask for `kr trust` first"
+        )
 
     @pytest.mark.parametrize("fault", _NETWORK_FAULTS)
     def test_a_network_fault_is_no_answer(self, project: Path, fault: NetworkFault) -> None:

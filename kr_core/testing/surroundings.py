@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from contextlib import asynccontextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from kr_core.hookspecs import NOUNS, Provider, Setup
+from kr_core.installed import InstalledPlugin
 from kr_core.knowledge.project import LocalProject
 from kr_core.templating import search_folders
 
@@ -34,9 +34,14 @@ def setup_for(project: Path, name: str) -> Setup:
     )
 
 
+def plugin_at(module: str) -> object:
+    """The plugin that an entry point of this value leads to: `module`, or `module:attribute`."""
+    return InstalledPlugin("", module, "", "").load()
+
+
 def provider_of(module: str, noun: str) -> Provider[Any]:
     """What the module's hook for this kind of plugin provides."""
-    provider: Provider[Any] = getattr(importlib.import_module(module), NOUNS[noun])()
+    provider: Provider[Any] = getattr(plugin_at(module), NOUNS[noun])()
     return provider
 
 
@@ -44,7 +49,7 @@ def build(module: str, noun: str, settings: Mapping[str, Any], project: Path) ->
     """A component of this project, as the engine builds it."""
     provider = provider_of(module, noun)
     made = provider.settings.model_validate(dict(settings))
-    return provider.build(made, setup_for(project, module.rpartition(".")[2]))
+    return provider.build(made, setup_for(project, module.partition(":")[0].rpartition(".")[2]))
 
 
 class Context:

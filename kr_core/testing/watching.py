@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -134,7 +135,7 @@ def _kind_of(event: str, arguments: tuple[Any, ...]) -> tuple[str, str] | None:
     if event in _CHANGES:
         return "writes", f"{event} {arguments[0]!s}"
     if event in _PROCESSES:
-        return "process", f"{event} {arguments[0]!s}"
+        return "process", f"{event} {_command(event, arguments)}".strip()
     if event in _CALLS:
         address = arguments[_CALLS[event]]
         if event in {"socket.connect", "socket.sendto"}:
@@ -146,6 +147,17 @@ def _kind_of(event: str, arguments: tuple[Any, ...]) -> tuple[str, str] | None:
             return None
         return "network", f"{event} {address!s}"
     return None
+
+
+def _command(event: str, arguments: tuple[Any, ...]) -> str:
+    """The command line of what is started; a fork has none."""
+    if event == "os.system":
+        return os.fsdecode(arguments[0])
+    program, *rest = arguments[:2] or ("",)
+    words = rest[0] if rest else ()
+    if isinstance(words, str | bytes | os.PathLike):
+        return os.fsdecode(words)
+    return shlex.join(map(os.fsdecode, words or (program,)))
 
 
 def _is_of_the_system(path: Any) -> bool:
@@ -184,7 +196,10 @@ def _main() -> None:
     said: dict[str, Any] = {"hook": [], "error": ""}
     with watched(*kinds) as at_import:
         try:
-            plugin = importlib.import_module(task["module"])
+            module, _colon, attribute = task["module"].partition(":")
+            plugin = importlib.import_module(module.strip())
+            for part in filter(None, attribute.strip().split(".")):
+                plugin = getattr(plugin, part)
         except BaseException as error:  # whatever it is, it is what the author must read
             said["error"] = f"{type(error).__name__}: {error}"
     said["import"] = at_import
