@@ -27,6 +27,8 @@ LIVE, ARCHIVED = "entries", "archived_entries"
 
 _COMMENT = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
 _CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)|^={7}$", re.MULTILINE)
+_MOST_LINES = 60
+"""So many lines of an item are tried where a file is broken; KR's own have about a dozen."""
 _BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
@@ -272,7 +274,7 @@ def _of_pieces(
     if is_list or not isinstance(beside, dict) or beside.get(key, 0) not in (None, []):
         return None
     found = {name: value for name, value in beside.items() if name != key}
-    missing = "" if found else yamltext.dump(dict(header))
+    missing = "" if found or not header else yamltext.dump(dict(header))
     return Index(key, found or header, tuple(rows), pieces.head, pieces.tail, pieces.indent, missing)
 
 
@@ -332,16 +334,20 @@ def salvaged(text: str, undated: date) -> list[Row]:
 
     The marks of a merge conflict are passed over, so that both sides count.
     """
-    found: list[Row] = []
-    for chunk in _chunks(_without_marks(text)):
+    found = (read(_item(chunk), undated) for chunk in _chunks(_without_marks(text)))
+    return [Row("", made) for made in found if made.entry is not None]
+
+
+def _item(chunk: str) -> Any:
+    """What a piece of a broken file says; where it cannot be read, what its lines before the break say."""
+    indent = chunk[: len(chunk) - len(chunk.lstrip(" "))]
+    lines = chunk.splitlines(keepends=True)[:_MOST_LINES]
+    while lines:
         try:
-            item = item_of(chunk, chunk[: len(chunk) - len(chunk.lstrip(" "))])
+            return item_of("".join(lines), indent)
         except (yamltext.YAMLError, ValueError, RecursionError):
-            continue
-        made = read(item, undated)
-        if made.entry is not None:
-            found.append(Row("", made))
-    return found
+            lines.pop()
+    return None
 
 
 def _chunks(text: str) -> list[str]:

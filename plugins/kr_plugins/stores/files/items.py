@@ -107,7 +107,7 @@ def plain_item(text: str, indent: str) -> dict[str, Any] | None:
             item[segment.key] = segment.value
     except _OtherwiseError:
         return None
-    return item
+    return item or None
 
 
 def _of_own_form(item: re.Match[str]) -> dict[str, Any] | None:
