@@ -209,9 +209,14 @@ class TestResearch:
                 "ignores": "while True:\n            try:\n                await asyncio.sleep(3600)\n"
                 "            except asyncio.CancelledError:\n                continue\n",
                 "blocks": "await asyncio.to_thread(time.sleep, 3600)\n",
+                "leaves": "threading.Thread(target=time.sleep, args=(3600,)).start()\n"
+                "        await asyncio.sleep(3600)\n",
+                "imports": "pass\n",
             }
             plugin = f"""\
-import asyncio, time, kr_core
+import asyncio, threading, time, kr_core
+
+time.sleep({3600 if kind == "imports" else 0})
 
 class Stubborn:
     external = False
@@ -228,23 +233,34 @@ def kr_source():
             folder = install(site, "kr-stubborn", "1.0", {"kr_stubborn.py": plugin})
             (folder / "entry_points.txt").write_text("[kr]\nstubborn = kr_stubborn\n")
             (project_folder / "kr.yaml").write_text(
-                "knowledge_research: {sources: [stubborn, installed_docs]}\n"
+                "knowledge_research: {sources: [stubborn, installed_docs]%s}\n"
+                % (", timeout_seconds: 2" if kind == "imports" else "")
             )
             return {"PYTHONPATH": str(site)}
 
         return make
 
     @pytest.mark.req("R8")
-    @pytest.mark.parametrize("kind", ["ignores", "blocks"])
+    @pytest.mark.parametrize("kind", ["ignores", "blocks", "leaves"])
     def test_a_stubborn_source_does_not_keep_the_process(self, kr, stubborn, kind):
         """A call that never stops, as a task or in a thread, is left behind: the process ends soon."""
         done = kr(*ASK, "--json", env=stubborn(kind, 0.1), timeout=20)
         assert (done.code, done.json["status"]) == (0, "timeout"), done
         assert "stubborn: timeout after 0.1 s" in done.json["results"]["degradation_notes"]
 
+    @pytest.mark.req("R8")
+    def test_an_import_that_never_ends_does_not_keep_the_process(self, kr, stubborn):
+        """It is its source's timeout; the other plugins are imported meanwhile, and the next source answers."""
+        done = kr(*ASK, "--json", env=stubborn("imports", 0.1), timeout=30)
+        assert (done.code, done.json["status"]) == (0, "timeout"), done
+        assert [line["status"] for line in done.json["results"]["sources_consulted"]] == [
+            "timeout",
+            "success",
+        ]
+
     @pytest.mark.parametrize("kind", ["ignores", "blocks"])
     def test_an_interrupt(self, stubborn, project_folder, environ, kind):
-        """Control-C ends a run soon, with 130 and one line, whatever its source does; the journal tells of it."""
+        """Control-C ends a run soon, with 130 and no traceback, whatever its source does; the journal tells of it."""
         command = [sys.executable, "-m", "kr_core", *ASK, "-v"]
         process = subprocess.Popen(
             command,
@@ -262,7 +278,7 @@ def kr_source():
             b"asking stubborn\n",
             130,
             b"",
-            b"kr: interrupted\n",
+            b"stubborn: unavailable, 0 passages: the run was cancelled\nkr: interrupted\n",
         )
         connection = sqlite3.connect(project_folder / ".kr/journal.sqlite")
         last = connection.execute("SELECT kind FROM events ORDER BY number DESC").fetchone()
