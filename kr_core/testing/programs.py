@@ -31,6 +31,8 @@ def starts_one_of(touch: Touch, programs: Sequence[str]) -> bool:
     """Whether what was started is one of these programs, or a shell that was given one of these texts."""
     _event, _blank, line = touch.what.partition(" ")
     started = _first_word(line)
+    if not started:  # a fork: it is this program that goes on
+        return True
     return any(text and (text in line or _first_word(text) == started) for text in programs)
 
 

@@ -157,7 +157,7 @@ def _command(event: str, arguments: tuple[Any, ...]) -> str:
     words = rest[0] if rest else ()
     if isinstance(words, str | bytes | os.PathLike):
         return os.fsdecode(words)
-    return shlex.join(map(os.fsdecode, words or (program,)))
+    return shlex.join(map(os.fsdecode, words or filter(None, [program])))
 
 
 def _is_of_the_system(path: Any) -> bool:

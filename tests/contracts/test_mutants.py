@@ -12,7 +12,7 @@ import pytest
 FOLDER = Path(__file__).parent / "mutants"
 sys.path.insert(0, str(FOLDER))  # the right plugins are imported by name, as installed ones are
 from table import MUTANTS  # noqa: E402  they lie in the folder that the line above names
-from twins import TWINS  # noqa: E402
+from twins import TWINS, CommandSourceTwin, PartialLogTwin  # noqa: E402
 
 SECONDS = 300
 
@@ -81,6 +81,11 @@ class TestRightExternalSource(TWINS["external_source"]):
     """The right external source passes."""
 
 
+@pytest.mark.req("P4", "Z8")
+class TestRightCommandSource(CommandSourceTwin):
+    """A source passes that runs what a setting names, takes one of two settings, and is an object of its module."""
+
+
 @pytest.mark.req("P4")
 class TestRightStore(TWINS["store"]):
     """The right store passes."""
@@ -94,6 +99,11 @@ class TestRightJournal(TWINS["journal"]):
 @pytest.mark.req("P4")
 class TestRightLog(TWINS["log"]):
     """The right log passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightPartialLog(PartialLogTwin):
+    """A log passes that keeps the kinds of events that it says it keeps."""
 
 
 @pytest.mark.req("P4")

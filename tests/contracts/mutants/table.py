@@ -177,6 +177,15 @@ MUTANTS = {
           "        found = []\n        try:\n            __import__('socket').create_connection(('192.0.2.1', 9), 0.01)\n"
           "        except OSError:\n            pass\n",
           "it_goes_out_only_as_it_says", "went to the network by itself", "external = True"),
+        m("runs a program in secret", "        found = []\n",
+          "        found = []\n        __import__('subprocess').run(['/bin/true', question[:9]], check=True)\n",
+          "it_runs_only_what_its_settings_name", "subprocess.Popen /bin/true", "`command`, `argv` or the like", "kr trust"),
+        m("runs a program when it is built", _INIT, _INIT + "        __import__('os').system('true')\n",
+          "it_runs_only_what_its_settings_name", "os.system true", "kr trust"),
+        m("does not say which setting", _FILE,
+          _FILE + "    @__import__('pydantic').model_validator(mode='after')\n    def one(self):\n"
+          "        if not self.model_fields_set:\n            raise ValueError('say what to read')\n        return self\n",
+          "missing_settings_are_named", "does not name the key to set", "name the key in your validator's message"),
     ],
     "external_source": [
         m("waits for ever for what is gone", "except httpx.ConnectError as error:", "except BaseException as error:",

@@ -1,5 +1,7 @@
 """The contract class of each right plugin; its mutants are tried with the same."""
 
+from typing import ClassVar
+
 import httpx
 
 from kr_core.testing import (
@@ -27,9 +29,17 @@ class ExternalSourceTwin(SourceContract):
     known = "How do I set the timeout of a parcel?"
     unknown = "What is the airspeed of a swallow?"
 
+    def prepare(self, project):
+        (project / "uv.lock").write_text("version = 1\n", "utf-8")  # beside what it reads, which is elsewhere
+
     def respond(self, request):
         hit = {"text": "A parcel has a timeout of five seconds.", "url": "https://docs.example/parcel"}
         return httpx.Response(200, json={"hits": [hit] if "parcel" in request.url.params["q"] else []})
+
+
+class CommandSourceTwin(SourceTwin):
+    module = "right_command_source:plugin"
+    settings: ClassVar = {"glob": "*.txt"}
 
 
 class StoreTwin(StoreContract):
@@ -42,6 +52,11 @@ class JournalTwin(JournalContract):
 
 class LogTwin(LogContract):
     module = "right_log"
+
+
+class PartialLogTwin(LogContract):
+    module = "right_partial_log"
+    kinds = ("run.*", "source.failed")
 
 
 class ScorerTwin(ScorerContract):
