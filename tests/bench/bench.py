@@ -17,11 +17,17 @@ from time import strftime
 import commands
 import engine
 import knowledge
+import processes
 from harness import ROOT, compile_everything, own_code
 from table import table
 
 RESULTS = ROOT / "bench-results.json"
-GROUPS = {"commands": commands.figures, "engine": engine.figures, "knowledge": knowledge.figures}
+GROUPS = {
+    "commands": commands.figures,
+    "engine": engine.figures,
+    "knowledge": knowledge.figures,
+    "processes": processes.figures,
+}
 
 
 def main(wanted: list[str]) -> int:
