@@ -283,8 +283,8 @@ class TestCheck:
             file.write("- id: nothing\n- framework: x\n")
         flaws = kr("cache", "check", "--json").json
         assert [(one["kind"], one["place"].rpartition("/")[2]) for one in flaws] == [
-            ("unreadable", "index.yaml:22"),
             ("unreadable", "index.yaml:23"),
+            ("unreadable", "index.yaml:24"),
             ("dangling", "parcel-labels"),
             ("orphan", "found.md"),
         ]

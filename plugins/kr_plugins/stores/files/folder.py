@@ -26,6 +26,19 @@ _SPACE = {errno.ENOSPC, errno.EDQUOT}
 _PERMISSION = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
+_TRIES = 20
+"""A reader that meets a writer so often in a row takes what it has."""
+
+
+def _inode(file: Path) -> tuple[int, int] | None:
+    """Which file it is: every write makes a new one."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
 def utc_now() -> datetime:
     """The time in the names of files that are set aside."""
     return datetime.now(UTC)
@@ -60,14 +73,27 @@ class Folder:
     def read(self, path: str) -> tuple[str, dict[str, Any]] | None:
         """A report and its evidence; None if it is gone, empty, not text or not in this folder."""
         file = self.report(path)
-        text = readable_text(file) if file is not None else None
-        return None if file is None or text is None else (text, self._evidence(file))
+        if file is None:
+            return None
+        for _ in range(
+            _TRIES
+        ):  # a writer may replace the report between the reading of it and of its evidence
+            before = _inode(file)
+            text = readable_text(file)
+            evidence = {} if text is None else self._evidence(file)
+            if _inode(file) == before:
+                break
+        return None if text is None else (text, evidence)
 
     def _evidence(self, report: Path) -> dict[str, Any]:
-        file = pairs.current_evidence(report)
-        is_ours = inside(self.root, file.relative_to(self.root).as_posix())  # and no link that leads out
+        # That which waits to follow its report may have done so meanwhile.
+        for file in dict.fromkeys((pairs.current_evidence(report), pairs.evidence_of(report))):
+            is_ours = inside(self.root, file.relative_to(self.root).as_posix())  # and no link that leads out
+            text = readable_text(file) if is_ours else None
+            if text is not None:
+                break
         try:
-            evidence = json.loads((is_ours and readable_text(file)) or "{}")
+            evidence = json.loads(text or "{}")
         except (ValueError, RecursionError):
             return {}
         return evidence if isinstance(evidence, dict) else {}

@@ -1,5 +1,7 @@
 """Entries go to the archive and come back, killed in between or not; reports stay where they are."""
 
+import threading
+
 import pytest
 import yaml
 from files_store import REPORT, TODAY, entry, given_report
@@ -80,6 +82,28 @@ def test_a_report_and_its_evidence_are_of_one_write(kept, folder, killed):
     Files(folder).write(REPORT, {}, entry("other"))
     assert kept.read(entry("retries")) == expected
     assert not [file.name for file in folder.rglob(".*")]
+
+
+@pytest.mark.req("K8")
+def test_readers_beside_a_writer(kept):
+    """Whoever reads while a report is written again and again sees its text and evidence of the same write."""
+    done = threading.Event()
+
+    def write():
+        number = 0
+        while not done.is_set():
+            number += 1
+            kept.write(f"# {number}\n", {"number": number}, entry("retries"))
+
+    writer = threading.Thread(target=write)
+    kept.write("# 0\n", {"number": 0}, entry("retries"))
+    writer.start()
+    try:
+        seen = [kept.read(entry("retries")) for _ in range(2000)]
+    finally:
+        done.set()
+        writer.join()
+    assert [one for one in seen if one[0] != f"# {one[1]['number']}\n"] == []
 
 
 @pytest.mark.req("K9")
