@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core import StorageError, inside, locked, write_atomically
 from kr_plugins.stores.files import pairs
 from kr_plugins.stores.files.entries import is_report_path
-from kr_plugins.stores.files.reports import readable_text
+from kr_plugins.stores.files.reports import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,17 +26,12 @@ _SPACE = {errno.ENOSPC, errno.EDQUOT}
 _PERMISSION = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
-_TRIES = 20
-"""A reader that meets a writer so often in a row takes what it has."""
-
-
-def _inode(file: Path) -> tuple[int, int] | None:
-    """Which file it is: every write makes a new one."""
+def _as_mapping(evidence: str | None) -> dict[str, Any]:
     try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
+        found = json.loads(evidence or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def utc_now() -> datetime:
@@ -75,28 +70,13 @@ class Folder:
         file = self.report(path)
         if file is None:
             return None
-        for _ in range(
-            _TRIES
-        ):  # a writer may replace the report between the reading of it and of its evidence
-            before = _inode(file)
-            text = readable_text(file)
-            evidence = {} if text is None else self._evidence(file)
-            if _inode(file) == before:
-                break
-        return None if text is None else (text, evidence)
+        report, evidence = pairs.read(file, self._is_ours)
+        text = as_text(report)
+        return None if text is None else (text, _as_mapping(as_text(evidence)))
 
-    def _evidence(self, report: Path) -> dict[str, Any]:
-        # That which waits to follow its report may have done so meanwhile.
-        for file in dict.fromkeys((pairs.current_evidence(report), pairs.evidence_of(report))):
-            is_ours = inside(self.root, file.relative_to(self.root).as_posix())  # and no link that leads out
-            text = readable_text(file) if is_ours else None
-            if text is not None:
-                break
-        try:
-            evidence = json.loads(text or "{}")
-        except (ValueError, RecursionError):
-            return {}
-        return evidence if isinstance(evidence, dict) else {}
+    def _is_ours(self, file: Path) -> bool:
+        # A link that leads out is not.
+        return inside(self.root, file.relative_to(self.root).as_posix()) is not None
 
     # -- writing -----------------------------------------------------------------------------------------
 

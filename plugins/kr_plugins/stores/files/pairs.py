@@ -13,13 +13,16 @@ No further file says so, and no further sync is needed.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import stat
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SUFFIX = ".new"
+_TRIES = 20
 
 
 def evidence_of(report: Path) -> Path:
@@ -33,6 +36,52 @@ def current_evidence(report: Path) -> Path:
     if waiting.exists() and not _staged(report).exists():
         return waiting
     return evidence_of(report)
+
+
+def read(report: Path, may_read: Callable[[Path], bool]) -> tuple[bytes, bytes]:
+    """The bytes of a report and of its evidence, both as one write left them; empty where there is no plain file.
+
+    A reader that meets a writer twenty times in a row takes what it has.
+    """
+    for _ in range(_TRIES):
+        evidence = current_evidence(report)
+        # Both are held open, so that no later file is given the number of either.
+        with _opened(report) as of_report, _opened(evidence) as of_evidence:
+            contents = _content(of_report), _content(of_evidence) if may_read(evidence) else b""
+            # The report last: while it is the same, none but its own evidence is current.
+            evidence_now = _identity(current_evidence(report)) or _identity(evidence_of(report))
+            if _identity(of_evidence) == evidence_now and _identity(of_report) == _identity(report):
+                break
+    return contents
+
+
+@contextmanager
+def _opened(place: Path) -> Iterator[int | None]:
+    try:
+        handle = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for a writer
+    except OSError:
+        yield None
+        return
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _content(handle: int | None) -> bytes:
+    if handle is None or not stat.S_ISREG(os.fstat(handle).st_mode):
+        return b""
+    with open(handle, "rb", closefd=False) as file:
+        return file.read()
+
+
+def _identity(place: Path | int | None) -> tuple[int, int] | None:
+    """Which file it is: every write makes a new one."""
+    try:
+        status = os.stat(place) if place is not None else None  # noqa: PTH116 - also of a handle
+    except OSError:
+        return None
+    return None if status is None else (status.st_dev, status.st_ino)
 
 
 def stage(report: Path, text: str, evidence: str) -> None:

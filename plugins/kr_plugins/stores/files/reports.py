@@ -31,9 +31,16 @@ def readable_text(file: Path) -> str | None:
     """The text of a report, or None if it is gone, empty or not text."""
     try:
         # Anything but a plain file (a pipe, say) might never end.
-        raw = file.read_bytes() if file.is_file() else b""
+        return as_text(file.read_bytes()) if file.is_file() else None
+    except OSError:
+        return None
+
+
+def as_text(raw: bytes) -> str | None:
+    """The text of a report's bytes, or None if there is none in them."""
+    try:
         text = raw.decode("utf-8-sig")
-    except (OSError, UnicodeError):
+    except UnicodeError:
         return None
     return text if text.strip() and "\0" not in text else None
 
