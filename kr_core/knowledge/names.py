@@ -41,11 +41,12 @@ _SPOKEN = {
     "tensorflow": "tensor flow",
 }
 _SEPARATOR = r"[-_. ]?"
+_SEPARATORS = re.compile(r"[-_.]+")
 
 
 def normalise(name: str) -> str:
     """Normalise a distribution's name as PEP 503 does: lower case, runs of `-`, `_` and `.` become `-`."""
-    return re.sub(r"[-_.]+", "-", name.strip()).lower()
+    return _SEPARATORS.sub("-", name.strip()).lower()
 
 
 def spoken_names(distribution: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kr_core.knowledge.lockfiles.parsing import parse_toml
+from kr_core.knowledge.lockfiles.parsing import parse_packages, parse_toml
 from kr_core.knowledge.lockfiles.pins import Pin, Unreadable, string, strings, table, tables
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _PARENTS = 10
 
 def read_lock(text: str, view: View) -> Iterator[Pin]:
     """Read what the nearest member depends on, then all that is locked; a member's name is in its `Cargo.toml`."""
-    data = parse_toml(text)
+    data = parse_packages(text, members=True)
     if data.get("version") not in {None, 1, 2, 3, 4}:
         view.note(f"lock version {data['version']} is not known to KR; what is understood of it is read")
     packages = [each for each in tables(data.get("package")) if string(each.get("name"))]

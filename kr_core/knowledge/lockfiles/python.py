@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kr_core.knowledge.lockfiles.parsing import parse_json, parse_toml
+from kr_core.knowledge.lockfiles.parsing import parse_json, parse_packages, parse_toml
 from kr_core.knowledge.lockfiles.pins import Pin, string, table, tables
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _MAIN_GROUPS = frozenset({"main", "default"})
 
 def read_poetry(text: str, view: View) -> Iterator[Pin]:
     """Read `poetry.lock`; markers choose among several versions of a package (written since Poetry 2)."""
-    data = parse_toml(text)
+    data = parse_packages(text, members=False)
     _check(view, table(data.get("metadata")).get("lock-version"), "12")
     for package in tables(data.get("package")):
         markers = package.get("markers")
@@ -30,7 +30,7 @@ def read_poetry(text: str, view: View) -> Iterator[Pin]:
 
 def read_pdm(text: str, view: View) -> Iterator[Pin]:
     """Read `pdm.lock`."""
-    data = parse_toml(text)
+    data = parse_packages(text, members=False)
     _check(view, table(data.get("metadata")).get("lock_version"), "34")
     for package in tables(data.get("package")):
         yield from _pin(

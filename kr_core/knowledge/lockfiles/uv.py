@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from kr_core.knowledge.lockfiles.parsing import parse_toml
+from kr_core.knowledge.lockfiles.parsing import parse_packages
 from kr_core.knowledge.lockfiles.pins import Pin, string, strings, table, tables
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def read(text: str, view: View) -> Iterator[Pin]:
 
     Of several versions of one package (forks of the resolution), markers choose.
     """
-    data = parse_toml(text)
+    data = parse_packages(text, members=True)
     if data.get("version") not in {None, 1}:
         view.note(f"lock version {data['version']} is not known to KR; what is understood of it is read")
     packages = [each for each in tables(data.get("package")) if string(each.get("name"))]
