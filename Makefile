@@ -77,14 +77,14 @@ clean:
 	@set -e; \
 	if command -v uv >/dev/null 2>&1; then \
 		echo "setting up .venv with uv"; \
-		uv sync --frozen --quiet; \
+		uv sync --frozen --quiet --extra all; \
 	else \
 		$(FIND_PYTHON); \
 		echo "setting up .venv with $$python and pip; this takes a minute"; \
 		"$(BIN)/python" -c 'import pip; $(SUITABLE)' >/dev/null 2>&1 || "$$python" -m venv --clear .venv; \
 		"$(BIN)/python" -m pip install --quiet --upgrade "pip>=25.1"; \
 		"$(BIN)/python" tools/constraints.py > .venv/constraints.txt; \
-		"$(BIN)/python" -m pip install --quiet --constraint .venv/constraints.txt --group dev --editable .; \
+		"$(BIN)/python" -m pip install --quiet --constraint .venv/constraints.txt --group dev --editable ".[all]"; \
 	fi; \
 	touch $@
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kr_core.errors import ConfigError as ConfigError
     from kr_core.errors import KRError as KRError
     from kr_core.errors import PluginError as PluginError
+    from kr_core.errors import RequestError as RequestError
     from kr_core.errors import StorageError as StorageError
     from kr_core.evidence.answering import COVERED as COVERED
     from kr_core.evidence.answering import FULLY as FULLY
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kr_core.hookspecs import Settings as Settings
     from kr_core.hookspecs import Setup as Setup
     from kr_core.hookspecs import hookimpl as hookimpl
+    from kr_core.installed import require as require
     from kr_core.knowledge.distributions import Distribution as Distribution
     from kr_core.knowledge.distributions import import_names as import_names
     from kr_core.knowledge.identity import fold_name as fold_name
@@ -47,17 +49,23 @@ if TYPE_CHECKING:
     from kr_core.model import Finding as Finding
     from kr_core.model import Level as Level
     from kr_core.model import Outcome as Outcome
+    from kr_core.model import Page as Page
     from kr_core.model import Passage as Passage
+    from kr_core.model import Program as Program
     from kr_core.model import Report as Report
     from kr_core.model import ResearchQuery as ResearchQuery
     from kr_core.model import ResearchRequest as ResearchRequest
     from kr_core.model import ResearchResult as ResearchResult
     from kr_core.model import Score as Score
+    from kr_core.model import ToolResult as ToolResult
     from kr_core.model import Value as Value
     from kr_core.model import new_id as new_id
+    from kr_core.net.bodies import json_of as json_of
     from kr_core.pipeline import Pipeline as Pipeline
     from kr_core.pipeline import Research as Research
+    from kr_core.protocols import Cache as Cache
     from kr_core.protocols import Candidates as Candidates
+    from kr_core.protocols import Exchange as Exchange
     from kr_core.protocols import Flaw as Flaw
     from kr_core.protocols import Journal as Journal
     from kr_core.protocols import Kept as Kept
@@ -65,6 +73,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import LogRecord as LogRecord
     from kr_core.protocols import Moved as Moved
     from kr_core.protocols import Project as Project
+    from kr_core.protocols import Rate as Rate
     from kr_core.protocols import Rebuilt as Rebuilt
     from kr_core.protocols import Renderer as Renderer
     from kr_core.protocols import Repairable as Repairable
@@ -89,7 +98,13 @@ if TYPE_CHECKING:
     INDEX_FORMAT, build_index, render_template = _FORMAT, _build, _render
 
 _HOMES: dict[str, dict[str, str]] = {
-    "kr_core.errors": {"ConfigError": "", "KRError": "", "PluginError": "", "StorageError": ""},
+    "kr_core.errors": {
+        "RequestError": "",
+        "ConfigError": "",
+        "KRError": "",
+        "PluginError": "",
+        "StorageError": "",
+    },
     "kr_core.hookspecs": {
         "CONTRACT_VERSION": "",
         "Provider": "",
@@ -98,7 +113,9 @@ _HOMES: dict[str, dict[str, str]] = {
         "hookimpl": "",
     },
     "kr_core.protocols": {
+        "Cache": "",
         "Candidates": "",
+        "Exchange": "",
         "Flaw": "",
         "Journal": "",
         "Kept": "",
@@ -106,6 +123,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "LogRecord": "",
         "Moved": "",
         "Project": "",
+        "Rate": "",
         "Rebuilt": "",
         "Renderer": "",
         "Repairable": "",
@@ -130,15 +148,19 @@ _HOMES: dict[str, dict[str, str]] = {
         "Finding": "",
         "Level": "",
         "Outcome": "",
+        "Page": "",
         "Passage": "",
+        "Program": "",
         "Report": "",
         "ResearchQuery": "",
         "ResearchRequest": "",
         "ResearchResult": "",
         "Score": "",
+        "ToolResult": "",
         "Value": "",
         "new_id": "",
     },
+    "kr_core.installed": {"require": ""},
     "kr_core.files": {"locked": "", "make_state_folder": "", "write_atomically": ""},
     "kr_core.text": {"content_words": ""},
     "kr_core.knowledge.identity": {"fold_name": "", "inside": "", "report_path": ""},
@@ -146,6 +168,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.knowledge.versions": {"gap": ""},
     "kr_core.knowledge.distributions": {"Distribution": "", "import_names": ""},
     "kr_core.knowledge.project": {"LocalProject": "", "is_python": ""},
+    "kr_core.net.bodies": {"json_of": ""},
     "kr_core.search.index": {"INDEX_FORMAT": "FORMAT", "PassageIndex": "", "build_index": "build"},
     "kr_core.search.passages": {"IndexedPassage": ""},
     "kr_core.search.ranking": {

@@ -3,7 +3,8 @@
     KRError
     |-- ConfigError    wrong use or configuration        exit code 2
     |-- PluginError    a plugin cannot be loaded or built  exit code 3
-    `-- StorageError   what must not be lost cannot be kept  exit code 1
+    |-- StorageError   what must not be lost cannot be kept  exit code 1
+    `-- RequestError   nobody outside answered           never reaches the caller
 
 A source that fails raises none of these to the caller: it becomes a typed outcome.
 """
@@ -47,3 +48,19 @@ class StorageError(KRError):
     """The journal or another store of record cannot be read or written."""
 
     exit_code = 1
+
+
+class RequestError(KRError):
+    """What was asked outside the machine was not answered.
+
+    Args:
+        outcome: of which kind that is: a value of `kr_core.Outcome`, such as `timeout` or `bad_answer`. A source may let
+            the error pass, and its consultation has this outcome.
+        what: what is wrong.
+        where: what was asked.
+        todo: what the reader can do about it.
+    """
+
+    def __init__(self, outcome: str, what: str, *, where: str = "", todo: str = "") -> None:
+        super().__init__(what, where=where, todo=todo)
+        self.outcome = outcome

@@ -11,6 +11,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.errors import PluginError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from importlib.metadata import Distribution
@@ -71,6 +73,18 @@ class InstalledPlugin(NamedTuple):
         from pathlib import Path
 
         return PathDistribution(Path(self.metadata))
+
+
+def require(module: str, extra: str) -> None:
+    """See that an optional library is there, without importing it.
+
+    Raises:
+        PluginError: it is not installed; with the command that installs it.
+    """
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise PluginError(f"needs {module}, which is not installed", todo=f'pip install "kr-core[{extra}]"')
 
 
 def installed() -> list[InstalledPlugin]:

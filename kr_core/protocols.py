@@ -12,15 +12,29 @@ if TYPE_CHECKING:
     import inspect
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
+    from contextlib import AbstractAsyncContextManager
     from datetime import date
     from pathlib import Path
 
     import httpx
 
-    from kr_core.model import Draft, Entry, Event, Finding, Report, ResearchQuery, Score
+    from kr_core.model import (
+        Draft,
+        Entry,
+        Event,
+        Finding,
+        Page,
+        Program,
+        Report,
+        ResearchQuery,
+        Score,
+        ToolResult,
+    )
 
 __all__ = [
+    "Cache",
     "Candidates",
+    "Exchange",
     "Flaw",
     "Journal",
     "Kept",
@@ -28,6 +42,7 @@ __all__ = [
     "LogRecord",
     "Moved",
     "Project",
+    "Rate",
     "Rebuilt",
     "Renderer",
     "Repairable",
@@ -48,6 +63,38 @@ class Project(Protocol):
         """The version in use and the file or environment it was read from, or None where unknown."""
 
 
+class Rate(NamedTuple):
+    """At most so many requests in so many seconds, over all questions that are asked at once."""
+
+    calls: int
+    seconds: float
+
+
+class Cache(Protocol):
+    """What a source remembers on disk, apart from other sources; it may forget anything at any time.
+
+    Values are plain data, as JSON has it.
+    """
+
+    async def get(self, key: str) -> Any:
+        """The value kept under a key; None if there is none, or its time is over."""
+
+    async def set(self, key: str, value: Any, seconds: float) -> None:
+        """Keep a value for so many seconds."""
+
+
+class Exchange(Protocol):
+    """One request that does not go through `http`: what its source says of it, for the event."""
+
+    status: int | None
+    """The HTTP status of the answer."""
+    received: int
+    """Bytes of the answer."""
+
+    def was_sent(self) -> None:
+        """The request is on its way: from now on the consultation costs a call."""
+
+
 class SourceContext(Protocol):
     """What a source is handed with each question."""
 
@@ -59,7 +106,62 @@ class SourceContext(Protocol):
 
     @property
     def http(self) -> httpx.AsyncClient:
-        """The shared HTTP client; closed by the engine."""
+        """The shared HTTP client; closed by the engine.
+
+        It sends again what failed in passing, honours `Retry-After`, keeps to the source's rate, leaves alone a host that
+        keeps failing, reads no answer beyond 8 MB, and makes one event of each request. It follows no redirect.
+        """
+
+    @property
+    def cache(self) -> Cache:
+        """What the source remembers from one question to the next."""
+
+    def exchange(
+        self, host: str, method: str, url: str, sent: str = "", *, limited: bool = True
+    ) -> AbstractAsyncContextManager[Exchange]:
+        """One request that does not go through `http`: it has its turn, its circuit and its event all the same.
+
+        Args:
+            host: whose circuit it is (`mcp.example.org:443`).
+            method: `tools/call` and the like.
+            url: where it goes; for the event.
+            sent: what is told there; for the event, without what looks like a secret.
+            limited: whether it takes a turn of the source's rate.
+
+        Raises:
+            httpx.ConnectError: the host is left alone for now, or there is no turn before the deadline.
+        """
+
+    async def fetch(self, url: str, *, allow_hosts: Sequence[str] = ()) -> Page:
+        """One page of the web, fetched safely: from the public internet alone, bounded, as its robots.txt allows.
+
+        Args:
+            url: where it is; http or https.
+            allow_hosts: `host` or `host:port`, as they stand in URLs, that may be fetched although they are private.
+
+        Raises:
+            RequestError: it must not be fetched, or could not be; its `outcome` says of which kind that is.
+        """
+
+    async def call_tool(
+        self,
+        server: str | Program,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        headers: Mapping[str, str] = ...,
+    ) -> ToolResult:
+        """One call of a tool of an MCP server; needs the extra `mcp`.
+
+        Args:
+            server: a streamable-HTTP address, or the program to start.
+            tool: the tool's name.
+            arguments: what it is called with.
+            headers: sent with each HTTP request.
+
+        Raises:
+            RequestError: it could not be called; its `outcome` says of which kind that is.
+        """
 
 
 class Source(Protocol):
@@ -75,6 +177,13 @@ class Source(Protocol):
 
         Whatever is raised becomes the outcome `unavailable` and a note; it never reaches the caller.
         """
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """A source that may send only so often."""
+
+    rate: Rate
 
 
 @runtime_checkable

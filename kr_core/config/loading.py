@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kr_core.config.documents import Document, KeyPath
+    from kr_core.model import Egress
 
 __all__ = ["Config", "given", "load"]
 
@@ -83,6 +84,11 @@ class Config:
         """
         entry = self.settings.plugins.get(name)
         return {} if entry is None else copy.deepcopy(entry.model_extra or {})
+
+    def egress_of(self, name: str) -> Egress:
+        """What may leave the machine for a source or an instance of one."""
+        entry = self.settings.plugins.get(name)
+        return "question" if entry is None else entry.egress
 
 
 def _takes_env(value: Any) -> bool:

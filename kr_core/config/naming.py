@@ -9,13 +9,24 @@ if TYPE_CHECKING:
 
     from kr_core.config.documents import KeyPath
 
-__all__ = ["DEFAULT_CHAIN", "DEFAULT_LOGS", "SINGLE", "Named", "dotted", "named_in", "plugin_of"]
+__all__ = [
+    "DEFAULT_CHAIN",
+    "DEFAULT_LOGS",
+    "MCP_SOURCES",
+    "SINGLE",
+    "Named",
+    "dotted",
+    "named_in",
+    "plugin_of",
+]
 
 SINGLE = {"store": "files", "journal": "sqlite", "scorer": "evidence", "renderer": "markdown"}
 """The kinds of which there is exactly one, with its name where none is configured."""
 DEFAULT_LOGS = ("jsonl",)
 DEFAULT_CHAIN = ("installed_docs", "context7", "deepwiki", "web_search")
 """The sources asked where none are configured, as far as they are installed."""
+MCP_SOURCES = frozenset({"context7", "deepwiki", "mcp"})
+"""The plugins that stand for MCP servers: `fallback_if_mcp_unavailable` takes over from them."""
 
 
 class Named(NamedTuple):

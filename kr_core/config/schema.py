@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from kr_core.config.naming import DEFAULT_LOGS, SINGLE
-from kr_core.model import Tier
+from kr_core.model import Egress, Tier
 
 __all__ = [
     "LATER",
@@ -43,7 +43,6 @@ LATER = frozenset(
 """Keys that this version does not have yet; to pass over them in silence would promise what is not done."""
 
 NO_EFFECT = (
-    "knowledge_research.fallback_if_mcp_unavailable",
     "knowledge_research.escalate_below",
     "knowledge_research.agent",
     "role_mapping.knowledge_researcher_persona",
@@ -210,6 +209,10 @@ class PluginEntry(_Section):
 
     use: Name | None = None
     """The plugin of which this is an instance under a name of its own. Not set: the name is the plugin's."""
+    egress: Egress = "question"
+    """What may leave the machine for a source: `names` (framework, version, topic and tags), `question` (without code),
+    or `code` (the question with its code). Secrets are redacted from all of it.
+    """
 
 
 def _empty_is_no_settings(value: Any) -> Any:

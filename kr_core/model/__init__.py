@@ -15,7 +15,9 @@ from kr_core.model.evidence import (
     Score,
 )
 from kr_core.model.knowledge import SKELETON_MARK, STALE_MARK, Attribution, Entry, EntryStatus, Report
+from kr_core.model.outside import Page, Program, ToolResult
 from kr_core.model.research import (
+    Egress,
     Fault,
     Match,
     ResearchQuery,
@@ -37,6 +39,7 @@ __all__ = [
     "Claim",
     "CodeExample",
     "Draft",
+    "Egress",
     "Entry",
     "EntryStatus",
     "Event",
@@ -45,8 +48,10 @@ __all__ = [
     "Level",
     "Match",
     "Outcome",
+    "Page",
     "Passage",
     "PassageKind",
+    "Program",
     "Report",
     "ResearchQuery",
     "ResearchRequest",
@@ -56,6 +61,7 @@ __all__ = [
     "SourceConsulted",
     "Status",
     "Tier",
+    "ToolResult",
     "Value",
     "new_id",
 ]

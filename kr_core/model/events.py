@@ -95,6 +95,24 @@ class SourceFinished(TypedDict):
     passages: int
     reason: str
     url: str | None
+    remembered: bool
+    """Whether it is an answer of the last day, for which nothing was sent."""
+
+
+class SourceRequest(TypedDict):
+    """A request left the machine, or was to; `sent` is what it told, without what looks like a secret.
+
+    `status` is the HTTP status of the answer, `received` its bytes; `error` is empty where it was answered.
+    """
+
+    source: str
+    method: str
+    url: str
+    sent: str
+    status: int | None
+    received: int
+    seconds: float
+    error: str
 
 
 class SourceSaid(TypedDict):
@@ -212,6 +230,7 @@ EVENTS: dict[str, type] = {
     "lookup.finished": LookupFinished,
     "route.finished": RouteFinished,
     "source.started": SourceStarted,
+    "source.request": SourceRequest,
     "source.said": SourceSaid,
     "source.finished": SourceFinished,
     "index.progress": IndexProgress,

@@ -100,7 +100,11 @@ class Passage(Value):
     """The version that the text is about, as its citation shows it."""
     official: bool = False
     """Whether the text is the authority on its subject: the maker's documentation, or the team's own rules. Of what is not,
-    KR's scorer `evidence` rates no answer better than `low`."""
+    KR's scorer `evidence` rates no answer better than `medium`, and than `low` where it stands in one place alone
+    (`agreement`)."""
+    agreement: int = 1
+    """In how many independent places the same stands, this one counted; copies and mirrors are one place. A text that is
+    made from the maker's own material counts as two. Of what is not official, only this lifts an answer to `medium`."""
     coverage: float = 0.0
     """Share of the question's words, weighted by rarity, that the passage holds; 0-1. From 0.4 on the passage is about the
     question, and no further source is asked (unless `sufficient_at` wants more). At 0 KR measures it, by the plain

@@ -12,6 +12,8 @@ from kr_core.model.evidence import Citation, Level
 Status = Literal["success", "partial", "cache-hit", "degraded", "budget-exhausted", "timeout", "failure"]
 SourceStatus = Literal["success", "unavailable", "timeout", "skipped"]
 Tier = Literal["full", "topic", "tags"]
+Egress = Literal["names", "question", "code"]
+"""What may leave the machine: framework, version, topic and tags; also the question, without code; all of it."""
 
 
 class ResearchQuery(Value):

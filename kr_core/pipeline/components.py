@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.config.naming import DEFAULT_CHAIN
+from kr_core.config.naming import DEFAULT_CHAIN, MCP_SOURCES
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
+from kr_core.pipeline.outside import Outside
 from kr_core.printable import printable
 from kr_core.protocols import Selective
 from kr_core.registry import Registry
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from kr_core.config import Config
     from kr_core.knowledge.project import LocalProject
-    from kr_core.model import ResearchQuery
+    from kr_core.model import Egress, ResearchQuery
     from kr_core.pipeline.handed import Given
     from kr_core.protocols import Journal, Log, Renderer, Scorer, Source, Store
 
@@ -33,6 +35,12 @@ class Link(NamedTuple):
     build: Callable[[], Source]
     built: bool = False
     """Whether `build` only hands over what is there already, and so may be called in the event loop."""
+    egress: Egress = "question"
+    """What may leave the machine, where the source is external."""
+    identity: str = ""
+    """What its answers are remembered under; empty where they are not, since nobody knows what an object is."""
+    mcp: bool = False
+    """Whether it stands for an MCP server, for which another source may take over."""
 
 
 class Components:
@@ -101,6 +109,11 @@ class Components:
                 notes.append(f"log {name}: {error}")
         return logs, notes
 
+    @cached_property
+    def outside(self) -> Outside:
+        """What all consultations share."""
+        return Outside(self._cache_folder / "answers")
+
     @property
     def default_chain(self) -> bool:
         """Whether nobody said which sources to ask."""
@@ -124,8 +137,26 @@ class Components:
         links = [self._link(name) for name in DEFAULT_CHAIN if name in installed]
         return tuple(link for link in links if self._knows(link, query))
 
+    def fallback(self) -> Link | None:
+        """The source that takes over where no MCP source of the chain can be reached; only a configuration has one."""
+        name = self.config.settings.knowledge_research.fallback_if_mcp_unavailable
+        return None if name is None or self._given.sources is not None else self._link(name)
+
     def _link(self, name: str) -> Link:
-        return Link(printable(name), lambda: self.registry.build("source", name))
+        plugin = self.config.plugin_of(name)
+        return Link(
+            printable(name),
+            lambda: self.registry.build("source", name),
+            egress=self.config.egress_of(name),
+            identity=self._identity(name, plugin),
+            mcp=plugin in MCP_SOURCES,
+        )
+
+    def _identity(self, name: str, plugin: str) -> str:
+        """Plugin, version and settings; the project too, since settings may name files and programs in it."""
+        versions = [one.shipped_by for one in self.registry.installed() if one.name == plugin]
+        what = [name, plugin, versions, self.config.plugin_settings(name), str(self.config.root)]
+        return json.dumps(what, sort_keys=True, default=str)
 
     def _knows(self, link: Link, query: ResearchQuery) -> bool:
         try:
@@ -136,18 +167,23 @@ class Components:
         except BaseException:
             return True  # its fault is told when its turn comes
 
-    def _setup(self, name: str) -> Setup:
+    @cached_property
+    def _cache_folder(self) -> Path:
         import platformdirs
 
+        return Path(
+            self.config.environ.get("KR_CACHE_DIR") or platformdirs.user_cache_dir("kr", appauthor=False)
+        )
+
+    def _setup(self, name: str) -> Setup:
         from kr_core.templating import search_folders
 
-        cache = self.config.environ.get("KR_CACHE_DIR") or platformdirs.user_cache_dir("kr", appauthor=False)
         return Setup(
             name=name,
             project=self.project,
             knowledge_base=self.config.knowledge_base,
             state_folder=self.config.state_folder,
-            cache_folder=Path(cache),
+            cache_folder=self._cache_folder,
             template_folders=search_folders(self.config.root),
             today=self.today,
             max_entries=self.config.settings.knowledge_research.max_entries,
@@ -157,6 +193,8 @@ class Components:
 
     def close(self) -> None:
         """Wait until everything said is durable, and let go of the journal; one that was given stays the caller's."""
+        if "outside" in self.__dict__:
+            self.outside.close()
         if "journal" in self.__dict__ and self._given.journal is None:
             self.journal.close()
 

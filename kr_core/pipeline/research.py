@@ -266,6 +266,7 @@ class Inquiry:
             self._request.query,
             self._components.project,
             self._budget,
+            self._components.outside,
             self._run.emit,
             sufficient=self._sufficient,
             timeout_seconds=None if limit is None else float(limit),
@@ -273,8 +274,16 @@ class Inquiry:
             run=self._run.id if after is None else f"{self._run.id}:again",
             earlier={entry.name: entry for entry in ended if entry.line.status != "timeout"},
             lenient=self._components.under_bmad,
+            remembered=not (self._request.refresh or self._is_stale),
+            fallback=self._components.fallback(),
         )
         return await walk.go()
+
+    @property
+    def _is_stale(self) -> bool:
+        """Whether this is the new research for a stale entry, which wants new answers."""
+        match = self._found.match
+        return self._found.state == "stale" and match is not None and match.stale
 
     def _run_timeout(self) -> str:
         return f"run: timeout after {self._settings.defaults.agent_timeout_seconds.knowledge_research} s"

@@ -89,6 +89,12 @@ def _in_executor(work: Callable[[], Result]) -> asyncio.Future[Result]:
     return asyncio.get_running_loop().run_in_executor(None, contextvars.copy_context().run, work)
 
 
+def heard(task: asyncio.Future[Any]) -> None:
+    """Take notice of how it ended; what was dropped may fail while nobody waits for it."""
+    if not task.cancelled():
+        task.exception()
+
+
 def apart(work: Callable[[], Result]) -> asyncio.Future[Result]:
     """Begin work that may never end, in a thread for which nobody waits: neither the loop at its close nor Python."""
     done: Future[Result] = Future()

@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from kr_core.model import Finding, Outcome, Passage, ResearchQuery
-from kr_core.pipeline.chain import ABSOLUTE
 from kr_core.pipeline.running import run
+from kr_core.pipeline.vetting import ABSOLUTE
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
 from kr_core.testing.plugin import PluginContract
@@ -47,12 +47,14 @@ class SourceContract(PluginContract):
         known: a question that the source answers from what `prepare` lays out, or from what `respond` says.
         unknown: a question about which it has nothing.
         framework: what both questions are about.
+        mcp_server: an `mcp.server.MCPServer` that answers in place of every MCP server, for a source that calls one.
     """
 
     noun = "source"
     known: ClassVar[str]
     unknown: ClassVar[str]
     framework: ClassVar[str] = "example"
+    mcp_server: ClassVar[Any] = None
 
     def respond(self, request: httpx.Request) -> httpx.Response:
         """Answer a request as the service would; a contract sends none to the network."""
@@ -298,7 +300,7 @@ class SourceContract(PluginContract):
             question=question,
         )
         deadline = asyncio.get_running_loop().time() + seconds
-        async with context_in(project, deadline, transport) as context:
+        async with context_in(project, deadline, transport, self.mcp_server) as context:
             return await source.query(query, context)
 
     def _attempt(

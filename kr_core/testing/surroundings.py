@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from kr_core.hookspecs import NOUNS, Provider, Setup
 from kr_core.installed import InstalledPlugin
 from kr_core.knowledge.project import LocalProject
+from kr_core.pipeline.context import Context
+from kr_core.pipeline.outside import Outside
 from kr_core.templating import search_folders
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
     import httpx
@@ -52,31 +54,23 @@ def build(module: str, noun: str, settings: Mapping[str, Any], project: Path) ->
     return provider.build(made, setup_for(project, module.partition(":")[0].rpartition(".")[2]))
 
 
-class Context:
-    """What a source is handed with a question (`kr_core.SourceContext`); no request leaves the machine.
+@asynccontextmanager
+async def context_in(
+    project: Path, deadline: float, transport: httpx.AsyncBaseTransport, mcp_server: Any = None
+) -> AsyncIterator[Context]:
+    """What a source is handed with a question in this project; no request leaves the machine.
 
     Args:
         project: the project root.
         deadline: in the event loop's time.
         transport: what answers the requests.
+        mcp_server: what answers calls of MCP tools: an `mcp.server.MCPServer`.
     """
-
-    def __init__(self, project: Path, deadline: float, transport: httpx.AsyncBaseTransport) -> None:
-        import httpx
-
-        self.project = setup_for(project, "").project
-        self.deadline = deadline
-        self.emit: Callable[[str, dict[str, Any]], None] = lambda _kind, _data: None
-        self.http = httpx.AsyncClient(transport=transport)
-
-
-@asynccontextmanager
-async def context_in(
-    project: Path, deadline: float, transport: httpx.AsyncBaseTransport
-) -> AsyncIterator[Context]:
-    """A context whose client is closed at the end, as the engine does."""
-    context = Context(project, deadline, transport)
+    setup = setup_for(project, "tried")
+    outside = Outside(setup.cache_folder / "answers", transport, mcp_server)
+    context = Context(setup.project, lambda _kind, _data: None, deadline, outside, setup.name)
     try:
         yield context
     finally:
-        await context.http.aclose()
+        await context.close()
+        outside.close()

@@ -11,12 +11,13 @@ import kr_core
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 PUBLIC = """
-Attribution COVERED Candidates CONTRACT_VERSION Citation Claim CodeExample ConfigError Distribution Draft EVENTS Entry
-EntryStatus Event FULLY Finding Flaw INDEX_FORMAT IndexedPassage Journal KRError Kept Level LocalProject Log LogRecord Moved Outcome
-Passage PassageIndex Pipeline PluginError Project Provider Ranked Rebuilt Renderer Repairable Report Research ResearchQuery
-ResearchRequest ResearchResult SKELETON_MARK STAGES STALE_MARK Score Scorer Settings Setup Source SourceContext StorageError
-Store Term TopicIndex Value __version__ answered build_index closest_name content_words fold_name gap hookimpl import_names inside
-is_python locked make_state_folder new_id question_terms rank render_template report_path telling_parameters write_atomically yamltext
+__version__ answered Attribution build_index Cache Candidates Citation Claim closest_name CodeExample ConfigError content_words
+CONTRACT_VERSION COVERED Distribution Draft Entry EntryStatus Event EVENTS Exchange Finding Flaw fold_name FULLY gap hookimpl
+import_names INDEX_FORMAT IndexedPassage inside is_python Journal json_of Kept KRError Level LocalProject locked Log LogRecord
+make_state_folder Moved new_id Outcome Page Passage PassageIndex Pipeline PluginError Program Project Provider question_terms rank
+Ranked Rate Rebuilt render_template Renderer Repairable Report report_path RequestError require Research ResearchQuery
+ResearchRequest ResearchResult Score Scorer Settings Setup SKELETON_MARK Source SourceContext STAGES STALE_MARK StorageError Store
+telling_parameters Term ToolResult TopicIndex Value write_atomically yamltext
 """
 
 

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 from kr_core import Finding, LocalProject, ResearchQuery, yamltext
 from kr_core.knowledge.topics import topic_and_tags
 from kr_core.pipeline import reporting
-from kr_core.pipeline.chain import Context
+from kr_core.pipeline.context import Context
+from kr_core.pipeline.outside import Outside
 from kr_plugins.scorers.evidence import Evidence
 from kr_plugins.sources.installed_docs import InstalledDocs
 
@@ -85,7 +86,9 @@ def ask(source: InstalledDocs, project: LocalProject, entry: dict[str, Any]) -> 
 
 
 async def _consult(source: InstalledDocs, project: LocalProject, query: ResearchQuery) -> Finding:
-    context = Context(project, lambda _kind, _data: None, asyncio.get_running_loop().time() + 120)
+    deadline = asyncio.get_running_loop().time() + 120
+    outside = Outside(Path(tempfile.gettempdir()))  # which it does not use: it is on the machine
+    context = Context(project, lambda _kind, _data: None, deadline, outside, "installed_docs")
     return await source.query(query, context)
 
 

@@ -19,7 +19,7 @@ class Evidence:
     """Scores by coverage of the question, kind of source, code example and version.
 
     `high` (80-100) asks for official documentation of the version in use that covers the question and shows code;
-    `medium` (50-79) for official documentation that covers it; all else is `low`.
+    `medium` (50-79) for official documentation that covers it, or for independent places that agree; all else is `low`.
     """
 
     def score(self, query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> Score:
@@ -30,7 +30,13 @@ class Evidence:
         share = round(100 * found.coverage)
         reasons = [f"the first passage holds {share} % of what was asked, weighted by rarity"]
         official = draft.citations[0].official
-        reasons.append("official documentation" if official else "not official documentation")
+        agreement = _agreement(draft, findings)
+        if official:
+            reasons.append("official documentation")
+        elif agreement > 1:
+            reasons.append(f"not official documentation, but {agreement} independent places agree")
+        else:
+            reasons.append("not official documentation")
         cap = 100
         if found.missing:
             reasons.append(f"nothing was found about: {', '.join(found.missing[:5])}")
@@ -38,7 +44,7 @@ class Evidence:
             cap = min(cap, MEDIUM - 1)
             reasons.append("too little of the question is covered")
         if not official:
-            cap = min(cap, MEDIUM - 1)
+            cap = min(cap, HIGH - 1 if agreement > 1 else MEDIUM - 1)
         if draft.summary_code:
             reasons.append("a code example from the documentation")
         else:
@@ -51,17 +57,30 @@ class Evidence:
             reasons.append(f"read in {read}, asked about {query.framework_version}")
         elif read:
             reasons.append(f"read in the version in use, {read}")
-        value = min(cap, self._value(found.coverage, code=bool(draft.summary_code), official=official))
+        backed = official or agreement > 1
+        value = min(cap, self._value(found.coverage, code=bool(draft.summary_code), backed=backed))
         return Score(score=value, level=_level(value), reasons=tuple(reasons))
 
     @staticmethod
-    def _value(coverage: float, *, code: bool, official: bool) -> int:
+    def _value(coverage: float, *, code: bool, backed: bool) -> int:
         """0-100: up to 49 below `COVERED`, up to 79 below `FULLY` or without code, and from 80 above with code."""
-        if coverage < COVERED or not official:
+        if coverage < COVERED or not backed:
             return round((MEDIUM - 1) * min(1.0, coverage / COVERED))
         if coverage < FULLY or not code:
             return round(MEDIUM + (HIGH - 1 - MEDIUM) * min(1.0, (coverage - COVERED) / (1 - COVERED) * 2))
         return round(HIGH + (100 - HIGH) * (coverage - FULLY) / (1 - FULLY))
+
+
+def _agreement(draft: Draft, findings: Sequence[tuple[str, Finding]]) -> int:
+    """In how many independent places stands what is cited first."""
+    cited = draft.citations[0]
+    places = [
+        passage.agreement
+        for source, finding in findings
+        for passage in finding.passages
+        if (source, passage.url) == (cited.source, cited.url) and passage.locate(cited.quote) == cited.locator
+    ]
+    return max(places, default=1)
 
 
 def _level(value: int) -> Level:

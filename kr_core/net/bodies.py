@@ -1,0 +1,94 @@
+"""The body of an answer, whole and bounded: neither an endless one nor a gzip bomb fills the memory."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from kr_core.errors import RequestError
+from kr_core.model import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable
+
+    import httpx
+
+ACCEPTED = "gzip, deflate"
+"""Encodings that can be unpacked bit by bit, and so stopped."""
+_STEP = 65_536
+
+
+async def read(response: httpx.Response, most: int) -> bytes:
+    """The decoded body of a response that is being streamed.
+
+    Args:
+        response: its headers are there; its stream is raw.
+        most: bytes, decoded.
+
+    Raises:
+        RequestError: it is longer, or cannot be decoded.
+        httpx.TransportError: the connection broke.
+    """
+    if response.is_stream_consumed:  # made in the program itself, it is there already
+        if len(response.content) > most:
+            raise _too_long(most)
+        return response.content
+    length = response.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and int(length) > most:
+        raise _too_long(most)
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding in {"", "identity"}:
+        return await _plain(response.aiter_raw(), most)
+    if encoding in {"gzip", "x-gzip", "deflate"}:
+        return await _unpacked(response.aiter_raw(), most)
+    raise RequestError(
+        Outcome.bad_answer, f"the answer is packed as {encoding[:40]}, which was not asked for"
+    )
+
+
+async def _plain(chunks: AsyncIterable[bytes], most: int) -> bytes:
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > most:
+            raise _too_long(most)
+    return bytes(body)
+
+
+async def _unpacked(chunks: AsyncIterable[bytes], most: int) -> bytes:
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or zlib, as its head says
+    body = bytearray()
+    try:
+        async for chunk in chunks:
+            rest = chunk
+            while rest and not unpacker.eof:
+                body += unpacker.decompress(rest, _STEP)
+                rest = unpacker.unconsumed_tail
+                if len(body) > most:
+                    raise _too_long(most)
+        body += unpacker.flush()
+    except zlib.error as error:
+        raise RequestError(Outcome.bad_answer, f"the answer cannot be unpacked: {error}") from error
+    if not unpacker.eof:
+        raise RequestError(Outcome.bad_answer, "the packed answer ends too early")
+    return bytes(body)
+
+
+def _too_long(most: int) -> RequestError:
+    return RequestError(Outcome.bad_answer, f"the answer is longer than {most / 2**20:g} MB")
+
+
+def json_of(response: httpx.Response) -> Any:
+    """The JSON value of an answer.
+
+    Raises:
+        RequestError: it is no JSON, or nested too deeply to be read.
+    """
+    try:
+        return json.loads(response.content)
+    except RecursionError:
+        raise RequestError(Outcome.bad_answer, "the answer is JSON nested too deeply") from None
+    except ValueError as error:
+        kind = response.headers.get("content-type", "no type")
+        raise RequestError(Outcome.bad_answer, f"the answer is no JSON ({kind[:60]}): {error}") from None

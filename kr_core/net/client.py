@@ -1,0 +1,81 @@
+"""The HTTP client that a source is handed: an `httpx.AsyncClient` whose requests are retried, bounded and on record."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import httpx
+
+from kr_core.net import bodies
+from kr_core.net.retrying import ATTEMPTS, wait_after_answer, wait_after_error
+
+if TYPE_CHECKING:
+    from kr_core.net.line import Line
+
+MOST_BYTES = 8 * 2**20
+"""Of one answer, decoded."""
+_TIMEOUT = httpx.Timeout(30.0, connect=10.0)
+"""For each step of a request; the deadline of the consultation holds as well."""
+_DECODED = {"content-encoding", "content-length", "transfer-encoding"}
+_LEAST_SECONDS = 0.1
+"""There is no use in coming back with less than this left."""
+
+
+def client(line: Line, user_agent: str) -> httpx.AsyncClient:
+    """A client that sends through this line; close it with the line."""
+    headers = {"User-Agent": user_agent, "Accept-Encoding": bodies.ACCEPTED}
+    return httpx.AsyncClient(
+        transport=_Transport(line), headers=headers, timeout=_TIMEOUT, follow_redirects=False
+    )
+
+
+class _Transport(httpx.AsyncBaseTransport):
+    """Answers come whole: so a connection that breaks in the middle of one is a reason to ask again."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        for attempt in range(1, ATTEMPTS):
+            try:
+                response = await self._sent(request)
+            except httpx.TransportError as error:
+                wait = wait_after_error(request, error, attempt)
+                if not self._worth(request, wait):
+                    raise
+            else:
+                wait = wait_after_answer(request, response, attempt)
+                if not self._worth(request, wait):
+                    return response
+            await asyncio.sleep(wait or 0.0)
+        return await self._sent(request)
+
+    def _worth(self, request: httpx.Request, wait: float | None) -> bool:
+        """Whether to send it again after so many seconds: a body that was streamed is gone."""
+        again = wait is not None and wait + _LEAST_SECONDS < self._line.left
+        return again and isinstance(request.stream, httpx.ByteStream)
+
+    async def _sent(self, request: httpx.Request) -> httpx.Response:
+        url = request.url
+        host = f"{url.host}:{url.port or {'http': 80}.get(url.scheme, 443)}"
+        place = str(url.copy_with(query=None, username=None, password=None, fragment=None))
+        async with self._line.exchange(host, request.method, place, _told(request)) as exchange:
+            request.extensions = {**request.extensions, "trace": exchange.trace}
+            answer = await self._line.client.send(request, stream=True)
+            exchange.was_sent()
+            exchange.status = answer.status_code
+            try:
+                body = await bodies.read(answer, MOST_BYTES)
+            finally:
+                await answer.aclose()
+            exchange.received = len(body)
+        headers = [(name, value) for name, value in answer.headers.multi_items() if name not in _DECODED]
+        return httpx.Response(answer.status_code, headers=headers, content=body, request=request)
+
+
+def _told(request: httpx.Request) -> str:
+    """What a request tells: its query and its body, as a person would read them."""
+    query = " ".join(f"{name}={value}" for name, value in request.url.params.multi_items())
+    body = request.content if isinstance(request.stream, httpx.ByteStream) else b""
+    return f"{query} {body[:4000].decode('utf-8', 'replace')}".strip()

@@ -1,0 +1,107 @@
+"""What leaves the machine: the question as a source's policy allows it, and never a secret (R19)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kr_core.model import Egress, ResearchQuery
+
+REDACTED = "[redacted]"
+
+_SECRETS = re.compile(
+    r"""
+    -----BEGIN[ A-Z]*PRIVATE\ KEY-----.*?(?:-----END[ A-Z]*PRIVATE\ KEY-----|\Z)
+    | \b(?:sk|pk|rk)[-_](?:ant-|proj-|live[-_]|test[-_])?[A-Za-z0-9_-]{16,}   # OpenAI, Anthropic, Stripe
+    | \bctx7sk[-_A-Za-z0-9]{8,} | \btvly-[A-Za-z0-9_-]{8,} | \bBSA[A-Za-z0-9_-]{20,}
+    | \bgh[opsur]_[A-Za-z0-9]{16,} | \bgithub_pat_[A-Za-z0-9_]{16,} | \bglpat-[A-Za-z0-9_-]{16,}
+    | \bnpm_[A-Za-z0-9]{20,} | \bpypi-[A-Za-z0-9_-]{20,} | \bhf_[A-Za-z0-9]{20,}
+    | \bxox[abeoprs]-[A-Za-z0-9-]{8,} | \bAIza[A-Za-z0-9_-]{30,}
+    | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b
+    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*              # a JSON Web Token
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)")
+_BEARER = re.compile(r"(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{12,}")
+_ASSIGNED = re.compile(
+    r"""(?ix)
+    (\b[\w.-]*(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)[\w.-]*
+     ["']?\s*[:=]\s*)
+    (?: "([^"\s]{4,})" | '([^'\s]{4,})' | ([^\s"',;(){}\[\]]{6,}) )
+    """
+)
+_NAME_OF_A_VALUE = re.compile(r"(?i)none|null|true|false|[a-z_]+|\$\{?\w+\}?|os\.environ.*|<.*>|\.\.\.")
+"""What stands where a secret would: a name, a variable, a placeholder."""
+
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_INLINE = re.compile(r"`([^`\n]+)`")
+_A_NAME = re.compile(r"[\w.@/:-]+(?:\(\))?")
+_PATH = re.compile(r"(?<![\w:/.])(?:~|[A-Za-z]:)?[\\/](?:[\w.@ -]+?[\\/])+([\w.@-]+)")
+_CODE_LINE = re.compile(
+    r"""(?x)
+    \s*(?:
+        (?:from\s+[\w.]+\s+import|import\s+[\w.{*]|def\s+\w+\(|async\s+def|class\s+\w+[(:]|return\b.*[;()]|@\w+[\w.]*(?:\(|$)
+         |(?:const|let|var|function|public|private|fn|func|use|package|\#include|\#define)\s+\S+.*[;{=(]
+         |(?:if|for|while|with|try|else|elif|except|finally|switch|catch)\b.*[:{]\s*$
+         |>>>|\.\.\.\s|\$\s|File\ ".*",\ line\ \d+|at\s+\S+\(.*:\d+\)|Traceback\b)
+        | [\w.\[\]"']+\s*(?:=|\+=|:=)\s*\S.* | .*[;{}]\s*$ | \s*[)\]}]+[,;]?\s*$ | [\w.]+\(.*\)\s*$
+    )"""
+)
+
+
+class Outgoing(NamedTuple):
+    """A query as it may leave the machine, and what was kept at home."""
+
+    query: ResearchQuery
+    kept: tuple[str, ...]
+    """`a secret`, `code`: for a note; the policy `names` is no news to who chose it."""
+
+
+def redacted(text: str) -> str:
+    """A text without what looks like a secret: keys of known services, tokens, passwords in addresses and assignments."""
+    text = _SECRETS.sub(REDACTED, text)
+    text = _CREDENTIALS.sub(REDACTED, text)
+    text = _BEARER.sub(rf"\g<1>{REDACTED}", text)
+    return _ASSIGNED.sub(_without_value, text)
+
+
+def outgoing(query: ResearchQuery, policy: Egress) -> Outgoing:
+    """What a source that leaves the machine may know of a query."""
+    clean = redacted(query.question)
+    kept = ["a secret"] if clean != query.question else []
+    if policy != "code":
+        prose = _without_code(clean)
+        kept += ["code"] if _words(prose) != _words(clean) else []
+        clean = prose
+    names = f"{query.framework} {query.topic}"
+    if policy == "names" or not re.search(r"\w", clean):
+        clean = redacted(names)
+    sent = query.model_copy(
+        update={
+            "question": clean,
+            "topic": redacted(query.topic),
+            "tags": tuple(redacted(tag) for tag in query.tags),
+        }
+    )
+    return Outgoing(sent, tuple(kept))
+
+
+def _without_value(found: re.Match[str]) -> str:
+    value = next(group for group in found.groups()[1:] if group is not None)
+    return found.group() if _NAME_OF_A_VALUE.fullmatch(value) else f"{found.group(1)}{REDACTED}"
+
+
+def _without_code(text: str) -> str:
+    """The prose of a question: no fenced blocks, no lines of code, no expressions, and no folders of this machine."""
+    text = _FENCED.sub(" ", text)
+    text = _INLINE.sub(lambda found: found.group(1) if _A_NAME.fullmatch(found.group(1)) else " ", text)
+    text = _PATH.sub(r"\1", text)
+    first, *others = text.split("\n")
+    # The first line is what was asked, however it looks; code is pasted below it.
+    return "\n".join([first, *(line for line in others if not _CODE_LINE.match(line))]).strip()
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)

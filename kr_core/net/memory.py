@@ -1,0 +1,140 @@
+"""What is remembered on disk from one run to the next: answers of sources, and small facts that sources look up.
+
+It is a cache (`diskcache`): bounded, shared by all processes of a user, and never the only place of anything. Values are
+JSON text. `diskcache` would also unpickle, and read and remove files, as a row of its database says; here it does not,
+so that a planted row runs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from diskcache import Cache, Disk, Timeout
+from diskcache.core import MODE_RAW
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SIZE_LIMIT = 256 * 2**20
+"""Bytes; beyond it the least recently stored values go."""
+_WAIT_SECONDS = 5.0
+"""For a lock of another process."""
+_DATABASE = "cache.db"
+
+Result = TypeVar("Result")
+
+
+class _JsonText(Disk):  # type: ignore[misc]  # diskcache has no types
+    """Values as JSON text in the database itself: no pickle, no files."""
+
+    def store(self, value: Any, _read: bool, key: Any = None) -> tuple[int, int, None, str]:  # noqa: ARG002  its signature
+        return 0, MODE_RAW, None, json.dumps(value)
+
+    def fetch(self, mode: int, filename: str | None, value: Any, _read: bool) -> Any:
+        if mode != MODE_RAW or filename is not None or not isinstance(value, str):
+            raise ValueError("a row that is not JSON text")
+        return json.loads(value)
+
+    def get(self, key: Any, raw: bool) -> Any:
+        if not raw or not isinstance(key, str):
+            raise ValueError("a key that is not text")
+        return key
+
+    def remove(self, file_path: str) -> None:
+        """Nothing: no value has a file, whatever a row says."""
+
+
+class Memory:
+    """One folder of remembered values; opened at first use, by a thread of its own.
+
+    A memory that cannot be read or written is an empty one: `failure` says why.
+
+    Args:
+        folder: in the user's cache folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.failure = ""
+        """Why nothing is remembered; empty if all is well."""
+        self._folder = folder
+        self._cache: Any = None
+        # one thread: a connection of SQLite belongs to the thread that opened it
+        self._thread = ThreadPoolExecutor(1, "kr-memory")
+
+    async def get(self, key: str) -> Any:
+        """The value kept under a key; None if there is none, or its time is over."""
+        return await self._apart(lambda cache: cache.get(key))
+
+    async def set(self, key: str, value: Any, seconds: float) -> None:
+        """Keep a value of plain data for so many seconds."""
+        await self._apart(lambda cache: cache.set(key, value, expire=seconds))
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        if self._cache is not None:
+            self._thread.submit(self._cache.close)
+        self._thread.shutdown()
+
+    async def _apart(self, work: Callable[[Any], Result]) -> Result | None:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._tried, work)
+
+    def _tried(self, work: Callable[[Any], Result]) -> Result | None:
+        try:
+            return work(self._opened())
+        except (ValueError, RecursionError):  # a row that KR did not write
+            return None
+        except sqlite3.DatabaseError as error:
+            if isinstance(
+                error, sqlite3.OperationalError
+            ):  # a full disk, a lock: the file itself may be sound
+                self.failure = str(error)
+                return None
+            return self._anew(work, error)
+        except (OSError, Timeout) as error:
+            self.failure = str(error) or type(error).__name__
+            return None
+
+    def _opened(self) -> Any:
+        if self._cache is None:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._cache = Cache(
+                str(self._folder), timeout=_WAIT_SECONDS, disk=_JsonText, size_limit=SIZE_LIMIT,
+                eviction_policy="least-recently-stored",
+            )  # fmt: skip
+        return self._cache
+
+    def _anew(self, work: Callable[[Any], Result], error: Exception) -> Result | None:
+        """Begin anew where the file is no database any more; it is only a cache."""
+        if self._cache is not None:
+            with suppress(sqlite3.Error):
+                self._cache.close()
+            self._cache = None
+        try:
+            for file in self._folder.glob(f"{_DATABASE}*"):
+                file.unlink(missing_ok=True)
+            return work(self._opened())
+        except (OSError, sqlite3.Error, Timeout):
+            self.failure = str(error)
+            return None
+
+
+class Shelf:
+    """One source's own part of the memory (`SourceContext.cache`)."""
+
+    def __init__(self, memory: Memory, name: str) -> None:
+        self._memory = memory
+        self._name = name
+
+    async def get(self, key: str) -> Any:
+        """The value kept under a key; None if there is none, or its time is over."""
+        return await self._memory.get(f"{self._name}\0{key}")
+
+    async def set(self, key: str, value: Any, seconds: float) -> None:
+        """Keep a value of plain data (as JSON has it) for so many seconds."""
+        await self._memory.set(f"{self._name}\0{key}", value, seconds)
