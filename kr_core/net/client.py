@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from kr_core.net import bodies
+from kr_core.net.line import CircuitOpen, RateReached
 from kr_core.net.retrying import ATTEMPTS, wait_after_answer, wait_after_error
 
 if TYPE_CHECKING:
@@ -37,24 +38,34 @@ class _Transport(httpx.AsyncBaseTransport):
         self._line = line
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answer = await self._tried(request)
         for attempt in range(1, ATTEMPTS):
-            try:
-                response = await self._sent(request)
-            except httpx.TransportError as error:
-                wait = wait_after_error(request, error, attempt)
-                if not self._worth(request, wait):
-                    raise
+            if isinstance(answer, httpx.Response):
+                wait = wait_after_answer(request, answer, attempt)
             else:
-                wait = wait_after_answer(request, response, attempt)
-                if not self._worth(request, wait):
-                    return response
-            await asyncio.sleep(wait or 0.0)
-        return await self._sent(request)
+                wait = wait_after_error(request, answer, attempt)
+            if wait is None or not self._worth(request, wait):
+                break
+            await asyncio.sleep(wait)
+            another = await self._tried(request)
+            if isinstance(
+                another, CircuitOpen | RateReached
+            ):  # it was not sent: what was answered before stands
+                break
+            answer = another
+        if isinstance(answer, httpx.TransportError):
+            raise answer
+        return answer
 
-    def _worth(self, request: httpx.Request, wait: float | None) -> bool:
+    async def _tried(self, request: httpx.Request) -> httpx.Response | httpx.TransportError:
+        try:
+            return await self._sent(request)
+        except httpx.TransportError as error:
+            return error
+
+    def _worth(self, request: httpx.Request, wait: float) -> bool:
         """Whether to send it again after so many seconds: a body that was streamed is gone."""
-        again = wait is not None and wait + _LEAST_SECONDS < self._line.left
-        return again and isinstance(request.stream, httpx.ByteStream)
+        return wait + _LEAST_SECONDS < self._line.left and isinstance(request.stream, httpx.ByteStream)
 
     async def _sent(self, request: httpx.Request) -> httpx.Response:
         url = request.url

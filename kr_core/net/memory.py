@@ -133,8 +133,11 @@ class Shelf:
 
     async def get(self, key: str) -> Any:
         """The value kept under a key; None if there is none, or its time is over."""
-        return await self._memory.get(f"{self._name}\0{key}")
+        return await self._memory.get(self._key(key))
 
     async def set(self, key: str, value: Any, seconds: float) -> None:
         """Keep a value of plain data (as JSON has it) for so many seconds."""
-        await self._memory.set(f"{self._name}\0{key}", value, seconds)
+        await self._memory.set(self._key(key), value, seconds)
+
+    def _key(self, key: str) -> str:
+        return json.dumps([self._name, key])

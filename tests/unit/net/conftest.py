@@ -1,0 +1,46 @@
+"""The way out of the machine, as a source has it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+
+from kr_core.pipeline.context import Context
+from kr_core.pipeline.outside import Outside
+
+
+class Way:
+    """Contexts that share what a pipeline's share, and the events that they made."""
+
+    def __init__(self, folder):
+        self.events = []
+        self.outside = Outside(folder)
+
+    @asynccontextmanager
+    async def out(self, name="docs", seconds=5.0, rate=None):
+        deadline = asyncio.get_running_loop().time() + seconds
+        context = Context(
+            None, lambda kind, data: self.events.append((kind, data)), deadline, self.outside, name, rate
+        )
+        try:
+            yield context
+        finally:
+            await context.close()
+
+    def get(self, url, **options):
+        """One GET by the client that a source is handed."""
+
+        async def go():
+            async with self.out(**options) as context:
+                return await context.http.get(url)
+
+        return asyncio.run(go())
+
+
+@pytest.fixture
+def way(tmp_path):
+    made = Way(tmp_path / "answers")
+    yield made
+    made.outside.close()
