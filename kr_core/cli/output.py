@@ -142,11 +142,19 @@ class Progress:
                 self._line(f"reading {event.data['package']}: {done} of {total} files")
         elif event.kind == "source.started":
             self._say(f"asking {event.data['source']}")
+        elif event.kind == "source.request":
+            data = event.data
+            came = data["error"] or f"{data['status'] or 'answered'}, {data['received']} bytes"
+            self._say(f"  {data['method']} {data['url']}: {came} in {data['seconds']:.1f} s")
         elif event.kind == "source.finished":
-            reason = f": {event.data['reason']}" if event.data["reason"] else ""
-            self._say(
-                f"{event.data['source']}: {event.data['outcome']}, {event.data['passages']} passages{reason}"
-            )
+            data = event.data
+            reason = f": {data['reason']}" if data["reason"] else ""
+            kept = ", remembered" if data["remembered"] else ""
+            self._say(f"{data['source']}: {data['outcome']}, {data['passages']} passages{kept}{reason}")
+
+    def count(self, done: int, total: int) -> None:
+        """Show how far a batch is."""
+        self._say(f"{done} of {total} answered")
 
     def clear(self) -> None:
         """Take the moving line away."""

@@ -18,7 +18,6 @@ from kr_core.pipeline.requests import Invalid, wants_lessons
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from kr_core.model import ResearchRequest, ResearchResult
     from kr_core.pipeline.results import Research
@@ -34,7 +33,9 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
     with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
         with Pipeline.open(options.config, folder=options.folder, on_event=progress.show) as pipeline:
             if options.batch:
-                return _batch(pipeline, options)
+                from kr_core.cli import batch
+
+                return batch.run(pipeline, options, progress)
             raw = _document(options.request, options.folder) if options.request else None
             if wants_lessons(raw):
                 return lessons.show(pipeline.lessons.inject(raw), options)
@@ -93,7 +94,7 @@ def exit_code(result: ResearchResult | LessonsResult) -> int:
 
 def _request(pipeline: Pipeline, options: argparse.Namespace, raw: Any) -> ResearchRequest | Invalid:
     if options.request:
-        return pipeline.read_request(_refreshed(raw) if options.refresh else raw)
+        return pipeline.read_request(refreshed(raw) if options.refresh else raw)
     return pipeline.request(
         options.question,
         framework=options.framework,
@@ -108,11 +109,11 @@ def _request(pipeline: Pipeline, options: argparse.Namespace, raw: Any) -> Resea
     )
 
 
-def _refreshed(raw: Any) -> Any:
+def refreshed(raw: Any) -> Any:
     return {**raw, "refresh": True} if isinstance(raw, Mapping) else raw
 
 
-def _text(name: str, folder: Path | None) -> str:
+def text_of(name: str, folder: Path | None) -> str:
     """The text of a file, whose name counts from the folder given with `-C`, or of standard input."""
     try:
         raw = sys.stdin.buffer.read() if name == "-" else ((folder or Path()) / name).read_bytes()
@@ -126,7 +127,7 @@ def _text(name: str, folder: Path | None) -> str:
 
 def _document(name: str, folder: Path | None) -> Any:
     """A request file: JSON is YAML too, so one reader serves both."""
-    text = _text(name, folder)
+    text = text_of(name, folder)
     try:
         return yamltext.load(text)
     except (yamltext.YAMLError, ValueError, RecursionError) as error:
@@ -196,53 +197,3 @@ def _remember(
             "story_key": result.story_key,
         },
     )
-
-
-def _batch(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    """Answer many, some at once, and print one result a line in the order asked; the worst exit code counts."""
-    import asyncio
-
-    from kr_core.pipeline.running import run as run_loop
-
-    lines = list(_lines(options.batch, options.folder))
-    if options.refresh:
-        lines = [_refreshed(line) for line in lines]
-    limit = pipeline.config.settings.defaults.max_concurrent
-    worst, out = 0, sys.stdout
-
-    async def answer_all() -> None:
-        nonlocal worst
-        gate = asyncio.Semaphore(limit)
-
-        async def one(raw: Any) -> ResearchResult | LessonsResult:
-            async with gate:
-                if wants_lessons(raw):
-                    return await asyncio.to_thread(pipeline.lessons.inject, raw)
-                request = await asyncio.to_thread(pipeline.read_request, raw)
-                return (await pipeline.aresearch(request)).result
-
-        for pending in [asyncio.ensure_future(one(raw)) for raw in lines]:
-            result = await pending
-            print(json.dumps(result.to_dict(), ensure_ascii=False), file=out, flush=True)
-            worst = max(worst, exit_code(result))
-
-    with contextlib.redirect_stdout(sys.stderr):
-        run_loop(answer_all())
-    # lessons leave no trace, not even an empty journal
-    notes = [] if all(map(wants_lessons, lines)) else pipeline.deliver_logs()
-    for note in notes if not options.quiet else ():
-        print(f"note: {note}", file=sys.stderr)
-    return worst
-
-
-def _lines(name: str, folder: Path | None) -> Iterator[Any]:
-    for number, line in enumerate(_text(name, folder).split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(
-                f"is not JSON: {error}", where=f"{name}:{number}", todo="write one JSON value a line"
-            ) from error
-        yield {"question": value} if isinstance(value, str) else value

@@ -1,0 +1,84 @@
+"""`kr research --batch`: many questions, some at once, one result a line.
+
+A batch that was cut off is given again as it was: what was answered is in the knowledge base and costs nothing, and what
+sources said within a day is remembered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kr_core.cli.research import exit_code, refreshed, text_of
+from kr_core.errors import ConfigError
+from kr_core.pipeline.requests import wants_lessons
+from kr_core.pipeline.running import run as run_loop
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from kr_core.cli.output import Progress
+    from kr_core.model import ResearchResult
+    from kr_core.model.lessons import LessonsResult
+    from kr_core.pipeline import Pipeline
+
+
+def run(pipeline: Pipeline, options: argparse.Namespace, progress: Progress) -> int:
+    """Answer many, at most `defaults.max_concurrent` at once, and print the results in the order asked.
+
+    Returns:
+        The worst exit code.
+    """
+    lines = list(_lines(options.batch, options.folder))
+    if options.refresh:
+        lines = [refreshed(line) for line in lines]
+    out = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):  # a plugin may print; the results stand alone
+        worst = run_loop(_answered(pipeline, lines, progress, out))
+    progress.clear()
+    # lessons leave no trace, not even an empty journal
+    notes = [] if all(map(wants_lessons, lines)) else pipeline.deliver_logs()
+    for note in notes if not options.quiet else ():
+        print(f"note: {note}", file=sys.stderr)
+    return worst
+
+
+async def _answered(pipeline: Pipeline, lines: list[Any], progress: Progress, out: Any) -> int:
+    gate = asyncio.Semaphore(pipeline.config.settings.defaults.max_concurrent)
+    done, worst = 0, 0
+
+    async def one(raw: Any) -> ResearchResult | LessonsResult:
+        nonlocal done
+        async with gate:
+            if wants_lessons(raw):
+                result: ResearchResult | LessonsResult = await asyncio.to_thread(pipeline.lessons.inject, raw)
+            else:
+                request = await asyncio.to_thread(pipeline.read_request, raw)
+                result = (await pipeline.aresearch(request)).result
+        done += 1
+        progress.count(done, len(lines))
+        return result
+
+    for pending in [asyncio.ensure_future(one(raw)) for raw in lines]:
+        result = await pending
+        print(json.dumps(result.to_dict(), ensure_ascii=False), file=out, flush=True)
+        worst = max(worst, exit_code(result))
+    return worst
+
+
+def _lines(name: str, folder: Path | None) -> Iterator[Any]:
+    for number, line in enumerate(text_of(name, folder).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"is not JSON: {error}", where=f"{name}:{number}", todo="write one JSON value a line"
+            ) from error
+        yield {"question": value} if isinstance(value, str) else value
