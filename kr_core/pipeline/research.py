@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kr_core.evidence.answering import ABOUT, answered
 from kr_core.knowledge.environments import OWN_LABEL
 from kr_core.knowledge.identity import entry_id, report_path
 from kr_core.knowledge.versions import gap
 from kr_core.model import SKELETON_MARK, Draft, Entry, Fault
-from kr_core.pipeline import lookup, results
+from kr_core.pipeline import lookup, results, told
 from kr_core.pipeline.budget import Budget
 from kr_core.pipeline.engine import Run
 from kr_core.pipeline.flight import Flight
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from kr_core.pipeline.reporting import Written
     from kr_core.protocols import Kept
 
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
-"""Seconds between two looks at what another process has locked."""
 _EXHAUSTED = "Research budget exhausted for story {}, continuing with available context"
 
 NamedFindings = list[tuple[str, "Finding"]]
@@ -92,7 +90,7 @@ class Inquiry:
                 "session_id": self._request.session_id,
             },
         )
-        self._found = self._run.stage("lookup", self._look_up, _told_lookup)
+        self._found = self._run.stage("lookup", self._look_up, told.lookup)
         if self._found.state == "hit" and not self._request.refresh:
             return self._finished(self._hit())
         self._flight.enter()
@@ -178,39 +176,20 @@ class Inquiry:
             return await to_its_end(lambda: self._finished(answer))
         if self._seconds <= 0:
             return self._too_late()
-        return await self._run.wait_for_stage("consult", self._walk_as_allowed, _told_chain)
+        return await self._run.wait_for_stage("consult", self._walk_as_allowed, told.chain)
 
     async def _waited(self) -> Research | None:
         """Wait for this run's turn, within the limit of a run; the answer where another caller's serves."""
-        import asyncio
-        from time import monotonic
+        from kr_core.pipeline.waiting import turn
 
-        from kr_core.pipeline.running import to_its_end
-
-        began, before = monotonic(), stamps(self.read)
-        answer: Research | None = None
-        pause = _SHORTEST_PAUSE
-
-        def left() -> float:
-            return self._seconds - (monotonic() - began)
+        before = stamps(self.read)
 
         def renewed(found: Found) -> bool:
             return not self._request.refresh or stamps(self._read(found)) != before
 
-        while answer is None and not self._flight.leads and left() > 0:
-            theirs = self._flight.enter()
-            if theirs is not None:
-                waiting = asyncio.wrap_future(theirs)
-                await asyncio.wait({waiting}, timeout=left())
-                waiting.cancel()
-                if theirs.done():
-                    answer = await to_its_end(lambda: self._found_anew(renewed)) or self._handed(theirs)
-            elif self._flight.leads:
-                answer = await to_its_end(lambda: self._found_anew(renewed))
-            else:  # another process has the lock, and the system tells nobody when it is free
-                await asyncio.sleep(min(pause, max(left(), 0)))
-                pause = min(2 * pause, _LONGEST_PAUSE)
-        waited = monotonic() - began
+        answer, waited = await turn(
+            self._flight, self._seconds, lambda: self._found_anew(renewed), self._handed
+        )
         self._seconds -= waited
         self._run.emit("run.waited", {"seconds": round(waited, 3), "served": answer is not None})
         return answer
@@ -338,7 +317,7 @@ class Inquiry:
         )
         notes += [f"quote dropped: {dropped}" for dropped in draft.dropped]
         score, failed = self._run.stage(
-            "score", lambda: reporting.score_of(components.scorer, query, found, draft), _told_score
+            "score", lambda: reporting.score_of(components.scorer, query, found, draft), told.score
         )
         notes += failed
         written = self._rendered(draft, score, found, notes)
@@ -421,7 +400,7 @@ class Inquiry:
             except BaseException as error:  # the answer stands; its text goes into the result
                 return None, [results.write_fault(error)]
 
-        return self._run.stage("keep", attempt, _told_kept)
+        return self._run.stage("keep", attempt, told.kept)
 
     def _committed(self, kept: Kept | None, written: Written) -> tuple[str, ...]:
         """Commit what was kept, where the configuration says so; notes on what was not committed."""
@@ -509,34 +488,3 @@ def _new_entry(query: ResearchQuery, version: str, today: date, status: EntrySta
         last_accessed=today,
         status=status,
     )
-
-
-# -- what the stages tell of their results ---------------------------------------------------------------
-
-
-def _told_lookup(found: Found) -> dict[str, Any]:
-    entry = found.matched.entry.id if found.matched else None
-    return {"state": found.state, "entry": entry, "warnings": list(found.warnings)}
-
-
-def _told_chain(chain: Chain) -> dict[str, Any]:
-    return {
-        "sufficient": chain.sufficient,
-        "budget_cut": chain.budget_cut,
-        "run_timeout": chain.run_timeout,
-    }
-
-
-def _told_score(scored: tuple[Score, list[str]]) -> dict[str, Any]:
-    score = scored[0]
-    return {"score": score.score, "level": score.level, "reasons": list(score.reasons)}
-
-
-def _told_kept(outcome: tuple[Kept | None, list[Fault]]) -> dict[str, Any]:
-    kept, faults = outcome
-    return {
-        "path": kept.path if kept else None,
-        "entry": kept.entry.id if kept and kept.entry else None,
-        "evicted": kept.evicted if kept else 0,
-        "error": faults[0].message if faults else None,
-    }

@@ -1,0 +1,59 @@
+"""Waiting for another caller's research of the same question, in this process or in another."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from kr_core.pipeline.running import to_its_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from kr_core.pipeline.flight import Flight, Landed
+    from kr_core.pipeline.results import Research
+
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
+"""Seconds between two looks at what another process has locked."""
+
+
+async def turn(
+    flight: Flight,
+    seconds: float,
+    found: Callable[[], Research | None],
+    handed: Callable[[Future[Landed]], Research | None],
+) -> tuple[Research | None, float]:
+    """Wait until this caller leads, or another one's answer serves, or the time is over.
+
+    Args:
+        flight: this caller's part.
+        seconds: the longest wait.
+        found: the answer that the other's research has put into the knowledge base.
+        handed: the answer of a caller in this process, where the knowledge base does not have it.
+
+    Returns:
+        The answer, if one serves, and the seconds that were waited.
+    """
+    began = monotonic()
+    answer: Research | None = None
+    pause = _SHORTEST_PAUSE
+
+    def left() -> float:
+        return seconds - (monotonic() - began)
+
+    while answer is None and not flight.leads and left() > 0:
+        theirs = flight.enter()
+        if theirs is not None:
+            waiting = asyncio.wrap_future(theirs)
+            await asyncio.wait({waiting}, timeout=left())
+            waiting.cancel()
+            if theirs.done():
+                answer = await to_its_end(found) or handed(theirs)
+        elif flight.leads:
+            answer = await to_its_end(found)
+        else:  # another process has the lock, and the system tells nobody when it is free
+            await asyncio.sleep(min(pause, max(left(), 0)))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+    return answer, monotonic() - began
