@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 try:
     import fcntl
 except ImportError:  # pragma: no cover  not on Windows, where only atomic replacement is offered
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # where the system has no such module
 
 
 def _umask() -> int:
@@ -44,7 +44,7 @@ def write_atomically(path: Path, text: str) -> None:
         os.replace(name, path)  # noqa: PTH105  the temporary name is text
     except BaseException:
         with _ignored_os_error():
-            os.unlink(name)  # noqa: PTH108
+            os.unlink(name)  # noqa: PTH108  the name that mkstemp gave is text
         raise
     _sync_folder(path.parent)
 

@@ -105,7 +105,7 @@ class Provider(NamedTuple, Generic[Component_co]):
 
 
 @hookspec(firstresult=True)
-def kr_store() -> Provider[Store]:  # type: ignore[empty-body]
+def kr_store() -> Provider[Store]:
     """Provide the knowledge base (configuration key `store`; exactly one).
 
     Built first in every run. When it cannot be built the program ends with exit code 3; when it fails later,
@@ -118,7 +118,7 @@ def kr_store() -> Provider[Store]:  # type: ignore[empty-body]
 
 
 @hookspec(firstresult=True)
-def kr_source() -> Provider[Source]:  # type: ignore[empty-body]
+def kr_source() -> Provider[Source]:
     """Provide a source (configuration key `knowledge_research.sources`; any number, asked in that order).
 
     Built on the first miss. When it cannot be built it is `unavailable`, with the reason; the next one is asked.
@@ -130,7 +130,7 @@ def kr_source() -> Provider[Source]:  # type: ignore[empty-body]
 
 
 @hookspec(firstresult=True)
-def kr_scorer() -> Provider[Scorer]:  # type: ignore[empty-body]
+def kr_scorer() -> Provider[Scorer]:
     """Provide the scorer (configuration key `scorer`; exactly one).
 
     When its `score` raises, the report is `low` and a note says so.
@@ -142,7 +142,7 @@ def kr_scorer() -> Provider[Scorer]:  # type: ignore[empty-body]
 
 
 @hookspec(firstresult=True)
-def kr_renderer() -> Provider[Renderer]:  # type: ignore[empty-body]
+def kr_renderer() -> Provider[Renderer]:
     """Provide the renderer (configuration key `renderer`; exactly one).
 
     When its `render` raises, the report is plain text and a note says so.
@@ -157,7 +157,7 @@ def kr_renderer() -> Provider[Renderer]:  # type: ignore[empty-body]
 
 
 @hookspec(firstresult=True)
-def kr_journal() -> Provider[Journal]:  # type: ignore[empty-body]
+def kr_journal() -> Provider[Journal]:
     """Provide the journal (configuration key `journal`; exactly one).
 
     When it cannot be built or written the program stops: nothing may be lost.
@@ -169,7 +169,7 @@ def kr_journal() -> Provider[Journal]:  # type: ignore[empty-body]
 
 
 @hookspec(firstresult=True)
-def kr_log() -> Provider[Log]:  # type: ignore[empty-body]
+def kr_log() -> Provider[Log]:
     """Provide a log, which receives every event (configuration key `logs`; any number).
 
     When it cannot be built or raises, the others go on; its events wait in the journal.

@@ -95,7 +95,7 @@ def installed() -> list[InstalledPlugin]:
 
 def _all_folders() -> bool:
     """Whether everything that can be imported lies in plain folders, as it does but for zip files and old eggs."""
-    if any(path.endswith(".egg") or os.path.isfile(path) for path in sys.path):  # noqa: PTH113  a third of the time
+    if any(path.endswith(".egg") or os.path.isfile(path) for path in sys.path):
         return False
     finders = [finder for finder in sys.meta_path if hasattr(finder, "find_distributions")]
     return all(getattr(finder, "__name__", "") == "PathFinder" for finder in finders)
@@ -105,7 +105,7 @@ def _in_folders(folders: Iterable[str]) -> Iterator[InstalledPlugin]:
     seen: set[str] = set()
     for folder in folders:
         try:
-            names = os.listdir(folder or ".")  # noqa: PTH208  names, not paths
+            names = os.listdir(folder or ".")
         except OSError:
             continue
         for name in names:
@@ -115,15 +115,15 @@ def _in_folders(folders: Iterable[str]) -> Iterator[InstalledPlugin]:
             distribution = re.sub(r"[-_.]+", "-", stem.partition("-")[0]).lower()
             if distribution not in seen:  # the first one on the path is the one that is imported
                 seen.add(distribution)
-                yield from _of(os.path.join(folder, name), stem)  # noqa: PTH118
+                yield from _of(os.path.join(folder, name), stem)
 
 
 def _of(metadata: str, stem: str) -> Iterator[InstalledPlugin]:
     """The plugins of one distribution."""
-    declared = list(_declared(_text(os.path.join(metadata, "entry_points.txt"))))  # noqa: PTH118
+    declared = list(_declared(_text(os.path.join(metadata, "entry_points.txt"))))
     if not declared:
         return
-    head = next(filter(None, (_text(os.path.join(metadata, name)) for name in _METADATA)), "")  # noqa: PTH118
+    head = next(filter(None, (_text(os.path.join(metadata, name)) for name in _METADATA)), "")
     distribution, _, version = stem.partition("-")
     for line in head.partition("\n\n")[0].splitlines():
         key, _, value = line.partition(":")
@@ -147,7 +147,7 @@ def _declared(text: str) -> Iterator[tuple[str, str]]:
 def _text(path: str) -> str:
     """A file's text; what is missing or damaged has none, since it must not stop the others."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
     except OSError:
         return ""

@@ -14,7 +14,7 @@ _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BaseDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-class _TextLoader(_Base):  # type: ignore[misc]
+class _TextLoader(_Base):  # type: ignore[misc]  # one of two bases, of one shape
     """The safe loader, with true/false, null and plain integers as its only special scalars."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  yaml's own API
@@ -26,7 +26,7 @@ class Block(str):
     __slots__ = ()
 
 
-class _Dumper(_BaseDumper):  # type: ignore[misc]
+class _Dumper(_BaseDumper):  # type: ignore[misc]  # one of two bases, of one shape
     """The safe dumper, which knows blocks too."""
 
 

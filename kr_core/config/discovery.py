@@ -43,7 +43,7 @@ def find(working_folder: Path, file: Path | None = None) -> Found:
     """
     start = Path(os.path.abspath(working_folder))  # noqa: PTH100  resolve() would follow symlinks
     if file is not None:
-        return _named(Path(os.path.abspath(start / file)))  # noqa: PTH100
+        return _named(Path(os.path.abspath(start / file)))  # noqa: PTH100  links are kept as they were named
     looked_at: list[Path] = []
     for folder in (start, *start.parents):
         own, pyproject, bmad = folder / "kr.yaml", folder / "pyproject.toml", folder / BMAD_FILE

@@ -105,7 +105,7 @@ def _place(config: Config) -> str:
     A link to a file that is trusted elsewhere is another place: `{project-root}/tool` would be another tool there.
     """
     assert config.file is not None, "there is a file"
-    return os.path.join(os.path.realpath(config.root), os.path.relpath(config.file, config.root))  # noqa: PTH118
+    return os.path.join(os.path.realpath(config.root), os.path.relpath(config.file, config.root))  # noqa: PTH118  text, not files: part of a key
 
 
 def _file() -> Path:

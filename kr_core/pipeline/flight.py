@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 try:
     import fcntl
 except ImportError:  # pragma: no cover  not on Windows, where only the process is looked at
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # where the system has no such module
 
 _FILE = "flights"
 

@@ -207,7 +207,8 @@ class Inquiry:
         """Nobody was asked: another caller took all the time that this run may take."""
         from kr_core.pipeline.chain import Chain, Consulted
 
-        return Chain(tuple(Consulted(link.name, None) for link in self._links), (), False, False, True)  # noqa: FBT003
+        nobody = tuple(Consulted(link.name, None) for link in self._links)
+        return Chain(nobody, (), sufficient=False, budget_cut=False, run_timeout=True)
 
     def end(self, error: BaseException) -> None:
         """Say that the run ends without an answer, durably, and let others have the lead; without effect after its end.

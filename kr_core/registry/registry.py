@@ -244,7 +244,7 @@ class Registry:
     def _implementation(self, noun: str, module: object) -> Callable[..., Any] | None:
         for implementation in getattr(self._manager.hook, NOUNS[noun]).get_hookimpls():
             if implementation.plugin is module:
-                return implementation.function  # type: ignore[no-any-return]
+                return implementation.function  # type: ignore[no-any-return]  # pluggy says Any
         return None
 
 

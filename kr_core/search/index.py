@@ -96,7 +96,7 @@ class PassageIndex:
             return {}
         weights = ", ".join(str(weight) for weight in _FIELD_WEIGHTS)
         rows = self._connection.execute(
-            f"select rowid, -bm25(postings, {weights}) from postings where postings match ?",  # noqa: S608
+            f"select rowid, -bm25(postings, {weights}) from postings where postings match ?",
             (" OR ".join(map(_quoted, parts)),),
         )
         return {int(number): float(score) for number, score in rows}
@@ -108,7 +108,7 @@ class PassageIndex:
     def by_symbol(self, symbol: str, parameter: str | None = None) -> list[Hit]:
         """The passages about a symbol itself, or about one of its parameters."""
         rows = self._connection.execute(
-            f"select id, {_COLUMNS} from passages where symbol = ? and parameter is ?",  # noqa: S608
+            f"select id, {_COLUMNS} from passages where symbol = ? and parameter is ?",
             (symbol, parameter),
         ).fetchall()
         return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
@@ -116,7 +116,7 @@ class PassageIndex:
     def parameters_of(self, symbol: str) -> list[Hit]:
         """The passages about the parameters of a symbol."""
         rows = self._connection.execute(
-            f"select id, {_COLUMNS} from passages where symbol = ? and parameter is not null",  # noqa: S608
+            f"select id, {_COLUMNS} from passages where symbol = ? and parameter is not null",
             (symbol,),
         ).fetchall()
         return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
@@ -137,7 +137,7 @@ class PassageIndex:
         wanted = list(numbers)
         marks = ",".join("?" * len(wanted))
         rows = self._connection.execute(
-            f"select id, {_COLUMNS} from passages where id in ({marks})",  # noqa: S608
+            f"select id, {_COLUMNS} from passages where id in ({marks})",
             wanted,
         ).fetchall()
         found = {int(row[0]): _passage(row[1:]) for row in rows}
@@ -182,7 +182,7 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
     size = 0
     for size, passage in enumerate(passages, start=1):
         connection.execute(
-            f"insert into passages (id, {_COLUMNS}) values (?,?,?,?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
+            f"insert into passages (id, {_COLUMNS}) values (?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 size,
                 *passage[:8],

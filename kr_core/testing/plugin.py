@@ -282,8 +282,8 @@ def _default(field: FieldInfo) -> Any:
     if field.default_factory is None:
         return None if field.is_required() else field.default
     if field.default_factory_takes_validated_data:
-        return field.default_factory({})  # type: ignore[call-arg]
-    return field.default_factory()  # type: ignore[call-arg]
+        return field.default_factory({})  # type: ignore[call-arg]  # pydantic has both forms of factories
+    return field.default_factory()  # type: ignore[call-arg]  # pydantic has both forms of factories
 
 
 def _listed(touched: Iterable[Touch]) -> str:

@@ -36,7 +36,7 @@ class ScorerContract(PluginContract):
                 f"the scorer gave {score.score} and called it `{score.level}`; "
                 "`high` is from 80, `medium` from 50, all else `low`"
             )
-            assert score.reasons and all(reason.strip() for reason in score.reasons), (  # noqa: PT018
+            assert score.reasons and all(reason.strip() for reason in score.reasons), (  # noqa: PT018  one message for both
                 f"the scorer gave {score.score} without a reason; say in `reasons` what it rests on"
             )
 

@@ -109,7 +109,7 @@ class SourceContract(PluginContract):
                 "give an address, or `file:` and a path relative to the project"
             )
             for field, cited in (("url", passage.url), ("locator", passage.locator)):
-                assert not ABSOLUTE.match(cited) and str(project) not in cited, (  # noqa: PT018
+                assert not ABSOLUTE.match(cited) and str(project) not in cited, (  # noqa: PT018  one message for both
                     f"`{field}` is the absolute path {cited!r}; make it relative to the project, "
                     "such as `file:notes/deploy.md`"
                 )

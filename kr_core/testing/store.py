@@ -46,7 +46,7 @@ class StoreContract(PluginContract):
                 return process
 
             run_state_machine_as_test(
-                lambda: StoreMachine(self, elsewhere),  # type: ignore[arg-type]
+                lambda: StoreMachine(self, elsewhere),  # type: ignore[arg-type]  # hypothesis asks for a class, and calls it
                 settings=settings(
                     derandomize=True,
                     database=None,

@@ -85,7 +85,7 @@ def watched(*kinds: str, every_thread: bool = False) -> Iterator[list[Touch]]:
 
 def import_afresh(module: str, hook: str) -> Fresh:
     """Import a module in a fresh interpreter, call its hook, and return what both touched."""
-    task = {"path": [os.path.abspath(entry) for entry in sys.path], "module": module, "hook": hook}  # noqa: PTH100
+    task = {"path": [os.path.abspath(entry) for entry in sys.path], "module": module, "hook": hook}  # noqa: PTH100  links stay as they are
     with tempfile.TemporaryDirectory() as folder:  # a relative path leads into an empty folder
         done = subprocess.run(  # noqa: S603  this file, with this interpreter
             [sys.executable, "-I", "-B", __file__],
@@ -173,7 +173,7 @@ def _is_code(path: Any) -> bool:
 
 def _caller() -> str:
     """The nearest frame that is neither of this file nor of the standard library."""
-    library = os.path.dirname(os.__file__)  # noqa: PTH120
+    library = os.path.dirname(os.__file__)  # noqa: PTH120  text, compared with other texts
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001  what an audit hook has
     nearest = ""
     while frame is not None:

@@ -16,7 +16,7 @@ __all__ = ["command_line_page"]
 def command_line_page() -> str:
     """The page about the command line, made from the parser itself."""
     root = parser()
-    shared = {action.dest for action in root._actions}  # noqa: SLF001  argparse has no public way to its options
+    shared = {action.dest for action in root._actions}
     parts = [_COMMAND_LINE, "## Options of every command\n\n" + _options(root, set())]
     for name, command, help_text in _commands(root):
         usage = " ".join([f"kr {name}", *_usage(command, shared)])
@@ -25,26 +25,26 @@ def command_line_page() -> str:
 
 
 def _commands(root: argparse.ArgumentParser, above: str = "") -> Iterator[tuple[str, Any, str]]:
-    for action in root._actions:  # noqa: SLF001
-        if not isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+    for action in root._actions:
+        if not isinstance(action, argparse._SubParsersAction):
             continue
-        helps = {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001
+        helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
         for name, command in action.choices.items():
             inner = list(_commands(command, f"{above}{name} "))
             yield from inner or [(above + name, command, helps[name])]
 
 
 def _usage(command: argparse.ArgumentParser, shared: set[str]) -> Iterator[str]:
-    for action in command._actions:  # noqa: SLF001
+    for action in command._actions:
         if not action.option_strings:
             yield f"[{action.metavar}]" if action.nargs == "?" else str(action.metavar)
-    if any(action.option_strings and action.dest not in {*shared, "help"} for action in command._actions):  # noqa: SLF001
+    if any(action.option_strings and action.dest not in {*shared, "help"} for action in command._actions):
         yield "[options]"
 
 
 def _options(command: argparse.ArgumentParser, left_out: set[str]) -> str:
     rows = []
-    for action in command._actions:  # noqa: SLF001
+    for action in command._actions:
         # `--version` of `research` is another option than the root's
         if not action.option_strings or action.dest in {*left_out, "help"}:
             continue

@@ -37,7 +37,7 @@ def _contract(name: str) -> str:
     docstring = inspect.getdoc(hook) or ""
     said = docstring.partition("\n    @hookimpl")[0]  # the how-to has the whole of the example
     returns = hook.__annotations__["return"]
-    protocol = getattr(kr_core, re.fullmatch(r"Provider\[(\w+)\]", returns)[1])  # type: ignore[index]
+    protocol = getattr(kr_core, re.fullmatch(r"Provider\[(\w+)\]", returns)[1])  # type: ignore[index]  # it is of that form, by the rule of hooks
     head = f"def {NOUNS[name]}() -> {returns}: ..."
     return f"{markdown(said)}\n\n```pyi\n{head}\n\n\n{_source(protocol)}\n```\n"
 

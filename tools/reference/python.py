@@ -34,7 +34,7 @@ _SECTIONS = {
 
 def python_page() -> str:
     """A section for each subject, with all public names."""
-    homes = {name: kr_core._HOME_OF[name] for name in sorted(kr_core.__all__) if name in kr_core._HOME_OF}  # noqa: SLF001
+    homes = {name: kr_core._HOME_OF[name] for name in sorted(kr_core.__all__) if name in kr_core._HOME_OF}
     sections: dict[str, list[str]] = {title: [] for title in _SECTIONS}
     for name, (home, real) in homes.items():
         sections[_title(home)].append(_entry(name, real, import_module(home)))
