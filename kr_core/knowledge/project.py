@@ -22,7 +22,7 @@ from kr_core.knowledge.environments import (
     standard_library_of,
 )
 from kr_core.knowledge.names import distributions_called, normalise, spoken_names
-from kr_core.knowledge.node_modules import NodeModules
+from kr_core.knowledge.node_modules import Module, NodeModules
 from kr_core.knowledge.ranges import allows
 
 if TYPE_CHECKING:
@@ -105,6 +105,11 @@ class LocalProject:
         self._forget_what_changed()
         return self._find(framework, own=False) or (self._find(framework, own=True) if own else None)
 
+    def module(self, framework: str) -> Module | None:
+        """Find the package in `node_modules` that a name means here: the one whose version `version_of` tells, or None."""
+        self._forget_what_changed()
+        return None if is_python(framework) else self._module(framework, self._find(framework, own=False))
+
     def version_of(self, framework: str) -> tuple[str, str] | None:
         """Tell the version in use and where that was read, relative to the root; None where unknown.
 
@@ -116,8 +121,7 @@ class LocalProject:
         if is_python(framework):
             return self._python()
         installed = self._find(framework, own=False)
-        nearer = self._depth(installed.environment) if installed else None
-        if module := self._modules.find(framework, below=nearer):
+        if module := self._module(framework, installed):
             return module.version, label_of(module.folder, self._home)
         if installed:
             return installed.version, installed.environment.label
@@ -178,8 +182,7 @@ class LocalProject:
         """Tell where what is installed is another version than the nearest lock file says, or return None."""
         self._forget_what_changed()
         installed = self._find(framework, own=False)
-        nearer = self._depth(installed.environment) if installed else None
-        if module := self._modules.find(framework, below=nearer):
+        if module := self._module(framework, installed):
             where = label_of(module.folder, self._home)
             return self._difference(module.name, "node", module.version, where)
         if installed is None:
@@ -201,6 +204,16 @@ class LocalProject:
         verb = "says" if locked.pin.exact else "asks for"
         label = self._declared.label(locked.lock)
         return f"{label} {verb} {locked.pin.version}, {where} has {installed}"
+
+    def _module(self, framework: str, installed: Distribution | None) -> Module | None:
+        """Of a name that Python and Node both have, the nearer one is meant, or what only Node's part asks for."""
+        module = self._modules.find(framework)
+        if module is None or installed is None:
+            return module
+        nearer = self._modules.find(framework, below=self._depth(installed.environment))
+        key = normalise(framework)
+        asking = {whose for whose, name, _pin in self._declared.asked_for() if name == key}
+        return nearer or (module if asking == {"node"} else None)
 
     def _depth(self, environment: Environment) -> int | None:
         """How many folders up from the nearest one an environment lies; None where it lies in none of them."""

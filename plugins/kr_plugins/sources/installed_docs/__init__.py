@@ -50,10 +50,8 @@ class InstalledDocs:
             return Finding(
                 outcome=Outcome.unavailable, reason=f"{query.framework} is not installed here", reached=False
             )
-        if not found.material.roots and not found.material.texts:
-            return Finding(
-                outcome=Outcome.empty, reason=f"{found.material.label} has no Python source or text to read"
-            )
+        if found.material.empty:
+            return Finding(outcome=Outcome.empty, reason=f"{found.material.label} has {found.material.empty}")
 
         def progress(done: int, total: int) -> None:
             context.emit("index.progress", {"package": found.material.label, "done": done, "total": total})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import Passage, Ranked, Term, closest_name, question_terms, rank, telling_parameters
+from kr_core import COVERED, Passage, Ranked, Term, closest_name, question_terms, rank, telling_parameters
 from kr_plugins.sources.installed_docs.parameters import with_site
 
 if TYPE_CHECKING:
@@ -43,14 +43,21 @@ def answer(
     """The best passages for a question, each under the name the question asks for, and what explains them."""
     terms = question_terms(index, question, without=names)
     ranked = _named_first(rank(index, terms, _SHOWN, within=modules), question)
-    shown = [_passage(found, terms, origin) for found in ranked]
+    missing = tuple(term.word for term in terms if not term.known and not term.weak)
+    shown = [_not_sure(found, _passage(found, terms, origin), missing) for found in ranked]
     support = [
         passage
         for found, passage in list(zip(ranked, shown, strict=True))[:_EXPLAINED]
         for passage in _explain(index, found, passage, origin, terms)
     ]
-    missing = tuple(term.word for term in terms if not term.known and not term.weak)
     return Answer(tuple(shown), tuple({passage.title: passage for passage in support}.values()), missing)
+
+
+def _not_sure(found: Ranked, passage: Passage, missing: Sequence[str]) -> Passage:
+    """A page of prose says most of a package's everyday words: where a telling one stands nowhere, it is no sure answer."""
+    if found.passage.kind != "page" or not missing:
+        return passage
+    return passage.model_copy(update={"coverage": min(passage.coverage, COVERED - 0.01)})
 
 
 def _named_first(ranked: list[Ranked], question: str) -> list[Ranked]:
@@ -108,12 +115,12 @@ def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> 
     data = indexed.data
     return Passage(
         text=indexed.text,
-        url=origin.url,
+        url=data.get("url", origin.url),
         locator=indexed.locator,
         lines=tuple((start, line) for start, line in data.get("lines", ())),
         title=indexed.title,
         lead=indexed.lead,
-        kind=kind or indexed.kind,
+        kind=kind or data.get("kind", indexed.kind),
         what=data.get("what"),
         symbol=indexed.symbol,
         signature=data.get("signature"),
@@ -123,7 +130,7 @@ def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> 
         also=tuple(data.get("also", ())),
         aliases=tuple(data.get("aliases", ())),
         code=indexed.code,
-        version=origin.version,
+        version=data.get("version", origin.version),
         official=origin.official,
     )
 

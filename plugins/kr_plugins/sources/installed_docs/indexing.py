@@ -10,7 +10,7 @@ import hashlib
 import os
 import sqlite3
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kr_core import INDEX_FORMAT, PassageIndex, build_index
 from kr_plugins.sources.installed_docs import compiled
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from kr_core import IndexedPassage
     from kr_plugins.sources.installed_docs.definitions import Module
 
 READER_FORMAT = 21
@@ -65,10 +66,56 @@ class Material:
     compiled: bool = False
     """Add what the running interpreter says of its compiled modules."""
 
+    @property
+    def empty(self) -> str | None:
+        """Why there is nothing to read; None where there is something."""
+        return None if self.roots or self.texts else "no Python source or text to read"
+
+    def passages(
+        self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+    ) -> tuple[list[IndexedPassage], list[str]]:
+        """Read the sources and make their passages; with them notes about what could not be read.
+
+        Raises:
+            Cancelled: `cancelled()` became true.
+        """
+        modules, notes = _read(self, progress, cancelled)
+        names = Names(modules, [name for _path, name in self.roots])
+        return make(modules, names, self.texts), notes
+
+
+class Readable(Protocol):
+    """What an index can be made of: Python sources, an npm package, or pages."""
+
+    @property
+    def label(self) -> str:
+        """The name in the cache."""
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when what is read does."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What is known beforehand not to be readable."""
+
+    @property
+    def empty(self) -> str | None:
+        """Why there is nothing to read; None where there is something."""
+
+    def passages(
+        self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+    ) -> tuple[list[IndexedPassage], list[str]]:
+        """All passages, and notes; raises `Cancelled` soon after `cancelled()` became true."""
+
 
 def open_index(
     cache_folder: Path,
-    material: Material,
+    material: Readable,
     progress: Callable[[int, int], None],
     cancelled: Callable[[], bool],
 ) -> tuple[PassageIndex, list[str]]:
@@ -85,9 +132,7 @@ def open_index(
         return index, [note for note in index.meta.get("notes", "").split("\n") if note]
     except (sqlite3.Error, OSError):
         pass
-    modules, notes = _read(material, progress, cancelled)
-    names = Names(modules, [name for _path, name in material.roots])
-    passages = make(modules, names, material.texts)
+    passages, notes = material.passages(progress, cancelled)
     if cancelled():
         raise Cancelled
     notes = [*material.notes, *notes]
@@ -99,7 +144,7 @@ def open_index(
         return build_index(None, passages, meta), [*notes, note]
 
 
-def _file_name(material: Material) -> str:
+def _file_name(material: Readable) -> str:
     key = f"{INDEX_FORMAT}.{READER_FORMAT}\0{material.fingerprint}"
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     label = "".join(c if c.isalnum() or c in "._-" else "_" for c in f"{material.label}-{material.version}")

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_plugins.sources.installed_docs.docstrings import code_blocks, fence_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kr_plugins.sources.installed_docs.docstrings import CodeBlock
 
 _LONG = 2600
 """A longer section is cut at a paragraph, so that a passage stays something one can cite."""
@@ -29,10 +34,12 @@ class TextSection(NamedTuple):
     code: tuple[str, ...]
 
 
-def sections(text: str, *, docstring: bool = False) -> list[TextSection]:
+def sections(
+    text: str, *, docstring: bool = False, code_of: Callable[[list[str]], list[CodeBlock]] = code_blocks
+) -> list[TextSection]:
     """Cut a text at its headings; long sections at paragraphs, badges and images left out of account.
 
-    In a docstring `# text` is a comment in an example, not a heading.
+    In a docstring `# text` is a comment in an example, not a heading. `code_of` finds the code in lines.
     """
     lines = text.split("\n")
     found: list[TextSection] = []
@@ -47,7 +54,7 @@ def sections(text: str, *, docstring: bool = False) -> list[TextSection]:
         heading = _heading(lines, number, levels, atx=not docstring)
         if heading is not None:
             level, title, taken = heading
-            _close(found, lines, start, number, trail)
+            _close(found, lines, start, number, trail, code_of)
             while trail and trail[-1][0] >= level:
                 trail.pop()
             trail.append((level, title))
@@ -55,7 +62,7 @@ def sections(text: str, *, docstring: bool = False) -> list[TextSection]:
             start = number
             continue
         number += 1
-    _close(found, lines, start, len(lines), trail)
+    _close(found, lines, start, len(lines), trail, code_of)
     return found
 
 
@@ -88,19 +95,24 @@ def _plain(title: str) -> str:
 
 
 def _close(
-    found: list[TextSection], lines: list[str], start: int, end: int, trail: list[tuple[int, str]]
+    found: list[TextSection],
+    lines: list[str],
+    start: int,
+    end: int,
+    trail: list[tuple[int, str]],
+    code_of: Callable[[list[str]], list[CodeBlock]],
 ) -> None:
     headings = tuple(title for _level, title in trail)
     for first, last in _pieces(lines, start, end):
         while first < last and (not lines[first].strip() or _NOISE.match(lines[first])):
-            first += 1  # noqa: PLW2901
+            first += 1  # noqa: PLW2901  the lines that were read are passed over
         kept = lines[first:last]
         while kept and not kept[-1].strip():
             kept.pop()
         prose = [line for line in kept if line.strip() and not _NOISE.match(line)]
         if not prose or len(" ".join(prose)) < 20:
             continue
-        code = tuple(block.code for block in code_blocks(kept))
+        code = tuple(block.code for block in code_of(kept))
         found.append(TextSection(headings, first, "\n".join(kept), code))
 
 

@@ -13,11 +13,14 @@ from kr_core import fold_name, import_names, is_python
 from kr_plugins.sources.installed_docs import compiled, indexing
 from kr_plugins.sources.installed_docs.answering import Origin
 from kr_plugins.sources.installed_docs.indexing import Material
+from kr_plugins.sources.installed_docs.node_material import NodeMaterial
+from kr_plugins.sources.installed_docs.node_package import NodePackage, read_package
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kr_core import Distribution, LocalProject
+    from kr_plugins.sources.installed_docs.indexing import Readable
 
 _EVERYDAY_MODULES = frozenset(
     """abc array ast calendar cmd code codecs copy email enum fractions gc glob graphlib html imp keyword locale mailbox
@@ -32,7 +35,7 @@ _DOC_FOLDERS = ("docs", "doc")
 class Found:
     """Material, and how to speak of it."""
 
-    material: Material
+    material: Readable
     names: tuple[str, ...]
     """Names of the whole, which say nothing about one passage."""
     origin: Origin
@@ -60,12 +63,25 @@ def find(framework: str, project: LocalProject) -> Found | None:
     """The material for a framework, or None where nothing of it is installed."""
     if is_python(framework):
         return _standard_library(project)
+    module = project.module(framework)
+    package = read_package(module.name, module.folder / module.name) if module is not None else None
+    if package is not None:
+        known = project.version_of(framework)
+        return _node_package(framework, package, known[1] if known else "node_modules")
     distribution = project.distribution(framework)
     if distribution is not None:
         return _distribution(framework, distribution)
     if fold_name(framework) == fold_name(own_name(project.root)):
         return _own_documentation(project)
     return None
+
+
+def _node_package(framework: str, package: NodePackage, where: str) -> Found:
+    bare = package.name.rpartition("/")[2]
+    names = (framework, package.name, bare, bare.replace("-", " "), f"{bare}.js", "npm")
+    return Found(
+        NodeMaterial(package), tuple(dict.fromkeys(names)), Origin(package.url, package.version), where
+    )
 
 
 def own_name(root: Path) -> str:

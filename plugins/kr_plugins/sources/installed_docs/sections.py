@@ -9,7 +9,9 @@ from kr_core import IndexedPassage
 from kr_plugins.sources.installed_docs import docstrings, markup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from kr_plugins.sources.installed_docs.docstrings import CodeBlock
 
 _HOUSEKEEPING = re.compile(
     r"^v?\d+\.\d+|\bv\d+\.\d|\b(?:change(?:s|log)?|release|history|contribut|licen[cs]e|credit|sponsor|author|community|support(?:ing)? |badge|donate"
@@ -27,9 +29,14 @@ class TextFile(NamedTuple):
     first_line: int = 1
 
 
-def text_passages(text: TextFile, *, docstring: bool = False) -> Iterator[IndexedPassage]:
-    """The sections of a README or documentation file."""
-    for section in markup.sections(text.text, docstring=docstring):
+def text_passages(
+    text: TextFile,
+    *,
+    docstring: bool = False,
+    code: Callable[[list[str]], list[CodeBlock]] = docstrings.code_blocks,
+) -> Iterator[IndexedPassage]:
+    """The sections of a README or documentation file; `code` finds the examples in their lines."""
+    for section in markup.sections(text.text, docstring=docstring, code_of=code):
         title = " § ".join([text.title, *section.headings[-2:]])
         heading = " ".join(section.headings[-2:])
         prose = _prose(section.text.split("\n"))

@@ -1,0 +1,178 @@
+"""An npm package as it lies in `node_modules`: its `package.json`, its texts, and which declaration files users enter by."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TYPINGS = (".d.ts", ".d.mts", ".d.cts")
+_CODE = re.compile(r"\.(?:[cm]?js|jsx|[cm]?tsx?)$")
+_TYPES_OF = {".mjs": (".d.mts", ".d.ts"), ".cjs": (".d.cts", ".d.ts"), ".js": TYPINGS, ".jsx": TYPINGS}
+_CONDITIONS = ("types", "import", "module", "node", "default", "require", "browser")
+"""In this order the branches of `exports` are tried; the first that leads to declarations is taken."""
+_NAME = re.compile(r"(?:@[\w.~-]+/)?[\w~-][\w.~-]*")
+_DEEPEST = 6
+_MOST_ENTRIES = 60
+_README = re.compile(r"readme(?:\.(?:md|markdown|mkd|txt|rst))?", re.IGNORECASE)
+_LARGEST_JSON = 2_000_000
+
+
+class NodePackage(NamedTuple):
+    """A package: the name it is imported by, its version, where it lies, and its `package.json`."""
+
+    name: str
+    version: str
+    folder: Path
+    data: dict[str, Any]
+
+    @property
+    def url(self) -> str:
+        """The package URL (https://github.com/package-url/purl-spec), `pkg:npm/zod@3.22.0`."""
+        return f"pkg:npm/{quote(self.data_name)}@{quote(self.version)}"
+
+    @property
+    def data_name(self) -> str:
+        """The name that the package gives itself; another than its folder's where an alias installed it."""
+        name = self.data.get("name")
+        return name if isinstance(name, str) and _NAME.fullmatch(name) else self.name
+
+
+def read_package(name: str, folder: Path) -> NodePackage | None:
+    """The package in a folder, or None where its `package.json` is absent, broken or without a version."""
+    file = folder / "package.json"
+    try:
+        if file.stat().st_size > _LARGEST_JSON:
+            return None
+        data = json.loads(file.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    version = data.get("version") if isinstance(data, dict) else None
+    return NodePackage(name, version, folder, data) if isinstance(version, str) else None
+
+
+def find_package(name: str, folder: Path) -> NodePackage | None:
+    """The package that a file in a folder would import, as Node looks for it: in each `node_modules` upward.
+
+    pnpm lays the dependencies of a package beside the folder that its link leads to, so links are followed first.
+    """
+    if not _NAME.fullmatch(name):
+        return None
+    try:
+        here = folder.resolve()
+    except (OSError, RuntimeError):
+        return None
+    for parent in (here, *here.parents):
+        modules = parent if parent.name == "node_modules" else parent / "node_modules"
+        if (modules / name / "package.json").is_file():
+            return read_package(name, modules / name)
+    return None
+
+
+def types_package(package: NodePackage) -> NodePackage | None:
+    """The package of DefinitelyTyped that declares another (`@types/express`, `@types/babel__core`)."""
+    name = package.name.removeprefix("@").replace("/", "__")
+    if package.name.startswith("@types/"):
+        return None
+    return _beside(package, f"@types/{name}") or find_package(f"@types/{name}", package.folder)
+
+
+def _beside(package: NodePackage, name: str) -> NodePackage | None:
+    """A package in the same `node_modules` as the link to this one."""
+    modules = package.folder.parents[package.name.count("/")]
+    return read_package(name, modules / name)
+
+
+def readme_of(folder: Path) -> Path | None:
+    """The README, however its name is written; translations are left out."""
+    try:
+        names = sorted((path for path in folder.iterdir() if _README.fullmatch(path.name)), key=_readme_rank)
+    except OSError:
+        return None
+    return next((path for path in names if path.is_file()), None)
+
+
+def _readme_rank(path: Path) -> tuple[bool, str]:
+    return path.suffix.lower() not in {".md", ".markdown", ".mkd"}, path.name
+
+
+def entries(package: NodePackage) -> Iterator[tuple[str, Path]]:
+    """The declaration files that users enter by, each with the path after the package's name ("" for the package itself).
+
+    They are named by `exports`, `types` or `typings`, or lie beside what `main` names.
+    """
+    exports = package.data.get("exports")
+    subpaths: list[tuple[str, object]] = []
+    main: object = exports
+    if isinstance(exports, dict) and any(isinstance(key, str) and key.startswith(".") for key in exports):
+        main = exports.get(".")
+        subpaths = [(key, value) for key, value in exports.items() if isinstance(key, str) and key != "."]
+    data = package.data
+    tried = [data.get("types"), data.get("typings"), *_targets(main), data.get("main"), "index.d.ts"]
+    found = next((path for target in tried if (path := _declares(package.folder, target)) is not None), None)
+    if found is not None:
+        yield "", found
+    count = 0
+    for key, value in subpaths:
+        if "*" in key or count >= _MOST_ENTRIES:
+            continue
+        path = next(
+            (path for target in _targets(value) if (path := _declares(package.folder, target)) is not None),
+            None,
+        )
+        if path is not None and path != found:
+            count += 1
+            yield key.removeprefix("./"), path
+
+
+def _targets(value: object, depth: int = 0) -> Iterator[str]:
+    """The files that a branch of `exports` may lead to, the likeliest first."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for each in value:
+            yield from _targets(each, depth + 1)
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        known = [value[key] for key in _CONDITIONS if key in value]
+        for each in [*known, *(other for key, other in value.items() if key not in _CONDITIONS)]:
+            yield from _targets(each, depth + 1)
+
+
+def _declares(folder: Path, target: object) -> Path | None:
+    """The declaration file that a target names, or that lies beside it; never one outside the package."""
+    if not isinstance(target, str) or not target or "*" in target or "\0" in target:
+        return None
+    return declaration_file(folder, target.removeprefix("./"), folder)
+
+
+def declaration_file(folder: Path, target: str, base: Path) -> Path | None:
+    """What `import "./target"` in a folder means to TypeScript, or None; `base` is the package that it may not leave."""
+    parts = Path(target).parts
+    path = folder
+    for part in parts:
+        if part == "..":
+            path = path.parent
+        elif part != ".":
+            path /= part
+    if path != base and base not in path.parents:
+        return None
+    ending = _CODE.search(path.name)
+    candidates = [path] if path.name.endswith(TYPINGS) else []
+    if ending and not candidates:
+        stem = path.name[: ending.start()]
+        candidates = [path.with_name(stem + suffix) for suffix in _TYPES_OF.get(ending[0], TYPINGS)]
+    candidates += [path.with_name(path.name + suffix) for suffix in TYPINGS if path != base]
+    candidates += [path / f"index{suffix}" for suffix in TYPINGS]
+    return next((each for each in candidates if _is_file(each)), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
