@@ -2,141 +2,147 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
+import asyncio
+import importlib
+import logging
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import httpx2
-from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import TextContent
+from mcp_types import PARSE_ERROR, EmbeddedResource, TextContent, TextResourceContents
 
 from kr_core.errors import RequestError
 from kr_core.model import Outcome, Program, ToolResult
-from kr_core.printable import printable
+from kr_core.net import mcp_http, mcp_program
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Mapping
+
+    import httpx
+    from mcp_types import ContentBlock
 
     from kr_core.net.line import Exchange
 
 MOST_BYTES = 8 * 2**20
 """Of one answer."""
-_CONNECT_SECONDS = 10.0
-_LONGEST_REASON = 300
-_OUTCOMES = {401: Outcome.blocked, 403: Outcome.blocked, 402: Outcome.limited, 429: Outcome.limited}
-_TODO_PROGRAM = "see that its `command` runs in a terminal"
+
+importlib.import_module("jsonschema")  # the SDK would import it later, and hold up the event loop
+# What the SDK logs while a server misbehaves is in the error; without a handler Python prints it to the terminal.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
+
+
+class Call(NamedTuple):
+    """One call of one tool."""
+
+    server: str | Program | object
+    tool: str
+    arguments: Mapping[str, Any]
+    headers: Mapping[str, str]
+
+
+class _Way(Protocol):
+    """How a server is reached, and what it knows of a failure."""
+
+    fault: RequestError | None
 
 
 async def called(
-    server: str | Program | object,
-    tool: str,
-    arguments: dict[str, Any],
-    headers: dict[str, str],
+    call: Call,
     exchange: Exchange,
     seconds: float,
+    user_agent: str,
+    transport: httpx.AsyncBaseTransport | None,
 ) -> ToolResult:
-    """Connect, call one tool, leave."""
-    async with (
-        _transport(server, headers, exchange, seconds) as transport,
-        Client(transport, mode="auto", read_timeout_seconds=seconds) as client,
-    ):
-        exchange.was_sent()
-        answer = await client.call_tool(tool, arguments)
-    texts = [block.text for block in answer.content if isinstance(block, TextContent)]
-    text = "\n\n".join(texts)
+    """Connect, call one tool, leave.
+
+    Args:
+        call: what is called.
+        exchange: is told how it goes.
+        seconds: how long it may take; to end a program takes one more at most.
+        user_agent: who asks.
+        transport: what answers HTTP in place of the network.
+
+    Raises:
+        RequestError: it could not be called, or what it answered is none.
+    """
+    way: _Way = mcp_program.Spoken()
+    try:
+        async with asyncio.timeout(seconds):
+            async with (
+                _streams(call, exchange, seconds, user_agent, transport) as (server, way),
+                Client(server, mode="auto", read_timeout_seconds=seconds) as client,
+            ):
+                exchange.was_sent()
+                answer = await client.call_tool(call.tool, dict(call.arguments))
+    except TimeoutError:
+        raise RequestError(Outcome.timeout, _late(way, seconds)) from None
+    except Exception as error:
+        raise _explained(error, way) from error
+    text = "\n\n".join(_texts(answer.content))
     if len(text) > MOST_BYTES:
         raise RequestError(Outcome.bad_answer, f"the answer is longer than {MOST_BYTES / 2**20:g} MB")
     return ToolResult(text, answer.structured_content, bool(answer.is_error))
 
 
 @asynccontextmanager
-async def _transport(
-    server: str | Program | object, headers: dict[str, str], exchange: Exchange, seconds: float
-) -> AsyncIterator[Any]:
-    if isinstance(server, Program):
-        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-            program = StdioServerParameters(
-                command=server.argv[0],
-                args=list(server.argv[1:]),
-                env=dict(server.environment),
-                cwd=server.folder,
+async def _streams(
+    call: Call,
+    exchange: Exchange,
+    seconds: float,
+    user_agent: str,
+    transport: httpx.AsyncBaseTransport | None,
+) -> AsyncIterator[tuple[Any, _Way]]:
+    """What the SDK's client connects to, and what will know why that failed."""
+    spoken = mcp_program.Spoken()
+    if isinstance(call.server, Program):
+        yield mcp_program.running(call.server, spoken, MOST_BYTES, exchange.was_sent), spoken
+    elif isinstance(call.server, str):
+        deadline = asyncio.get_running_loop().time() + seconds
+        # In a thread, since the first one imports, and reads certificates.
+        making = asyncio.to_thread(
+            mcp_http.Client, call.headers, exchange, deadline, seconds, MOST_BYTES, user_agent, transport
+        )
+        async with await making as client:
+            yield (
+                streamable_http_client(call.server, http_client=client, max_sse_event_size=MOST_BYTES),
+                client,
             )
-            try:
-                yield stdio_client(program, errlog=said)
-            except Exception as error:
-                said.seek(0)
-                if lines := [line for line in said.read()[-4000:].splitlines() if line.strip()]:
-                    error.add_note(lines[-1].strip())
-                raise
-    elif isinstance(server, str):
-        limits = httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
-        # The environment's proxies serve; identity, so that what is counted is what is read.
-        sent = {**headers, "Accept-Encoding": "identity"}
-        async with httpx2.AsyncClient(
-            headers=sent,
-            timeout=limits,
-            event_hooks={"request": [_traced(exchange)], "response": [_bounded(exchange)]},
-        ) as client:
-            yield streamable_http_client(server, http_client=client)
     else:
-        yield server
+        yield call.server, spoken
 
 
-def _traced(exchange: Exchange) -> Any:
-    async def trace(event: str, _info: Any) -> None:
-        if event.endswith("send_request_headers.started"):
-            exchange.was_sent()
-
-    async def hook(request: httpx2.Request) -> None:
-        request.extensions = {**request.extensions, "trace": trace}
-
-    return hook
+def _texts(content: list[ContentBlock]) -> Iterator[str]:
+    for block in content:
+        if isinstance(block, TextContent):
+            yield block.text
+        elif isinstance(block, EmbeddedResource) and isinstance(block.resource, TextResourceContents):
+            yield block.resource.text
 
 
-def _bounded(exchange: Exchange) -> Any:
-    async def hook(response: httpx2.Response) -> None:
-        exchange.status = response.status_code
-        response.stream = _Bounded(response.stream)
-
-    return hook
+def _late(way: _Way, seconds: float) -> str:
+    said = way.last if isinstance(way, mcp_program.Spoken) else ""
+    return f"no answer within {round(seconds, 1):g} s" + (f"; it last said: {said}" if said else "")
 
 
-class _Bounded(httpx2.AsyncByteStream):
-    """A body that breaks off where it becomes too long."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        read = 0
-        async for chunk in self._stream:
-            read += len(chunk)
-            if read > MOST_BYTES:
-                raise httpx2.DecodingError(f"the answer is longer than {MOST_BYTES / 2**20:g} MB")
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-def explained(error: BaseException, where: str) -> RequestError:
-    """What an error of the client means."""
-    if isinstance(error, RequestError):
-        return error
+def _explained(error: Exception, way: _Way) -> RequestError:
+    """What an error of the client means; what the way knows of it comes first."""
     leaves = list(_leaves(error))
-    notes = [note for leaf in (error, *leaves) for note in getattr(leaf, "__notes__", ())]
-    told = f" ({printable(notes[0])})" if notes else ""
-    for leaf in leaves:
-        outcome, said = _told(leaf)
-        if said:
-            todo = _TODO_PROGRAM if isinstance(leaf, FileNotFoundError | PermissionError) else ""
-            return RequestError(outcome, f"{printable(said)[:_LONGEST_REASON]}{told}", where=where, todo=todo)
-    return RequestError(
-        Outcome.unavailable, f"{printable(repr(leaves[0]))[:_LONGEST_REASON]}{told}", where=where
-    )
+    known = next((leaf for leaf in leaves if isinstance(leaf, RequestError)), way.fault)
+    said = next((str(leaf) for leaf in leaves if isinstance(leaf, MCPError)), "")
+    last = way.last if isinstance(way, mcp_program.Spoken) else ""
+    if known is not None:
+        more = last or (said if known.what.startswith("answered ") else "")
+        return RequestError(known.outcome, f"{known.what}: {more}" if more else known.what, todo=known.todo)
+    leaf = leaves[0]
+    if isinstance(leaf, MCPError):
+        if leaf.code == PARSE_ERROR:
+            return RequestError(Outcome.bad_answer, "what it answers is no message of MCP")
+        late = "timed out" in said.lower()
+        return RequestError(Outcome.timeout if late else Outcome.unavailable, said)
+    # The SDK raises RuntimeError and ValueError for results that are not as MCP or the tool's schema has them.
+    outcome = Outcome.bad_answer if isinstance(leaf, RuntimeError | ValueError) else Outcome.unavailable
+    return RequestError(outcome, f"{type(leaf).__name__}: {leaf}".removesuffix(": "))
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -145,20 +151,3 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
             yield from _leaves(inner)
     else:
         yield error
-
-
-def _told(error: BaseException) -> tuple[Outcome, str]:
-    """Outcome and reason of one error; no reason for one that says nothing."""
-    if isinstance(error, httpx2.HTTPStatusError):
-        status = error.response.status_code
-        return _OUTCOMES.get(status, Outcome.unavailable), f"answered {status}"
-    if isinstance(error, httpx2.TimeoutException | TimeoutError):
-        return Outcome.timeout, "no answer in time"
-    if isinstance(error, httpx2.DecodingError | json.JSONDecodeError | UnicodeError):
-        return Outcome.bad_answer, str(error)
-    if isinstance(error, httpx2.TransportError | OSError):
-        return Outcome.unavailable, f"{type(error).__name__}: {error}".removesuffix(": ")
-    if isinstance(error, MCPError):
-        late = "timed out" in str(error).lower()
-        return (Outcome.timeout if late else Outcome.unavailable), str(error)
-    return Outcome.unavailable, ""

@@ -90,7 +90,10 @@ class Context:
         """One call of a tool of an MCP server."""
         from kr_core.net.mcp import call_tool
 
-        return await call_tool(self._opened(), self._outside.mcp or server, tool, arguments, headers)
+        called = self._outside.mcp or server
+        return await call_tool(
+            self._opened(), called, tool, arguments, headers, _user_agent(), self._outside.transport
+        )
 
     def _opened(self) -> Line:
         if self._line is None:
