@@ -70,10 +70,14 @@ def _day(lesson: Lesson) -> date:
 
 
 class _Shared:
-    """How many keywords lessons share with a text; each word of theirs is looked at once."""
+    """How many keywords lessons share with a text; each word of theirs is looked at once.
+
+    The keywords of a word take fifty times as long as the look whether it can have any of those.
+    """
 
     def __init__(self, ours: frozenset[str]) -> None:
         self._ours = ours
+        self._may_share = _beginnings(ours)
         self._known: dict[str, frozenset[str]] = {}
 
     def of(self, lesson: Lesson) -> int:
@@ -81,9 +85,21 @@ class _Shared:
         for word in " ".join([lesson.summary, *lesson.tags, lesson.path or ""]).split():
             shared = self._known.get(word)
             if shared is None:
-                shared = self._known[word] = keywords(word) & self._ours
+                may = self._may_share.search(word.lower()) or not word.isascii()
+                shared = self._known[word] = keywords(word) & self._ours if may else frozenset()
             found |= shared
         return len(found)
+
+
+def _beginnings(stems: Iterable[str]) -> re.Pattern[str]:
+    """What is found in every lower-case ASCII word that has one of some stems: its first letters.
+
+    A stem begins as its word does, but for the end of a short one (`ays` has `ai`, `ating` has `ate`). A number may stand
+    behind a slash (`HTTP/2` has `http2`), and what is `+` or `#` in a word is spelt out in its stem.
+    """
+    found = (re.match(r"[a-z]{1,3}|[^a-z]+", stem) for stem in stems if stem.isascii())
+    parts = (each[0][: (len(each.string) + 1) // 2] for each in found if each)
+    return re.compile("|".join([*map(re.escape, dict.fromkeys(parts)), r"\+", "#"]))
 
 
 def _shown(number: str, summary: str, path: str | None) -> str:

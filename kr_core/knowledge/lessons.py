@@ -14,13 +14,14 @@ import re
 from bisect import bisect_right
 from datetime import date
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.model.lessons import PHASES, Lesson
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
     "LessonsFile",
@@ -51,6 +52,7 @@ _GROUP = re.compile(r"\[([^\[\]]*)\](?!\()[ \t]*")
 _DATE = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 _FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 _REF = re.compile(r"[ (]ref:[ ]?", re.IGNORECASE)
+_PLAIN_PATH = re.compile(r"[\w./:#@+-]*[\w/:#@+-]\.?")
 _BULLET = re.compile(r"(?:[-*+]|\d+[.)])[ \t]+")
 
 
@@ -157,11 +159,10 @@ class _Reader:
         head = _head(groups)
         after = at + 1
         if head is not None:
-            more = [rest]
             while after < len(self._lines) and self._goes_on(after):
-                more.append(self._lines[after])
                 after += 1
-            summary, path = _item_text(" ".join(more))
+            more = self._lines[at + 1 : after]
+            summary, path = _item_text(" ".join([rest, *more]) if more else rest)
             if summary:
                 return self._found(at, after, head, summary, path)
         self._other(at)
@@ -177,12 +178,16 @@ class _Reader:
     def _heading(self, at: int, start: int) -> int:
         groups, rest = _groups(self._lines[at], start)
         head = _head(groups)
-        after = at + 1
+        after, last = at + 1, len(self._lines)
         if head is None:
             return after
-        while after < len(self._lines) and (self._in_fence(after) or not _starts(self._lines[after])):
+        while after < last:
+            line = self._lines[after]
+            # most lines need no more than this look
+            if line and line.lstrip(" \t")[:1] in _LEADS and not self._in_fence(after) and _starts(line):
+                break
             after += 1
-        summary, path = _body_text([rest, *self._lines[at + 1 : after]])
+        summary, path = _body_text(chain([rest], map(self._lines.__getitem__, range(at + 1, after))))
         if summary:
             return self._found(at, after, head, summary, path)
         self._other(at)
@@ -265,6 +270,8 @@ def _day(found: re.Match[str]) -> date | None:
 
 def _item_text(text: str) -> tuple[str, str | None]:
     """Summary and path of an item; the last `Ref:` counts."""
+    if (plain := _plain_text(text)) is not None:
+        return plain
     folded = " ".join(text.split())
     at = max(0, folded.rfind(" Ref: "))  # most often the last one in any spelling, and found at once
     last = None
@@ -278,12 +285,25 @@ def _item_text(text: str) -> tuple[str, str | None]:
     return canonical_summary(folded[: last.start()]), canonical_path(path)
 
 
-def _body_text(lines: Sequence[str]) -> tuple[str, str | None]:
+def _plain_text(text: str) -> tuple[str, str | None] | None:
+    """The same of an item as KR writes it, in a third of the time; None for any other."""
+    if not (text.isascii() and text.isprintable()) or "  " in text or text.startswith(" "):
+        return None
+    before, ref, path = text.rpartition(" Ref: ")
+    if not ref or not _PLAIN_PATH.fullmatch(path):
+        return None
+    return before.rstrip(" ."), path.rstrip(".")
+
+
+def _body_text(lines: Iterable[str]) -> tuple[str, str | None]:
     """Summary and path of a heading's text: its first paragraph, up to a vertical bar and the path behind it."""
     paragraph: list[str] = []
     for line in lines:
-        bullet = _BULLET.match(text := line.strip())
-        text = text[bullet.end() :] if bullet else text
+        text = line.strip()
+        if not text and not paragraph:
+            continue
+        if bullet := _BULLET.match(text):
+            text = text[bullet.end() :]
         open_bar = bool(paragraph) and paragraph[-1].endswith("|")
         if not text:
             if paragraph and not open_bar:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kr_core.knowledge.injection import block, lines_taken, of_phase, select
 from kr_core.knowledge.lessons import parse
+from kr_core.knowledge.matching import keywords
 from kr_core.model.lessons import Lesson
 
 
@@ -111,6 +112,28 @@ def test_the_block_holds_what_was_chosen_and_nothing_else(given, budget, about):
     assert [line.partition(" ")[0] for line in lines] == [f"{n}." for n in range(1, len(chosen) + 1)]
     assert not any("[LESSONS]" in line.upper() for line in lines)
     assert all(len(textwrap.wrap(line, 80, break_on_hyphens=False)) <= 2 for line in lines)
+
+
+syllables = st.sampled_from(
+    "a i y e s es ies ing ed at bl iz ation ly izer th sk t d bys cr ow use HTTP /2 /1.1 C ++ # _ . ' é 字".split()
+)
+word = st.lists(syllables, min_size=1, max_size=4).map("".join)
+prose = st.lists(word, min_size=1, max_size=4).map(" ".join)
+
+
+@pytest.mark.req("L3")
+@given(st.lists(prose, min_size=2, max_size=6), prose)
+def test_lessons_of_a_day_are_ranked_by_all_the_keywords_that_they_share(given, about):
+    """No word is passed over that has a keyword of the caller's, however its stem differs from it."""
+    lessons = [lesson(summary, line=line) for line, summary in enumerate(given, 1)]
+    ours = keywords(about)
+
+    def shared(one):
+        each = " ".join([one.summary, *one.tags]).split()
+        return len({stem for text in each for stem in keywords(text)} & ours)
+
+    expected = sorted(lessons, key=lambda one: (shared(one), one.line), reverse=True)
+    assert select(lessons, len(lessons), about) == expected
 
 
 @pytest.mark.req("L5")
