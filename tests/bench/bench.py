@@ -17,6 +17,7 @@ from time import strftime
 import commands
 import engine
 import knowledge
+import network
 import processes
 from harness import ROOT, compile_everything, own_code
 from table import table
@@ -26,6 +27,7 @@ GROUPS = {
     "commands": commands.figures,
     "engine": engine.figures,
     "knowledge": knowledge.figures,
+    "network": network.figures,
     "processes": processes.figures,
 }
 
