@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 """RFC 6052: the last four bytes are the IPv4 address that is reached."""
+_UNICAST = ipaddress.ip_network("2000::/3")
+"""All of IPv6 that is given out (RFC 4291, 2.4); what Python calls global besides is for private use, or for nothing yet."""
 
 
 def is_public(address: str) -> bool:
@@ -35,6 +37,8 @@ def is_public(address: str) -> bool:
             inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
+        if ip not in _UNICAST:
+            return False
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 
 

@@ -19,44 +19,45 @@ ACCEPTED = "gzip, deflate"
 _STEP = 65_536
 
 
-async def read(response: httpx.Response, most: int) -> bytes:
+async def read(response: httpx.Response, most: int, *, cut: bool = False) -> bytes:
     """The decoded body of a response that is being streamed.
 
     Args:
         response: its headers are there; its stream is raw.
         most: bytes, decoded.
+        cut: read no more of a longer one, in place of refusing it.
 
     Raises:
         RequestError: it is longer, or cannot be decoded.
         httpx.TransportError: the connection broke.
     """
     if response.is_stream_consumed:  # made in the program itself, it is there already
-        if len(response.content) > most:
+        if len(response.content) > most and not cut:
             raise _too_long(most)
-        return response.content
+        return response.content[:most]
     length = response.headers.get("content-length", "")
-    if length.isascii() and length.isdigit() and int(length) > most:
+    if length.isascii() and length.isdigit() and int(length) > most and not cut:
         raise _too_long(most)
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding in {"", "identity"}:
-        return await _plain(response.aiter_raw(), most)
+        return await _plain(response.aiter_raw(), most, cut=cut)
     if encoding in {"gzip", "x-gzip", "deflate"}:
-        return await _unpacked(response.aiter_raw(), most)
+        return await _unpacked(response.aiter_raw(), most, cut=cut)
     raise RequestError(
         Outcome.bad_answer, f"the answer is packed as {encoding[:40]}, which was not asked for"
     )
 
 
-async def _plain(chunks: AsyncIterable[bytes], most: int) -> bytes:
+async def _plain(chunks: AsyncIterable[bytes], most: int, *, cut: bool) -> bytes:
     body = bytearray()
     async for chunk in chunks:
         body += chunk
         if len(body) > most:
-            raise _too_long(most)
+            return _first(body, most, cut=cut)
     return bytes(body)
 
 
-async def _unpacked(chunks: AsyncIterable[bytes], most: int) -> bytes:
+async def _unpacked(chunks: AsyncIterable[bytes], most: int, *, cut: bool) -> bytes:
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or zlib, as its head says
     body = bytearray()
     try:
@@ -66,13 +67,20 @@ async def _unpacked(chunks: AsyncIterable[bytes], most: int) -> bytes:
                 body += unpacker.decompress(rest, _STEP)
                 rest = unpacker.unconsumed_tail
                 if len(body) > most:
-                    raise _too_long(most)
+                    return _first(body, most, cut=cut)
         body += unpacker.flush()
     except zlib.error as error:
         raise RequestError(Outcome.bad_answer, f"the answer cannot be unpacked: {error}") from error
     if not unpacker.eof:
         raise RequestError(Outcome.bad_answer, "the packed answer ends too early")
     return bytes(body)
+
+
+def _first(body: bytearray, most: int, *, cut: bool) -> bytes:
+    """The first bytes of a body that is too long, where they serve."""
+    if not cut:
+        raise _too_long(most)
+    return bytes(body[:most])
 
 
 def _too_long(most: int) -> RequestError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import httpcore
@@ -14,6 +15,7 @@ from kr_core.model import Outcome, Page
 from kr_core.net import bodies
 from kr_core.net.addresses import PublicBackend
 from kr_core.net.connections import trusted
+from kr_core.net.retrying import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -26,6 +28,8 @@ MOST_BYTES = 2 * 2**20
 MOST_REDIRECTS = 3
 MOST_SECONDS = 20.0
 """For one page, redirects and all."""
+LONGEST_URL = 2000
+"""Characters of an address; a longer one carries something else than a page's name."""
 _STEP_SECONDS = 10.0
 _PORTS = {"http": 80, "https": 443}
 _TYPES = re.compile(
@@ -36,8 +40,15 @@ _ACCEPT = (
 )
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
+_CHARSET = re.compile(
+    r"(?:us-)?ascii|utf-?(?:8|16|32)(?:-?[bl]e)?|(?:iso-?|latin|koi8|windows-?|cp|mac|big5|gb|euc|shift|sjis|hz|tis-?620)[\w-]*",
+    re.IGNORECASE,
+)
+"""Encodings of pages; Python knows others, some of which take minutes for a page made for that."""
 _ROBOTS_BYTES = 500 * 1024
-"""Of a robots.txt; RFC 9309 asks for no more."""
+"""Of a robots.txt, from its beginning; RFC 9309 asks for no more."""
+_ROBOTS_REDIRECTS = 5
+"""RFC 9309, 2.3.1.2."""
 _ROBOTS_SECONDS = 86_400.0
 _ROBOT = "kr-core"
 """The product token that robots.txt knows KR by."""
@@ -50,7 +61,8 @@ class Fetcher:
         line: each request has its circuit and its event there.
         shelf: where robots.txt is remembered.
         user_agent: who KR says it is.
-        allow_hosts: `host` or `host:port` as they stand in URLs, which may be fetched although private, at any port.
+        allow_hosts: `host:port` as they stand in URLs, which may be fetched although private; a host without a port is meant
+            at the usual ones.
         transport: what answers in place of the network.
     """
 
@@ -86,17 +98,33 @@ class Fetcher:
     async def _followed(self, url: str) -> Page:
         for _ in range(MOST_REDIRECTS + 1):
             self._check(url)
+            await self._rested(url)
             if not await self._robots_allow(url):
                 raise RequestError(Outcome.blocked, "its robots.txt asks not to fetch it", where=url)
             response = await self._get(url, MOST_BYTES)
-            if response.status_code in _REDIRECTS and "location" in response.headers:
+            if _leads_on(response):
                 url = _joined(url, response.headers["location"])
                 continue
+            await self._remember_rest(url, response)
             return _page(url, response)
         raise RequestError(Outcome.bad_answer, f"more than {MOST_REDIRECTS} redirects", where=url)
 
+    async def _rested(self, url: str) -> None:
+        """Refuse a host that asked to be left alone for a while (`Retry-After`), until that is over."""
+        if await self._shelf.get(f"rest {_origin(httpx.URL(url))}"):
+            raise RequestError(Outcome.limited, "its host asked to be left alone for now", where=url)
+
+    async def _remember_rest(self, url: str, response: httpx.Response) -> None:
+        seconds = retry_after(response.headers) if response.status_code in _RESTING else None
+        if seconds:
+            await self._shelf.set(f"rest {_origin(httpx.URL(url))}", True, seconds)  # noqa: FBT003  the value that is kept
+
     def _check(self, url: str) -> None:
         """Refuse what is no address of a page, whatever it would resolve to."""
+        if len(url) > LONGEST_URL:
+            raise RequestError(
+                Outcome.blocked, f"the address has more than {LONGEST_URL} characters", where=url[:200]
+            )
         try:
             parts = httpx.URL(url)
         except httpx.InvalidURL as error:
@@ -111,29 +139,28 @@ class Fetcher:
                 Outcome.blocked, "only the ports 80 and 443 are fetched", where=url[:200], todo=todo
             )
 
-    async def _get(self, url: str, most: int) -> httpx.Response:
-        """One request, without following anything."""
+    async def _get(self, url: str, most: int, *, cut: bool = False) -> httpx.Response:
+        """One request, without following anything; with `cut` the beginning of a long answer serves."""
         parts = httpx.URL(url).copy_with(fragment=None)
         host, port = _origin(parts)
         place = str(parts.copy_with(query=None))
-        # Content and settings of a host are the host's own: no cookies, no connections kept, no proxy that would resolve.
-        transport = self._transport or _Public(self._allowed)
+        # No client of httpx stands between: of an odd redirect it makes an error, though it follows none. And no connection
+        # is kept, no cookie, and no proxy is used that would resolve names by itself.
+        own = _Public(self._allowed) if self._transport is None else nullcontext(self._transport)
+        request = httpx.Request("GET", parts, headers=self._headers)
+        request.extensions = {"timeout": httpx.Timeout(_STEP_SECONDS).as_dict()}
+        told = parts.query.decode("ascii", "replace")
         try:
             async with (
-                httpx.AsyncClient(
-                    transport=transport, timeout=_STEP_SECONDS, follow_redirects=False
-                ) as client,
-                self._line.exchange(
-                    f"{host}:{port}", "GET", place, parts.query.decode("ascii", "replace"), limited=False
-                ) as exchange,
+                own as transport,
+                self._line.exchange(f"{host}:{port}", "GET", place, told, limited=False) as exchange,
             ):
-                request = client.build_request("GET", parts, headers=self._headers)
-                request.extensions = {**request.extensions, "trace": exchange.trace}
-                response = await client.send(request, stream=True)
+                request.extensions["trace"] = exchange.trace
+                response = await transport.handle_async_request(request)
                 exchange.was_sent()
                 exchange.status = response.status_code
                 try:
-                    body = b"" if response.status_code in _REDIRECTS else await bodies.read(response, most)
+                    body = b"" if _leads_on(response) else await bodies.read(response, most, cut=cut)
                 finally:
                     await response.aclose()
                 exchange.received = len(body)
@@ -151,30 +178,47 @@ class Fetcher:
     # -- robots.txt (RFC 9309) -----------------------------------------------------------------------------
 
     async def _robots_allow(self, url: str) -> bool:
-        from protego import Protego
-
         parts = httpx.URL(url)
         address = str(parts.copy_with(raw_path=b"/robots.txt", fragment=None))
         rules = await self._shelf.get(f"robots {address}")
         if rules is None:
             rules = await self._robots(address)
-        return bool(Protego.parse(rules).can_fetch(url, _ROBOT))
+        # half a megabyte of rules takes a second
+        return not rules or await asyncio.to_thread(_allows, rules, url)
 
     async def _robots(self, address: str) -> str:
         """The rules of a host: all is allowed where it has none, and nothing while it cannot say."""
-        try:
-            response = await self._get(address, _ROBOTS_BYTES)
-        except RequestError as error:
-            if error.outcome is Outcome.bad_answer:  # too long, or unreadable: as if there were none
-                return ""
-            raise
-        if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
-            raise RequestError(
-                Outcome.unavailable, f"its robots.txt says {response.status_code}", where=address
-            )
-        rules = _decoded(response) if response.status_code == httpx.codes.OK else ""
+        response = await self._robots_answer(address)
+        status = response.status_code
+        if status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.TOO_MANY_REQUESTS:
+            raise RequestError(_outcome(status), f"its robots.txt says {status}", where=address)
+        # an application that answers everything answers here, too
+        is_page = "html" in response.headers.get("content-type", "")
+        rules = _decoded(response) if status == httpx.codes.OK and not is_page else ""
         await self._shelf.set(f"robots {address}", rules, _ROBOTS_SECONDS)
         return rules
+
+    async def _robots_answer(self, address: str) -> httpx.Response:
+        """The answer for a robots.txt, redirects followed; one that leads nowhere is as good as none."""
+        url = address
+        for _ in range(_ROBOTS_REDIRECTS + 1):
+            try:
+                response = await self._get(url, _ROBOTS_BYTES, cut=True)
+                if not _leads_on(response):
+                    return response
+                url = _joined(url, response.headers["location"])
+                self._check(url)
+            except RequestError as error:
+                if error.outcome is Outcome.bad_answer:  # unreadable: as if there were none
+                    break
+                raise
+        return httpx.Response(httpx.codes.NOT_FOUND)
+
+
+def _allows(rules: str, url: str) -> bool:
+    from protego import Protego
+
+    return bool(Protego.parse(rules).can_fetch(url, _ROBOT))
 
 
 class _Public(httpx.AsyncBaseTransport):
@@ -236,17 +280,34 @@ class _Stream(httpx.AsyncByteStream):
 
 
 def allowed_hosts(named: Sequence[str]) -> list[tuple[str, int]]:
-    """(host, port) for each host that is named; one without a port is meant at both usual ones."""
+    """(host, port) for each host that is named as in a URL; one without a port is meant at both usual ones.
+
+    Raises:
+        ValueError: it is no host, or more than one, such as a whole address.
+    """
     found = []
     for one in named:
-        parts = httpx.URL(f"http://{one.strip()}")
-        ports = [parts.port] if ":" in one.rpartition("]")[2] and parts.port else list(_PORTS.values())
-        found += [(parts.host, port) for port in ports]
+        said = _HOST.fullmatch(one.strip())
+        try:
+            host = httpx.URL(f"http://{said['host']}/").raw_host.decode("ascii") if said else ""
+        except httpx.InvalidURL:
+            host = ""
+        if said is None or not host:
+            raise ValueError(f"{one!r} is no `host` or `host:port`")
+        found += [(host, port) for port in ([int(said["port"])] if said["port"] else _PORTS.values())]
     return found
 
 
+_HOST = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:/@?#\[\]]+)(?::(?P<port>\d{1,5}))?")
+
+
 def _origin(parts: httpx.URL) -> tuple[str, int]:
-    return parts.host, parts.port or _PORTS.get(parts.scheme, 0)
+    """Host and port, as the connection is asked for."""
+    return parts.raw_host.decode("ascii"), parts.port or _PORTS.get(parts.scheme, 0)
+
+
+def _leads_on(response: httpx.Response) -> bool:
+    return response.status_code in _REDIRECTS and "location" in response.headers
 
 
 def _joined(url: str, location: str) -> str:
@@ -260,7 +321,9 @@ def _page(url: str, response: httpx.Response) -> Page:
     """The page of an answer that is none of a redirect."""
     status = response.status_code
     if status != httpx.codes.OK:
-        raise RequestError(_OUTCOMES.get(status, _of_status(status)), f"answered {status}", where=url)
+        seconds = retry_after(response.headers) if status in _RESTING else None
+        wait = f", and asks to wait for {seconds:.0f} s" if seconds else ""
+        raise RequestError(_outcome(status), f"answered {status}{wait}", where=url)
     declared = response.headers.get("content-type", "")
     if not _TYPES.match(declared):
         kind = declared[:60] or "no type"
@@ -274,8 +337,13 @@ _OUTCOMES = {
 }  # fmt: skip
 
 
-def _of_status(status: int) -> Outcome:
-    return Outcome.unavailable if status >= httpx.codes.INTERNAL_SERVER_ERROR else Outcome.bad_answer
+_RESTING = frozenset({429, 503})
+"""Answers that may say for how long the host wants to be left alone."""
+
+
+def _outcome(status: int) -> Outcome:
+    down = status >= httpx.codes.INTERNAL_SERVER_ERROR
+    return _OUTCOMES.get(status, Outcome.unavailable if down else Outcome.bad_answer)
 
 
 def _decoded(response: httpx.Response) -> str:
@@ -284,7 +352,10 @@ def _decoded(response: httpx.Response) -> str:
     declared = response.charset_encoding
     if declared is None and (found := _META_CHARSET.search(body[:4096])):
         declared = found.group(1).decode("ascii", "replace")
+    if declared is None or not _CHARSET.fullmatch(declared):
+        declared = "utf-8"
     try:
-        return body.decode(declared or "utf-8", "replace")
-    except LookupError:  # no encoding that anybody knows
-        return body.decode("utf-8", "replace")
+        text = body.decode(declared, "replace")
+    except LookupError:  # no encoding that Python knows
+        text = body.decode("utf-8", "replace")
+    return text.removeprefix("\ufeff")
