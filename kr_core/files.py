@@ -103,7 +103,7 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         OSError: the folder cannot be opened.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    _make_folder(folder)
     handle = os.open(folder, os.O_RDONLY)
     try:
         if fcntl is not None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import textwrap
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from kr_core.files import locked, make_state_folder, write_atomically
+from kr_core.knowledge.identity import inside
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
@@ -19,6 +24,8 @@ __all__ = ["commit_changes", "commit_report"]
 
 _SUBJECT = 72
 """What `git log --oneline` and the forges show of a subject."""
+_WAITING = "uncommitted.json"
+"""In the state folder: files whose commit failed, relative to the knowledge base."""
 
 
 def commit_changes(
@@ -26,7 +33,8 @@ def commit_changes(
 ) -> tuple[str, ...]:
     """Commit changed files of the knowledge base, and nothing else; returns notes on what was not committed.
 
-    No git is started where nothing has changed, nor with `git_commit: off`.
+    No git is started where nothing has changed, nor with `git_commit: off`. Files whose commit fails are remembered, and
+    follow the next commit that succeeds in one of their own.
 
     Args:
         config: says whether to commit, and where the knowledge base is.
@@ -41,7 +49,17 @@ def commit_changes(
     first = textwrap.shorten(printable(f"KR: {subject}"), _SUBJECT, placeholder="...")
     lines = [" ".join(printable(fact).split()) for fact in facts]
     message = "\n".join([first, *([""] if lines else []), *lines, ""])
-    return commit(files, message, folder=config.knowledge_base).notes
+    notes = commit(files, message, folder=config.knowledge_base).notes
+    if notes:
+        _remember(config, files)
+    elif waiting := _waiting(config):
+        late = "KR: what could not be committed before\n"
+        notes = commit(
+            [config.knowledge_base / name for name in waiting], late, folder=config.knowledge_base
+        ).notes
+        if not notes:
+            _forget(config, waiting)
+    return notes
 
 
 def commit_report(config: Config, kept: Kept, report: Report, replaced: str | None) -> tuple[str, ...]:
@@ -64,3 +82,33 @@ def commit_report(config: Config, kept: Kept, report: Report, replaced: str | No
     if replaced:
         facts.append(f"Researched anew: {replaced}")
     return commit_changes(config, tuple(kept.files), subject, facts)
+
+
+# -- what waits for a commit -------------------------------------------------------------------------------
+
+
+def _waiting(config: Config) -> tuple[str, ...]:
+    """The files whose commit failed; a name that leads out of the knowledge base is none of them."""
+    try:
+        names = json.loads((config.state_folder / _WAITING).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return ()
+    known = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    return tuple(name for name in known if inside(config.knowledge_base, name))
+
+
+def _remember(config: Config, files: Sequence[Path]) -> None:
+    names = [os.path.relpath(file, config.knowledge_base) for file in files]
+    with suppress(OSError):  # then a person commits them; the note says that they were not
+        make_state_folder(config.state_folder)
+        with locked(config.state_folder):
+            _write(config, (*_waiting(config), *names))
+
+
+def _forget(config: Config, names: Sequence[str]) -> None:
+    with suppress(OSError), locked(config.state_folder):
+        _write(config, [name for name in _waiting(config) if name not in names])
+
+
+def _write(config: Config, names: Iterable[str]) -> None:
+    write_atomically(config.state_folder / _WAITING, json.dumps(list(dict.fromkeys(names))))

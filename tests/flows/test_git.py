@@ -157,6 +157,38 @@ class TestResearch:
         assert done.json["results"]["index_updated"] is True
         assert kr("research", QUESTION, "--json").json["status"] == "cache-hit"
 
+    def test_what_could_not_be_committed_follows_later(self, kr, git, project):
+        """The next commit that succeeds is followed by one of what failed before, and that once only."""
+        (project / ".git/MERGE_HEAD").write_text(git("rev-parse", "HEAD"))
+        report = "knowledge-base/" + kr("research", QUESTION, "--json").json["results"]["report_path"]
+        (project / ".git/MERGE_HEAD").unlink()
+        (project / "knowledge-base/mine.md").write_text("not KR's\n")
+        assert kr("lessons", "add", "--phase", "dev-execution", "Close the cursor").code == 0
+        assert git("log", "-2", "--format=%s").splitlines() == [
+            "KR: what could not be committed before",
+            "KR: lesson for dev-execution - Close the cursor",
+        ]
+        assert committed(git) == sorted(
+            [
+                report,
+                report.replace(".md", ".evidence.json"),
+                "knowledge-base/index.yaml",
+                "knowledge-base/_archived-index.yaml",
+            ]
+        )
+        assert git("status", "--porcelain").splitlines() == ["?? knowledge-base/mine.md"]
+        assert kr("lessons", "add", "--phase", "dev-execution", "Give it back").code == 0
+        assert git("log", "-1", "--format=%s") == "KR: lesson for dev-execution - Give it back\n"
+
+    def test_what_is_remembered_never_leads_out(self, kr, git, project):
+        """A list that came with the project cannot have KR commit what is not the knowledge base's."""
+        (project / ".kr").mkdir()
+        (project / ".kr/uncommitted.json").write_text('["../secret.txt", "/etc/passwd", 7]')
+        (project / "secret.txt").write_text("mine\n")
+        assert kr("lessons", "add", "--phase", "dev-execution", "Close the cursor").code == 0
+        assert git("log", "-1", "--format=%s").startswith("KR: lesson")
+        assert "?? secret.txt" in git("status", "--porcelain").splitlines()
+
     def test_a_batch(self, kr, git, project):
         """Each answer of a batch is a commit, though they are researched at once."""
         questions = [

@@ -118,7 +118,7 @@ class Folder:
 
         All writers hold the lock: what looks like a temporary file was left by one that was killed.
         """
-        folder.mkdir(parents=True, exist_ok=True)
+        pairs.make_folder(folder)
         if folder in self._swept and folder != self.root:
             return
         self._swept.add(folder)

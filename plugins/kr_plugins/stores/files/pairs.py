@@ -155,9 +155,22 @@ def _staged(place: Path) -> Path:
     return place.with_name(f".{place.name}{SUFFIX}")
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, durably: else the files synced in it could vanish with it.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        _sync(folder.parent)
+
+
 def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with suppress(OSError):  # some file systems refuse to sync a folder; the files in it are synced
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
