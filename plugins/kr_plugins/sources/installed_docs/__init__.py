@@ -2,12 +2,20 @@
 
 Nothing is imported or run, and nothing leaves the machine: sources are parsed, indexed once for each package and
 version in the user's cache folder, and searched there.
+
+- Python: the docstrings and signatures of what is installed in the project's environment, and of the standard library.
+- npm: the README, the declarations (`.d.ts`) and the `package.json` of what lies in the nearest `node_modules`; where a
+  package declares nothing, those of `@types`. A name that Python and npm both have means what the project depends on.
+- Built documentation: HTML pages beside an `objects.inv` of Sphinx, among the files of an installed distribution or below
+  the `folders` of the settings (Debian's `python3-doc` and the like). Pages for another major version are left out.
+- The project's own README and `docs`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kr_core
@@ -17,23 +25,37 @@ from kr_plugins.sources.installed_docs.indexing import Cancelled, open_index
 from kr_plugins.sources.installed_docs.material import find
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from kr_core import Project, ResearchQuery, Setup, SourceContext
 
 
+class InstalledDocsSettings(kr_core.Settings):
+    """Settings of the source `installed_docs`."""
+
+    folders: tuple[str, ...] = ()
+    """Folders of built HTML documentation: each `objects.inv` of Sphinx at or below them (four levels) makes the pages
+    beside it known, under the project that it names. Relative to the project root; `~` is the home folder."""
+
+
 class InstalledDocs:
-    """The source: one index for each package and version, made on first use."""
+    """The source: one index for each package and version, made on first use.
+
+    Args:
+        cache_folder: where the indexes are kept.
+        folders: where built documentation is looked for.
+    """
 
     external = False
     timeout_seconds = 120.0
 
-    def __init__(self, cache_folder: Path) -> None:
+    def __init__(self, cache_folder: Path, folders: Sequence[Path] = ()) -> None:
         self._cache_folder = cache_folder
+        self._folders = tuple(folders)
 
     def knows(self, query: ResearchQuery, project: Project) -> bool:
         """Whether the framework is installed here (or is Python, or the project itself)."""
-        return isinstance(project, LocalProject) and find(query.framework, project) is not None
+        return isinstance(project, LocalProject) and find(query.framework, project, self._folders) is not None
 
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
         """Search the installed documentation in a thread that stops soon after the call is cancelled."""
@@ -45,7 +67,7 @@ class InstalledDocs:
 
     def _consult(self, query: ResearchQuery, context: SourceContext, given_up: threading.Event) -> Finding:
         project = context.project
-        found = find(query.framework, project) if isinstance(project, LocalProject) else None
+        found = find(query.framework, project, self._folders) if isinstance(project, LocalProject) else None
         if found is None:
             return Finding(
                 outcome=Outcome.unavailable, reason=f"{query.framework} is not installed here", reached=False
@@ -90,8 +112,8 @@ class InstalledDocs:
 def kr_source() -> Provider[kr_core.Source]:
     """The documentation that is installed."""
 
-    def build(settings: kr_core.Settings, setup: Setup) -> InstalledDocs:
-        del settings  # it has none
-        return InstalledDocs(setup.cache_folder)
+    def build(settings: InstalledDocsSettings, setup: Setup) -> InstalledDocs:
+        folders = [setup.project.root / Path(folder).expanduser() for folder in settings.folders]
+        return InstalledDocs(setup.cache_folder, folders)
 
-    return Provider(build)
+    return Provider(build, InstalledDocsSettings)

@@ -1,20 +1,21 @@
-"""What there is to read about a framework: an installed distribution, the standard library, or the project itself."""
+"""What there is to read about a framework: an installed package, the standard library, built pages, or the project itself."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core import fold_name, import_names, is_python
+from kr_core import fold_name, gap, import_names, is_python
 from kr_plugins.sources.installed_docs import compiled, indexing
 from kr_plugins.sources.installed_docs.answering import Origin
 from kr_plugins.sources.installed_docs.indexing import Material
 from kr_plugins.sources.installed_docs.node_material import NodeMaterial
 from kr_plugins.sources.installed_docs.node_package import NodePackage, read_package
+from kr_plugins.sources.installed_docs.page_material import PageMaterial, in_distribution, in_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,10 +60,16 @@ class Found:
         return tuple(sorted(named))
 
 
-def find(framework: str, project: LocalProject) -> Found | None:
-    """The material for a framework, or None where nothing of it is installed."""
+def find(framework: str, project: LocalProject, folders: Sequence[Path] = ()) -> Found | None:
+    """The material for a framework, or None where nothing of it is installed.
+
+    Args:
+        framework: by any of its names.
+        project: where it is looked for.
+        folders: where built documentation is looked for.
+    """
     if is_python(framework):
-        return _standard_library(project)
+        return _with_pages(framework, _standard_library(project), project, None, folders)
     module = project.module(framework)
     package = read_package(module.name, module.folder / module.name) if module is not None else None
     if package is not None:
@@ -70,10 +77,77 @@ def find(framework: str, project: LocalProject) -> Found | None:
         return _node_package(framework, package, known[1] if known else "node_modules")
     distribution = project.distribution(framework)
     if distribution is not None:
-        return _distribution(framework, distribution)
+        found = _distribution(framework, distribution)
+        return _with_pages(framework, found, project, distribution, folders)
     if fold_name(framework) == fold_name(own_name(project.root)):
-        return _own_documentation(project)
-    return None
+        own = _own_documentation(project)
+        if own is not None:
+            return own
+    return _with_pages(framework, None, project, None, folders)
+
+
+def _with_pages(
+    framework: str,
+    found: Found | None,
+    project: LocalProject,
+    distribution: Distribution | None,
+    folders: Sequence[Path],
+) -> Found | None:
+    """What was found with the built documentation of it; that of another major version is left out, and noted."""
+    shipped = list(in_distribution(distribution)) if distribution is not None else []
+    listed = [
+        *shipped,
+        *(
+            one
+            for one in in_folders(folders)
+            if _is_about(one.head.project, framework, distribution, project)
+        ),
+    ]
+    if not listed:
+        return found
+    if found is None:
+        first = listed[0]
+        name = fold_name(first.head.project)
+        url = f"pkg:generic/{name}@{first.head.version}" if first.head.version else f"pkg:generic/{name}"
+        material = PageMaterial(f"pages-{name}", first.head.version or "unknown", listed[:1])
+        names = tuple(dict.fromkeys((framework, first.head.project, name)))
+        return Found(
+            material, names, Origin(url, first.head.version or None), _place(first.folder, project.root)
+        )
+    version = found.material.version
+    fitting = [one for one in listed if gap(one.head.version, version) != "major"]
+    notes = [
+        f"{_place(one.folder, project.root)}: documentation of {one.head.project} {one.head.version} left out, {version} is installed"
+        for one in listed
+        if one not in fitting
+    ]
+    material = PageMaterial(
+        found.material.label, version, fitting, found.material, [*found.material.notes, *notes]
+    )
+    return replace(found, material=material)
+
+
+def _is_about(
+    documented: str, framework: str, distribution: Distribution | None, project: LocalProject
+) -> bool:
+    """Whether an inventory's project is the framework: by name, or by what the project calls the same distribution."""
+    name = re.sub(r"(?i)\s+(?:docs?|documentation)$", "", documented).strip()
+    if not name:
+        return False
+    if is_python(framework) or is_python(name):
+        return is_python(framework) and is_python(name)
+    if fold_name(name) == fold_name(framework):
+        return True
+    known = project.distribution(name) if distribution is not None else None
+    return known is not None and distribution is not None and known.name == distribution.name
+
+
+def _place(folder: Path, root: Path) -> str:
+    """A folder as people are told of it: below the project by its path there, else by its own name and its parent's."""
+    try:
+        return folder.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        return "/".join(folder.parts[-2:])
 
 
 def _node_package(framework: str, package: NodePackage, where: str) -> Found:
