@@ -14,7 +14,7 @@ from kr_core.evidence.verifying import verify
 from kr_core.model import Attribution, Outcome, Report, ResearchQuery, Score
 from kr_core.pipeline.reporting import evidence_of
 from kr_plugins.renderers.markdown import Markdown
-from kr_plugins.sources.installed_docs import InstalledDocs, indexing, kr_source
+from kr_plugins.sources.installed_docs import InstalledDocs, InstalledDocsSettings, indexing, kr_source
 
 BOX = {
     "box/__init__.py": '''\
@@ -228,7 +228,7 @@ def test_the_plugin_builds_without_settings(tmp_path):
     class Setup:
         cache_folder = tmp_path
 
-    built = kr_source().build(None, Setup())
+    built = kr_source().build(InstalledDocsSettings(), Setup())
     assert isinstance(built, InstalledDocs)
     assert indexing.READER_FORMAT > 0
 
