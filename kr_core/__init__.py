@@ -60,9 +60,12 @@ if TYPE_CHECKING:
     from kr_core.model import ToolResult as ToolResult
     from kr_core.model import Value as Value
     from kr_core.model import new_id as new_id
+    from kr_core.model.lessons import Lesson as Lesson
+    from kr_core.model.lessons import LessonsResult as LessonsResult
     from kr_core.net.bodies import json_of as json_of
     from kr_core.pipeline import Pipeline as Pipeline
     from kr_core.pipeline import Research as Research
+    from kr_core.pipeline.lessons import Lessons as Lessons
     from kr_core.protocols import Cache as Cache
     from kr_core.protocols import Candidates as Candidates
     from kr_core.protocols import Exchange as Exchange
@@ -160,6 +163,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "Value": "",
         "new_id": "",
     },
+    "kr_core.model.lessons": {"Lesson": "", "LessonsResult": ""},
     "kr_core.installed": {"require": ""},
     "kr_core.files": {"locked": "", "make_state_folder": "", "write_atomically": ""},
     "kr_core.text": {"content_words": ""},
@@ -181,6 +185,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.templating": {"render_template": "render"},
     "kr_core.evidence.answering": {"COVERED": "", "FULLY": "", "answered": ""},
     "kr_core.pipeline": {"Pipeline": "", "Research": ""},
+    "kr_core.pipeline.lessons": {"Lessons": ""},
 }
 """Where each public name lives, and its name there if that differs."""
 _HOME_OF = {name: (home, real or name) for home, names in _HOMES.items() for name, real in names.items()}
