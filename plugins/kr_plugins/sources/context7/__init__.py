@@ -1,0 +1,143 @@
+"""Answers from the documentation that Context7 collects, asked over its REST API.
+
+Two requests: which library the framework is, and what its documentation says about the question. Which library it was is
+remembered for 30 days. A library that is not called as the framework is never read. Where Context7 lists versions, the one
+closest to the version in use is read, and what is not the same is told.
+
+The framework's name and the question, as the policy `egress` lets it leave, are sent to the service.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+import kr_core
+from kr_core import ConfigError, Finding, Outcome, Provider, Settings
+from kr_plugins.sources.context7.answering import answer
+from kr_plugins.sources.context7.libraries import Library, choose
+from kr_plugins.sources.context7.remembered import Remembered
+from kr_plugins.sources.context7.service import Service, ServiceError, sendable
+from kr_plugins.sources.context7.snippets import snippets_in
+from kr_plugins.sources.context7.versions import Reading, reading
+
+if TYPE_CHECKING:
+    from kr_core import ResearchQuery, Setup, SourceContext
+    from kr_plugins.sources.context7.snippets import Snippet
+
+_OFFERED = 3
+"""So many libraries of other names are named where none has the right one."""
+
+
+class Context7Settings(Settings):
+    """Settings of the source, `plugins.context7` in `kr.yaml`."""
+
+    base_url: Annotated[str, Field(pattern=r"^https?://[^\s/?#]+[^\s?#]*$")] = "https://context7.com/api"
+    """Where the REST API is."""
+    api_key: str | None = None
+    """A key of the service, as `{env: CONTEXT7_API_KEY}`; without one it answers fewer questions."""
+
+
+class Context7:
+    """The source.
+
+    Args:
+        base_url: where the REST API is.
+        api_key: sent with each request; empty for none.
+    """
+
+    external = True
+    timeout_seconds = 20.0
+
+    def __init__(self, base_url: str, api_key: str) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._api_key = api_key
+
+    async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
+        """Look the library up, unless it is remembered, and ask its documentation."""
+        service = Service(context.http, self._base_url, self._api_key, query.question or query.topic)
+        known = Remembered(context.cache, self._base_url, query.framework)
+        try:
+            library = await known.library()
+            if library is not None:
+                try:
+                    return await self._read(service, known, library, query)
+                except ServiceError as error:
+                    if error.code != "library_not_found":
+                        raise
+            return await self._looked_up(service, known, query)
+        except ServiceError as error:
+            return Finding(outcome=error.outcome, reason=error.what, url=error.where or None)
+
+    async def _looked_up(self, service: Service, known: Remembered, query: ResearchQuery) -> Finding:
+        if not sendable(query.framework, 1):
+            return Finding(outcome=Outcome.unavailable, reason="no framework is named", reached=False)
+        offered = await service.libraries(query.framework)
+        library = choose(offered, query.framework)
+        if library is None:
+            return Finding(outcome=Outcome.empty, reason=_not_there(query.framework, offered))
+        await known.keep(library)
+        return await self._read(service, known, library, query)
+
+    async def _read(
+        self, service: Service, known: Remembered, library: Library, query: ResearchQuery
+    ) -> Finding:
+        """What the documentation of a library says, in the version that is closest to the one in use.
+
+        Raises:
+            ServiceError: the service does not answer, or has moved the library twice.
+        """
+        chosen = reading(library.versions, query.framework_version)
+        while True:
+            try:
+                body = await service.context(library.place(chosen.tag))
+                break
+            except ServiceError as error:
+                moved = library.moved_to(error.redirected_to)
+                if moved is not None and library.moved_from is None:
+                    library = moved
+                    await known.keep(library)
+                elif error.code == "tag_not_found" and chosen.tag:
+                    chosen = chosen.unpinned()
+                else:
+                    if error.code == "library_not_found":
+                        await known.forget()
+                    raise error.at(library.page(chosen.tag)) from None
+        return await asyncio.to_thread(_finding, snippets_in(body), library, chosen, query)
+
+
+def _finding(snippets: list[Snippet], library: Library, chosen: Reading, query: ResearchQuery) -> Finding:
+    page = library.page(chosen.tag)
+    answered = answer(snippets, library, chosen, query)
+    reason = f"Context7 has nothing about the question in {library.place(chosen.tag)}"
+    return Finding(
+        outcome=Outcome.ok if answered.passages else Outcome.empty,
+        reason="" if answered.passages else reason,
+        passages=answered.passages,
+        missing=answered.missing,
+        url=page,
+        version=chosen.version,
+        notes=chosen.notes,
+    )
+
+
+def _not_there(framework: str, offered: list[Library]) -> str:
+    others = ", ".join(library.title or library.id for library in offered[:_OFFERED])
+    return f"Context7 has no library called {framework}" + (f"; it offers {others}" if others else "")
+
+
+@kr_core.hookimpl
+def kr_source() -> Provider[kr_core.Source]:
+    """The documentation at Context7."""
+
+    def build(settings: Context7Settings, setup: Setup) -> Context7:
+        del setup
+        key = (settings.api_key or "").strip()
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            # The HTTP client would refuse it as well, and show it in its message.
+            raise ConfigError("`api_key` has characters that no key has", todo="copy it anew")
+        return Context7(settings.base_url, key)
+
+    return Provider(build, Context7Settings)

@@ -1,0 +1,163 @@
+"""Libraries as Context7 lists them, and which of them a framework is."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core import fold_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SITE = "https://context7.com"
+_ID = re.compile(r"/[^/\s@?#]+/[^/\s@?#]+")
+_PLACE = re.compile(rf"({_ID.pattern})(?:[/@][^/\s?#]+)?")
+_TAG = re.compile(r"[^/\s?#]+")
+_LONGEST_ID = 300
+_MOST_VERSIONS = 500
+_MOST = 1e12
+_COLLECTED = frozenset({"websites", "llmstxt", "packages", "npm", "docs"})
+"""First parts of ids that are no owners on GitHub."""
+_BY_THE_MAKER = frozenset({"websites", "packages", "npm", "docs"})
+_LOW_TRUST = 4
+"""Below it the vendor calls a source's reputation low (context7-mcp, `getSourceReputationLabel`)."""
+_UNREADABLE = frozenset({"error", "delete"})
+_UNKNOWN = -1.0
+
+
+class Library(NamedTuple):
+    """One library of Context7's; what the service did not say is empty or -1."""
+
+    id: str
+    """`/owner/repository`, or `/websites/name` and the like; without a tag."""
+    title: str = ""
+    state: str = ""
+    trust: float = _UNKNOWN
+    """The reputation of where it comes from, 0-10."""
+    stars: float = _UNKNOWN
+    snippets: float = _UNKNOWN
+    versions: tuple[str, ...] = ()
+    """Tags that can be asked for by name."""
+    moved_from: str | None = None
+    """The id under which it was asked for before the service redirected."""
+
+    @property
+    def official(self) -> bool:
+        """Whether its documentation is plausibly the maker's own.
+
+        A repository on GitHub, a website or a package is; a file of texts that anybody may have handed in (`/llmstxt/`)
+        is not, nor a source whose reputation is known to be low, as copies of well-known libraries have.
+        """
+        first = self.id.split("/")[1]
+        by_the_maker = first not in _COLLECTED or first in _BY_THE_MAKER
+        return by_the_maker and not 0 <= self.trust < _LOW_TRUST
+
+    def place(self, tag: str = "") -> str:
+        """What is asked for: the id, with a tag."""
+        return f"{self.id}/{tag}" if tag else self.id
+
+    def page(self, tag: str = "") -> str:
+        """Where a person finds it."""
+        return SITE + self.place(tag)
+
+    def moved_to(self, target: str) -> Library | None:
+        """The library under the id that the service redirects to; None where that is none."""
+        found = _PLACE.fullmatch(target) if len(target) <= _LONGEST_ID else None
+        return None if found is None else self._replace(id=found[1], moved_from=self.id)
+
+    def kept(self) -> dict[str, Any]:
+        """As plain data, in the form in which the service gives it."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "state": self.state,
+            "trustScore": self.trust,
+            "stars": self.stars,
+            "totalSnippets": self.snippets,
+            "versions": list(self.versions),
+        }
+
+
+def library_of(value: Any) -> Library | None:
+    """A library as the service gave it; None where it is none. Only the id must be there."""
+    if not isinstance(value, dict):
+        return None
+    name = _text(value.get("id"))
+    if len(name) > _LONGEST_ID or not _ID.fullmatch(name):
+        return None
+    versions = value.get("versions")
+    tags = [_text(tag) for tag in versions[:_MOST_VERSIONS]] if isinstance(versions, list) else []
+    return Library(
+        name,
+        " ".join(_text(value.get("title")).split())[:200],
+        _text(value.get("state")),
+        _number(value.get("trustScore")),
+        _number(value.get("stars")),
+        _number(value.get("totalSnippets")),
+        tuple(tag for tag in tags if len(tag) <= 100 and _TAG.fullmatch(tag)),
+    )
+
+
+def choose(offered: Sequence[Library], framework: str) -> Library | None:
+    """The library that a framework is, or None where none of them is called so.
+
+    Of several, one that can be read comes first, then the one with the closest name, the best reputation, the most stars, the
+    most snippets; then the service's own order.
+    """
+    called = [(closeness(library, framework), library) for library in offered]
+    named = [one for one in called if one[0] and one[1].state not in _UNREADABLE]
+    if not named:
+        return None
+
+    def worth(one: tuple[int, Library]) -> tuple[float, ...]:
+        close, library = one
+        ready = library.state in {"", "finalized"}
+        return (close, ready, library.trust, library.official, library.stars, library.snippets)
+
+    return max(named, key=worth)[1]
+
+
+def closeness(library: Library, framework: str) -> int:
+    """How well a library's name is a framework's: 2 the same, 1 the one of which the framework is a part, 0 another.
+
+    `vue` is `Vue.js`, and `@nestjs/swagger` is a part of `NestJS`. `vue-router` is not `vue`.
+    """
+    owner, repository = library.id.split("/")[1:3]
+    collected = owner in _COLLECTED
+    names = {_bare(_without_docs(library.title)), "" if collected else _bare(repository)} - {""}
+    *path, last = [part for part in re.split(r"[/:]", framework.removeprefix("@")) if part] or [""]
+    if path and path[-1].lower() == "types" and framework.startswith("@types/"):
+        path = []  # typings of the package that has the name
+    if path and last[:1] == "v" and last[1:].isdigit():
+        *path, last = path  # a major version of a Go module
+    wanted = _bare(last)
+    if not wanted:
+        return 0
+    if not path:
+        return 2 if wanted in names else 0
+    above = _bare(path[-1])
+    same_owner = not collected and above == _bare(owner)
+    if (same_owner and wanted in names) or _bare(f"{path[-1]} {last}") in names:
+        return 2
+    return 1 if framework.startswith("@") and above in names else 0
+
+
+def _bare(name: str) -> str:
+    """A name without case and separators, and without the `js` that some writers add."""
+    folded = "".join(letter for letter in fold_name(name) if letter.isalnum())
+    return folded.removesuffix("js") or folded
+
+
+def _without_docs(title: str) -> str:
+    return re.sub(r"(?i)\s+(?:docs|documentation|api reference)$", "", title)
+
+
+def _number(value: Any) -> float:
+    """A number that can be compared; NaN, and what is none, is unknown."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and 0 <= value <= _MOST else _UNKNOWN
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

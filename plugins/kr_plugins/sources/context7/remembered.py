@@ -1,0 +1,42 @@
+"""Which library a framework was, remembered from one question to the next: it halves the requests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kr_core import fold_name
+from kr_plugins.sources.context7.libraries import library_of
+
+if TYPE_CHECKING:
+    from kr_core import Cache
+    from kr_plugins.sources.context7.libraries import Library
+
+KEPT_SECONDS = 30 * 86_400.0
+_LONGEST_NAME = 300
+
+
+class Remembered:
+    """The library of one framework at one service.
+
+    Args:
+        cache: where it is remembered.
+        base_url: the service.
+        framework: its name.
+    """
+
+    def __init__(self, cache: Cache, base_url: str, framework: str) -> None:
+        self._cache = cache
+        name = fold_name(framework[:_LONGEST_NAME]).encode("utf-8", "replace").decode()
+        self._key = f"library {base_url} {name}"
+
+    async def library(self) -> Library | None:
+        """What it was; None where nobody knows any more."""
+        return library_of(await self._cache.get(self._key))
+
+    async def keep(self, library: Library) -> None:
+        """Remember it for 30 days, in place of what was remembered before."""
+        await self._cache.set(self._key, library.kept(), KEPT_SECONDS)
+
+    async def forget(self) -> None:
+        """Remember it no longer."""
+        await self._cache.set(self._key, None, 1.0)
