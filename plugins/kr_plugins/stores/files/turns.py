@@ -12,7 +12,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kr_core import locked
+from kr_core import locked, make_state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def in_turn(room: Path) -> Iterator[None]:
     about a dozen system calls and no disk sync.
 
     Args:
-        room: the folder of the tickets; made if it is missing.
+        room: the folder of the tickets, in KR's state folder; both are made if they are missing.
 
     Raises:
         OSError: the folder cannot be made or written.
@@ -48,6 +48,8 @@ def in_turn(room: Path) -> Iterator[None]:
 
 def _draw(room: Path) -> tuple[Path, int]:
     """Take the next number; the tickets of the dead are cleared away, while nobody else can take one."""
+    if not room.is_dir():
+        make_state_folder(room.parent)  # else a ticket of the dead would show in git
     with locked(room):
         waiting = [name for name in _tickets(room) if not _cleared(room / name)]
         ticket = room / f"{int(waiting[-1]) + 1 if waiting else 1:0{_DIGITS}}"
