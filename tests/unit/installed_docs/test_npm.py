@@ -378,3 +378,22 @@ def test_lines_of_real_passages_are_where_they_say(real):
             for start, line in passage.data["lines"]:
                 if text[start] and not text[start].startswith("```"):
                     assert folded(text[start]) in folded(" ".join(lines[line - 1 : line + 1]))
+
+
+@pytest.mark.req("R5")
+def test_members_of_types_that_nothing_exports_are_those_of_the_type_that_has_them(tmp_path):
+    """And methods of what the package exports by default are called by its name."""
+    lay(
+        tmp_path / "node_modules/crate",
+        {
+            "package.json": {"name": "crate", "version": "1.0.0", "types": "i.d.ts"},
+            "i.d.ts": "import { Hidden } from './h.js';\nexport type Options = Omit<Hidden, 'x'> & { own: 1 };\n"
+            "interface Instance {\n  /** Fill it up. */\n  fill(): void;\n}\ndeclare const box: Instance;\nexport default box;\n",
+            "h.d.ts": "export interface Hidden extends Deeper {\n  /** How wide it is. */\n  width?: number;\n}\n"
+            "interface Deeper {\n  /** How deep it is. */\n  depth?: number;\n}\n",
+        },
+    )
+    found = {passage.title: passage for passage in passages(tmp_path)[0]}
+    assert {"Options", "Options.width", "Options.depth", "box.fill"} <= set(found)
+    assert found["Options.width"].locator == "crate/h.d.ts:3"
+    assert "own: 1" in found["Options"].text

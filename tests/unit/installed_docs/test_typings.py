@@ -189,3 +189,18 @@ def test_a_comment_on_one_line_and_a_hidden_one():
     assert [line.text for line in tsdoc.parse("/**\n * @name x\n * @summary Short.\n */", 1).prose] == [
         "Short."
     ]
+
+
+def test_a_type_of_braces_has_members_and_bases():
+    """What only changes a type is looked into; the arguments of any other are none of its bases."""
+    made = only(
+        "export type Options<T extends object = {}> = {\n\treadonly size?: number;\n} & Omit<Base<T>, 'x' | 'y'> & Other<Inner>;\n",
+        "Options",
+    )
+    assert (made.kind, made.signature) == ("type", "export type Options<T extends object = {}> =")
+    assert [one.name for one in made.members] == ["size"]
+    assert made.bases == ("Base", "Other")
+    assert only("interface A extends Partial<B>, C<D> implements E {}", "A").bases == ("B", "C")
+    assert only("export type Call = (options: { a: 1 }) => { b: 2 };", "Call").signature == (
+        "export type Call = (options: { a: 1 }) => { b: 2 }"
+    )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kr_core import IndexedPassage
+from kr_plugins.sources.installed_docs.clones import collapse
 from kr_plugins.sources.installed_docs.indexing import Cancelled
 from kr_plugins.sources.installed_docs.node_exports import Exports
 from kr_plugins.sources.installed_docs.node_package import TYPINGS, readme_of, types_package
@@ -113,7 +114,7 @@ class NodeMaterial:
             progress(done, done + 1)
 
         exports = Exports(self.package, told, check)
-        found = [*Maker(exports, self.texts()).all(), *_manifest(self.package)]
+        found = [*collapse(Maker(exports, self.texts()).all()), *_manifest(self.package)]
         progress(done, done)
         return found, exports.notes
 

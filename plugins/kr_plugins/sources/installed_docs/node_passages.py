@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from math import log2
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import IndexedPassage
 from kr_plugins.sources.installed_docs import docstrings, options_lists, tsdoc
@@ -58,6 +58,15 @@ class _Text:
         return "\n".join(self.parts)
 
 
+class _Scope(NamedTuple):
+    """Where a declaration stands."""
+
+    file: File
+    subpath: str
+    context: str = ""
+    """What the type that it is a member of is about."""
+
+
 class Maker:
     """Makes the passages of one package.
 
@@ -70,6 +79,7 @@ class Maker:
         self.exports = exports
         self.offered = list(exports.offered())
         self.texts = texts
+        self.named = {each.key for each in self.offered}
         self.mentions = self._count_mentions()
         self.instances = self._find_instances()
         self.made: set[tuple[str, str, int]] = set()
@@ -100,7 +110,7 @@ class Maker:
                 for file, name in kinds:
                     known = self.exports.local(file, name) if name else None
                     for one in known.declarations if known else ():
-                        if known is not None and one.kind in {"class", "interface"}:
+                        if known is not None and one.kind in {"class", "interface", "type"}:
                             found.setdefault((known.file.locator, one.line), []).append(each.name)
                             following += [(known.file, base) for base in one.bases]
                 kinds = following if depth < _DEEPEST else []
@@ -110,54 +120,68 @@ class Maker:
 
     def of(self, each: Offered) -> Iterator[IndexedPassage]:
         """The passages of one export: itself, its members, and what its namespace holds."""
-        base = 1.0 if not each.subpath else 0.8
-        for passage in self.group(each.file, each.name, each.declarations, base, each.aliases, each.subpath):
+        scope = _Scope(each.file, each.subpath)
+        for passage in self.group(scope, each.name, each.declarations, each.aliases):
             named = _renamed(passage, each) if passage.symbol == each.name else passage
             yield named if _says_its_name(named) else named._replace(kind="page", symbol=None)
 
     def group(
-        self, file: File, name: str, declarations: Iterable[Declaration], base: float, aliases: Sequence[str] = (),
-        subpath: str = "", depth: int = 0,
-    ) -> Iterator[IndexedPassage]:  # fmt: skip
+        self, scope: _Scope, name: str, declarations: Iterable[Declaration], aliases: Sequence[str]
+    ) -> Iterator[IndexedPassage]:
         """The passages of what has one name; of overloads those that say something of their own."""
         listed = [one for one in declarations if not (one.comment and one.comment.hidden)]
         told = [one for one in listed if one.comment and one.comment.prose]
         shown = told or [one for one in listed if one.kind != "namespace"][:1]
         for one in shown:
-            place = (file.locator, name, one.line)
+            place = (scope.file.locator, name, one.line)
             if place not in self.made:
                 self.made.add(place)
-                yield self.symbol(file, name, one, base, aliases, subpath)
+                yield self.symbol(scope, name, one, aliases)
         for one in listed:
-            if one.inner is not None and depth < _DEEPEST:
+            if one.inner is not None and name.count(".") < _DEEPEST:
                 for inner, declared in one.inner.declarations.items():
-                    yield from self.group(
-                        file, f"{name}.{inner}", declared, base, _within(aliases, inner), subpath, depth + 1
-                    )
-            yield from self.members(file, name, one, base, aliases, subpath)
+                    yield from self.group(scope, f"{name}.{inner}", declared, _within(aliases, inner))
+            yield from self.members(scope, name, one, one, aliases)
+            for file, inherited in self.inherited(scope.file, one):
+                yield from self.members(scope._replace(file=file), name, inherited, one, aliases)
+
+    def inherited(self, file: File, one: Declaration) -> Iterator[tuple[File, Declaration]]:
+        """What a type is made of and nothing exports by a name of its own: its members are then the type's."""
+        made_of = (*one.bases, *([one.type_name] if one.type_name else []))
+        waiting, seen = [(file, base, 0) for base in made_of], {(file.path, one.line)}
+        while waiting:
+            here, name, depth = waiting.pop(0)
+            known = self.exports.local(here, name)
+            if known is None or known.key in self.named | seen or depth > _DEEPEST:
+                continue
+            seen.add(known.key)
+            for declaration in known.declarations:
+                if declaration.kind in {"class", "interface", "type"}:
+                    yield known.file, declaration
+                    waiting += [(known.file, base, depth + 1) for base in declaration.bases]
 
     def members(
-        self, file: File, name: str, owner: Declaration, base: float, aliases: Sequence[str], subpath: str
+        self, scope: _Scope, name: str, declaring: Declaration, owner: Declaration, aliases: Sequence[str]
     ) -> Iterator[IndexedPassage]:
-        """The methods of a class or interface, and those properties that are documented."""
-        called = self.instances.get((file.locator, owner.line), [])[:4]
+        """The methods of a class or interface, and those properties that are documented; `owner` may inherit them."""
+        called = self.instances.get((scope.file.locator, declaring.line), [])[:4]
+        told = owner.comment or declaring.comment
+        inside = scope._replace(context=docstrings.lead([line.text for line in told.prose]) if told else "")
         groups: dict[str, list[Declaration]] = {}
-        for one in owner.members:
+        for one in declaring.members:
             if one.name != "constructor" and (one.kind == "function" or one.comment):
                 groups.setdefault(one.name, []).append(one)
         for member, declarations in groups.items():
             names = [f"{name}.{member}", *(f"{other}.{member}" for other in called)]
-            if (called and owner.kind == "interface") or self._is_default(called):
+            if (called and owner.kind != "class") or self._is_default(called):
                 names = [*names[1:], names[0]]
-            also = (*names[1:], *_within(aliases, member))
-            yield from self.group(file, names[0], declarations, base, also, subpath, _DEEPEST)
+            first, *others = dict.fromkeys([*names, *_within(aliases, member)])
+            yield from self.group(inside, first, declarations, others)
 
     def _is_default(self, names: Sequence[str]) -> bool:
         return any(each.default and each.name in names for each in self.offered)
 
-    def symbol(
-        self, file: File, name: str, one: Declaration, base: float, aliases: Sequence[str], subpath: str
-    ) -> IndexedPassage:
+    def symbol(self, scope: _Scope, name: str, one: Declaration, aliases: Sequence[str]) -> IndexedPassage:
         comment = one.comment or tsdoc.Comment()
         signature = _shortened(one.signature)
         bare = [member for member in one.members if member.kind == "property" and not member.comment]
@@ -166,17 +190,20 @@ class Maker:
         callable_ = one.kind == "function"
         return IndexedPassage(
             kind="symbol",
-            title=f"{name} ({self.exports.package.name}/{subpath})" if subpath else name,
+            title=f"{name} ({self.exports.package.name}/{scope.subpath})" if scope.subpath else name,
             text=str(text),
-            locator=f"{file.locator}:{one.line}",
+            locator=f"{scope.file.locator}:{one.line}",
             symbol=name,
             name=" ".join([name.replace(".", " "), *(alias.rpartition(".")[2] for alias in aliases[:2])]),
             lead=docstrings.lead(prose),
             code=_examples(comment),
             prose="\n".join([*prose, *(line.text for _name, lines in comment.parameters for line in lines),
                              *(member.signature for member in bare)]),
-            words=" ".join([subpath.replace("/", " "), *(parameter.name for parameter in one.parameters)]),
-            prior=self.prior(name, one, base),
+            words=" ".join([
+                scope.subpath.replace("/", " "), scope.context.partition(". ")[0],
+                *(parameter.name for parameter in one.parameters),
+            ]),
+            prior=self.prior(name, one, 0.8 if scope.subpath else 1.0),
             data={
                 "lines": text.runs,
                 "what": "function" if callable_ else "attribute",
@@ -188,7 +215,7 @@ class Maker:
                 "returns": one.returns if callable_ and one.returns and one.returns in signature else None,
                 "aliases": list(aliases),
                 "public": True,
-                **self.origin(file),
+                **self.origin(scope.file),
             },
         )  # fmt: skip
 
@@ -242,7 +269,7 @@ def sections(text: TextFile) -> Iterator[IndexedPassage]:
             title=_bare(passage.title),
             name=_bare(passage.name),
             words=words,
-            prior=0.2 if aside else round(passage.prior * 0.9, 4),
+            prior=0.2 if aside else passage.prior,
             data={**passage.data, "kind": "section"},
         )
         yield from options_lists.split(section)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kr_plugins.sources.installed_docs.lexemes import Lexemes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kr_plugins.sources.installed_docs import tsdoc
 
 DeclarationKind = Literal[
@@ -32,6 +34,10 @@ _GOES_ON = frozenset(
 )
 """After one of these a type goes on in the next line."""
 _GOES_ON_WITH = frozenset({"|", "&", "=", "=>", ":", ",", "?", ">", ".", ")", "]", "extends", "is"})
+_CHANGES = frozenset(
+    "Omit Pick Partial Required Readonly Except Simplify Merge SetOptional SetRequired ReadonlyDeep NonNullable".split()
+)
+"""Types of TypeScript and type-fest that have the members of their arguments."""
 _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _DEEPEST = 12
 """Namespaces in namespaces are followed so far."""
@@ -172,7 +178,7 @@ class _Scanner:
         if word in {"class", "interface"} and _NAME.fullmatch(name):
             return self.body_of(first, number, word, end)
         if word == "type" and _NAME.fullmatch(name):
-            return self.made("type", name, first, last), last
+            return self.alias(first, number, last), last
         if word in {"const", "let", "var"} and _NAME.fullmatch(name):
             return self.constant(first, number, last), last
         if word == "enum" and _NAME.fullmatch(name) and self.file.at(number + 2) == "{":
@@ -187,6 +193,33 @@ class _Scanner:
     def made(self, kind: DeclarationKind, name: str, first: int, last: int) -> Declaration:
         return Declaration(
             kind, name, self.file.line(first), self.file.verbatim(first, last), self.file.comment(first)
+        )
+
+    def alias(self, first: int, number: int, last: int) -> Declaration:
+        """A type; if it is made of braces it has members, and the types that it joins to them are its bases."""
+        begin = self.file.jump(number + 2, last) if self.file.at(number + 2) == "<" else number + 2
+        pieces = [place for place in self.outermost(begin, last) if place in self.file.closing]
+        braces = [place for place in pieces if self.words[place] == "{"]
+        head = braces[0] if braces and pieces[0] == braces[0] else last
+        made = self.made("type", self.words[number + 1], first, head)
+        made.bases = self.names(begin, last)
+        for place in braces:
+            made.members += self.members(place + 1, self.file.closing[place])
+        return made
+
+    def outermost(self, first: int, end: int) -> Iterator[int]:
+        """The words between two, each bracket as one; but the arguments of what only changes a type (`Omit`) are gone into."""
+        while first < end:
+            yield first
+            changes = self.words[first] == "<" and self.words[first - 1] in _CHANGES
+            first = first + 1 if changes else self.file.jump(first, end)
+
+    def names(self, first: int, end: int) -> tuple[str, ...]:
+        """The names of the types that a type is made of."""
+        return tuple(
+            self.words[place]
+            for place in self.outermost(first, end)
+            if _NAME.fullmatch(self.words[place]) and self.words[place] not in _CHANGES
         )
 
     def function(self, first: int, number: int, last: int) -> Declaration | None:
@@ -258,16 +291,13 @@ class _Scanner:
         return made, closing + 1
 
     def bases(self, first: int, end: int) -> tuple[str, ...]:
-        """The names after `extends`, type arguments left out."""
-        found, number, listing = [], first, False
-        while number < end:
-            word = self.words[number]
-            if word in {"extends", "implements"}:
-                listing = word == "extends"
-            elif listing and _NAME.fullmatch(word) and self.file.at(number - 1) in {"extends", ","}:
-                found.append(word)
-            number = self.file.jump(number, end)
-        return tuple(found)
+        """The names after `extends`, with their type arguments (`Omit<Options, "url">`)."""
+        while first < end and self.words[first] != "extends":
+            first = self.file.jump(first, end)
+        last = first
+        while last < end and self.words[last] != "implements":
+            last = self.file.jump(last, end)
+        return self.names(first + 1, last)
 
     # -- members --
 
