@@ -300,7 +300,9 @@ class SourceContract(PluginContract):
             question=question,
         )
         deadline = asyncio.get_running_loop().time() + seconds
-        async with context_in(project, deadline, transport, self.mcp_server) as context:
+        # While the network fails, no MCP server is reached either: the client's own requests go to the transport.
+        mcp_server = None if isinstance(transport, FaultyTransport) else self.mcp_server
+        async with context_in(project, deadline, transport, mcp_server) as context:
             return await source.query(query, context)
 
     def _attempt(

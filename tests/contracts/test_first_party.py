@@ -1,7 +1,11 @@
 """The plugins that come with KR keep to the contracts, by the same door as anybody's."""
 
+import sys
+from typing import ClassVar
+
 import httpx
 import pytest
+from mcp.server import MCPServer
 from services import INFO, LIBRARY, SNIPPET
 from support import PARCEL, QUESTION, install, make_environment
 
@@ -57,3 +61,81 @@ class TestSQLite(JournalContract):
 
 class TestJSONLines(LogContract):
     module = "kr_plugins.logs.jsonl"
+
+
+PARCELS = """\
+Pass `timeout` to `send` to set the timeout for a parcel.
+
+## Example
+
+```python
+send("Paris", timeout=2.0)
+```
+"""
+
+
+def parcels_server():
+    """A server that knows about the timeouts of parcels, and says of anything else that it found nothing."""
+    server = MCPServer("parcels", log_level="CRITICAL")
+
+    @server.tool()
+    def ask_question(question: str, repoName: str = "") -> str:
+        """Answer a question."""
+        return PARCELS if "parcel" in question else "No documentation found for this question."
+
+    return server
+
+
+class TestMCP(SourceContract):
+    module = "kr_plugins.sources.mcp"
+    settings: ClassVar = {
+        "url": "https://mcp.example/mcp",
+        "tool": "ask_question",
+        "arguments": {"question": "{question}"},
+    }
+    known = QUESTION
+    unknown = "What is the airspeed of a swallow?"
+    mcp_server = parcels_server()
+
+
+ANSWERING = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    method, params = asked["method"], asked.get("params", {})
+    said = {"jsonrpc": "2.0", "id": asked.get("id")}
+    if method == "initialize":
+        said["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    elif method == "tools/list":
+        said["result"] = {"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        text = PARCELS if "parcel" in params["arguments"]["question"] else "Nothing was found."
+        said["result"] = {"content": [{"type": "text", "text": text}]}
+    else:
+        said["error"] = {"code": -32601, "message": "unknown"}
+    if "id" in asked:
+        print(json.dumps(said), flush=True)
+""".replace("PARCELS", repr(PARCELS))
+"""A server in plain Python, of the protocol of 2025: it starts in a few hundredths of a second."""
+
+
+class TestMCPProgram(SourceContract):
+    module = "kr_plugins.sources.mcp"
+    settings: ClassVar = {
+        "command": [sys.executable, "-I", "-S", "-c", ANSWERING],
+        "tool": "ask",
+        "arguments": {"question": "{question}"},
+    }
+    known = QUESTION
+    unknown = "What is the airspeed of a swallow?"
+
+    test_a_network_fault_is_no_answer = None
+    """A program is reached without the network."""
+
+
+class TestDeepWiki(SourceContract):
+    module = "kr_plugins.sources.deepwiki"
+    framework = "example/parcel"
+    known = QUESTION
+    unknown = "What is the airspeed of a swallow?"
+    mcp_server = parcels_server()

@@ -48,7 +48,7 @@ def python(code, *arguments, **environment):
 
 
 def parcels():
-    server = MCPServer("parcels", version="1")
+    server = MCPServer("parcels", log_level="CRITICAL")
 
     @server.tool()
     def ask(question: str) -> str:
@@ -308,7 +308,7 @@ EVENTS = {"Content-Type": "text/event-stream"}
     ],
     ids=lambda value: None if isinstance(value, Answer) else str(value).replace(" ", "-"),
 )  # fmt: skip
-def test_a_server_that_misbehaves_has_a_typed_outcome(way, capfd, answer, outcome, said):
+def test_a_server_that_misbehaves_has_a_typed_outcome(way, answer, outcome, said):
     """A failure of the service is never an answer."""
     with serving(lambda _asked: answer) as server:
         error, reached = failure(way, f"{server.url}/mcp?key=hush")
@@ -317,7 +317,31 @@ def test_a_server_that_misbehaves_has_a_typed_outcome(way, capfd, answer, outcom
     assert str(error).startswith(f"{server.url}/mcp: "), "the query is nobody's business"
     assert "hush" not in f"{error} {way.events}"
     assert reached
-    assert "mcp" not in capfd.readouterr().err, "the SDK logs nothing to the terminal"
+
+
+def test_the_sdk_prints_nothing():
+    """It logs with tracebacks what it cannot read, and Python prints what nobody handles."""
+    code = """if True:
+        import asyncio, sys
+        from kr_core import RequestError
+        from kr_core.pipeline.context import Context
+        from kr_core.pipeline.outside import Outside
+
+        async def ask():
+            outside = Outside(None)
+            context = Context(None, lambda *_: None, asyncio.get_running_loop().time() + 9, outside, "docs")
+            try:
+                await context.call_tool(sys.argv[1], "ask", {})
+            except RequestError as error:
+                print(error.outcome)
+            await context.close()
+
+        asyncio.run(ask())
+    """
+    with serving(lambda _asked: Answer(200, "{", MCP)) as server:
+        command = [sys.executable, "-W", "error", "-c", code, server.url]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("bad_answer\n", "")
 
 
 @pytest.mark.req("Z5")
@@ -375,7 +399,7 @@ def test_an_answer_that_is_not_as_its_tool_declares_is_bad(way):
 
 def test_a_text_that_a_server_in_this_process_makes_too_long_is_refused(way, monkeypatch):
     """Over HTTP and from a program it does not get so far."""
-    way.outside.mcp = server = MCPServer("long")
+    way.outside.mcp = server = MCPServer("long", log_level="CRITICAL")
 
     @server.tool()
     def ask() -> str:

@@ -1,0 +1,78 @@
+"""Answers of DeepWiki, which has read a library's repository on GitHub and tells in its own words what it does.
+
+It is asked over MCP, by the tool `ask_question` of https://mcp.deepwiki.com/mcp: free, without a key, public repositories
+only. It says neither of which commit it speaks nor where it read something, so its answers are hints: never rated better
+than `medium`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from pydantic import field_validator
+
+from kr_core import Finding, Outcome, Provider, Settings, Source, hookimpl, require
+from kr_plugins.sources.deepwiki.answers import told
+from kr_plugins.sources.deepwiki.repositories import repository_of
+
+if TYPE_CHECKING:
+    from kr_core import ResearchQuery, Setup, SourceContext
+
+__all__ = ["DeepWiki", "DeepWikiSettings", "kr_source"]
+
+_TOOL = "ask_question"
+
+
+class DeepWikiSettings(Settings):
+    """Settings of the source, `plugins.deepwiki` in `kr.yaml`."""
+
+    url: str = "https://mcp.deepwiki.com/mcp"
+    """The address of the MCP server."""
+
+    @field_validator("url")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        if not url.startswith(("https://", "http://")):
+            raise ValueError("give the address of a server, such as https://mcp.deepwiki.com/mcp")
+        return url
+
+
+class DeepWiki:
+    """The source.
+
+    Args:
+        url: the server's address.
+    """
+
+    external = True
+    timeout_seconds = 120.0
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
+        """Find the library's repository, and ask about it."""
+        repository = await asyncio.to_thread(repository_of, query.framework, context.project)
+        if repository is None:
+            return Finding(
+                outcome=Outcome.unavailable,
+                reason=f"it is not known in which repository on GitHub {query.framework} is made: install it, "
+                "or name it by that (--framework owner/repository)",
+                reached=False,
+            )
+        arguments = {"repoName": repository, "question": query.question}
+        result = await context.call_tool(self._url, _TOOL, arguments)
+        return await asyncio.to_thread(told, result, query.question, repository)
+
+
+@hookimpl
+def kr_source() -> Provider[Source]:
+    """Provide the source."""
+
+    def build(settings: DeepWikiSettings, setup: Setup) -> DeepWiki:
+        del setup
+        require("mcp", "mcp")
+        return DeepWiki(settings.url)
+
+    return Provider(build, DeepWikiSettings)

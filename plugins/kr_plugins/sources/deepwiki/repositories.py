@@ -1,0 +1,106 @@
+"""In which repository on GitHub a library is made, as what is installed of it says."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from email.parser import HeaderParser
+from typing import TYPE_CHECKING, Any
+
+from kr_core import LocalProject, is_python
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from kr_core import Project
+
+_NAME = r"[A-Za-z0-9_.-]+"
+_ADDRESS = re.compile(rf"(?:^|[/@.])github\.com[/:](?P<owner>{_NAME})/(?P<name>{_NAME})", re.IGNORECASE)
+_SHORT = re.compile(rf"(?:github:)?(?P<owner>{_NAME})/(?P<name>{_NAME})")
+_NO_OWNERS = frozenset(
+    "about apps features marketplace orgs search settings site sponsors topics users".split()
+)
+"""What stands at the place of an owner in addresses that lead to no repository."""
+_LABELS = (
+    "source", "sourcecode", "repository", "github", "code", "repo", "homepage", "issues", "issuetracker",
+    "bugtracker", "tracker", "bugreports", "changelog", "documentation",
+)  # fmt: skip
+"""Labels of a project's addresses, those first that lead to where it is made, and not to another's place
+(https://packaging.python.org/en/latest/specifications/well-known-project-urls/)."""
+_CPYTHON = "python/cpython"
+
+
+def repository_of(framework: str, project: Project) -> str | None:
+    """Find the repository of a framework: `owner/name`, or None where nothing tells it.
+
+    The package in the project's `node_modules` or the distribution in its environment is asked, as for its version; a
+    framework may also be called by its repository itself.
+    """
+    name = framework.strip()
+    if is_python(name):
+        return _CPYTHON
+    if isinstance(project, LocalProject):
+        if module := project.module(name):
+            return _first(_said_by_package(module.folder / module.name / "package.json"))
+        if installed := project.distribution(name):
+            return _first(_said_by_metadata(installed.metadata_folder))
+    if name.partition(".")[0] in sys.stdlib_module_names:
+        return _CPYTHON
+    return _first([name]) or _named(_SHORT.fullmatch(name))
+
+
+def _first(addresses: Iterable[str]) -> str | None:
+    """The first repository that an address leads to."""
+    return next(filter(None, (_named(_ADDRESS.search(address)) for address in addresses)), None)
+
+
+def _named(found: re.Match[str] | None) -> str | None:
+    if found is None or found["owner"].lower() in _NO_OWNERS:
+        return None
+    name = found["name"].removesuffix(".").removesuffix(".git")
+    return f"{found['owner']}/{name}" if name.strip(".") else None
+
+
+def _said_by_metadata(folder: Path) -> Iterator[str]:
+    """The addresses in a distribution's core metadata, the likeliest first."""
+    text = _text(folder / "METADATA") or _text(folder / "PKG-INFO")
+    head = HeaderParser().parsestr(re.split(r"\r?\n\r?\n", text, maxsplit=1)[0])
+    labelled = [str(value).partition(",")[::2] for value in head.get_all("Project-URL", [])]
+    labelled += [("homepage", str(value)) for value in head.get_all("Home-page", [])]
+    labelled += [("other", str(value)) for value in head.get_all("Download-URL", [])]
+    yield from (address for _label, address in sorted(labelled, key=lambda pair: _rank(pair[0])))
+
+
+def _rank(label: str) -> int:
+    known = re.sub(r"[^a-z]", "", label.lower())
+    return _LABELS.index(known) if known in _LABELS else len(_LABELS)
+
+
+def _said_by_package(file: Path) -> Iterator[str]:
+    """The addresses in a `package.json` (https://docs.npmjs.com/cli/configuring-npm/package-json), the likeliest first."""
+    try:
+        said = json.loads(_text(file))
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(said, dict):
+        return
+    for key in ("repository", "homepage", "bugs"):
+        address = _address(said.get(key))
+        # `owner/name` alone is one on GitHub
+        short = _SHORT.fullmatch(address) if key == "repository" else None
+        yield f"github.com/{short['owner']}/{short['name']}" if short else address
+
+
+def _address(value: Any) -> str:
+    if isinstance(value, dict):
+        value = value.get("url")
+    return value if isinstance(value, str) else ""
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", errors="replace")
+    except (OSError, ValueError):
+        return ""

@@ -1,0 +1,111 @@
+"""Answers of a tool of any MCP server, reached at an address or started as a program, by configuration alone."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx
+from pydantic import Field, field_validator, model_validator
+
+from kr_core import Finding, Outcome, Program, Provider, Settings, Source, hookimpl, require
+from kr_plugins.sources.mcp.answers import told
+from kr_plugins.sources.mcp.arguments import filled
+
+if TYPE_CHECKING:
+    from kr_core import ResearchQuery, Setup, SourceContext
+
+__all__ = ["Tool", "ToolSettings", "kr_source"]
+
+
+class ToolSettings(Settings):
+    """Settings of one server and tool, `plugins.<name>` in `kr.yaml`."""
+
+    command: tuple[str, ...] = ()
+    """The program to start and its arguments, for a server that speaks over standard input and output. It runs in the
+    project's folder, once for each question, and is ended with all that it started."""
+    url: str = ""
+    """Or the address of a server over streamable HTTP. Exactly one of the two is needed."""
+    tool: str
+    """The tool's name there."""
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    """What the tool is called with. In each text, nested ones too, `{question}`, `{framework}`, `{version}`, `{topic}` and
+    `{tags}` are replaced by those of the question."""
+    failure_patterns: tuple[str, ...] = ()
+    """Regular expressions. A text in which one of them is found is a failure, and no answer; case does not count."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Sent with each HTTP request, such as `Authorization`."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Variables that the program has besides `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL` and `TERM`."""
+
+    @field_validator("url")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        if url and not re.match(r"https?://[^/\s]", url):
+            raise ValueError("give the address of a server, such as https://mcp.example.org/mcp")
+        return url
+
+    @field_validator("failure_patterns")
+    @classmethod
+    def _are_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+        return patterns
+
+    @model_validator(mode="after")
+    def _is_one_server(self) -> Self:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("say either `command` or `url`")
+        return self
+
+
+class Tool:
+    """The source.
+
+    Args:
+        settings: which server, which tool, and how it is called.
+        setup: its name, and where a program is started.
+    """
+
+    external = True
+    timeout_seconds = 60.0
+
+    def __init__(self, settings: ToolSettings, setup: Setup) -> None:
+        self._settings = settings
+        self._patterns = [re.compile(pattern, re.IGNORECASE) for pattern in settings.failure_patterns]
+        self._server: str | Program = settings.url or Program(
+            settings.command, settings.environment, str(setup.project.root)
+        )
+        self._url = _address(settings.url) if settings.url else f"mcp:{setup.name}/{settings.tool}"
+
+    async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
+        """Call the tool, and search what it says."""
+        settings = self._settings
+        arguments = filled(settings.arguments, query)
+        result = await context.call_tool(self._server, settings.tool, arguments, headers=settings.headers)
+        finding = await asyncio.to_thread(
+            told, result, query.question, self._patterns, settings.tool, self._url
+        )
+        if finding.outcome is Outcome.unavailable:
+            return finding.model_copy(update={"reason": f"{settings.tool}: {finding.reason}"})
+        return finding
+
+
+def _address(url: str) -> str:
+    """An address as it is cited: a query or a password in it is nobody's business."""
+    return str(httpx.URL(url).copy_with(query=None, fragment=None, username=None, password=None))
+
+
+@hookimpl
+def kr_source() -> Provider[Source]:
+    """Provide the source."""
+
+    def build(settings: ToolSettings, setup: Setup) -> Tool:
+        require("mcp", "mcp")
+        return Tool(settings, setup)
+
+    return Provider(build, ToolSettings)

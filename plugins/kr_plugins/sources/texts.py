@@ -1,0 +1,201 @@
+"""Texts that a service answered, as passages: their sections, verbatim, with how much of the question each holds."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core import IndexedPassage, Passage, build_index, question_terms, rank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["ABOUT", "Found", "Text", "search"]
+
+ABOUT = 0.4
+"""A section that holds less of the question is shown only where no other one is about it."""
+_SHOWN = 5
+_LONGEST = 3000
+"""Characters; a longer section is divided at blank lines, since a passage should be small enough to be cited."""
+_MOST = 400_000
+"""Characters of one answer that are looked at: some tools return everything they have."""
+_CUT = re.compile(rf".{{1,{_LONGEST}}}(?:\s|$)|.{{{_LONGEST}}}")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_NOT_PROSE = ("<", "|", "![", ">")
+
+
+class Text(NamedTuple):
+    """One text of an answer."""
+
+    text: str
+    name: str
+    """What a section is called that stands below no heading."""
+    title: str = ""
+    """The same, where the service calls it so: then it is searched, too."""
+
+
+class Section(NamedTuple):
+    """What stands below one heading, or a part of it."""
+
+    name: str
+    title: str
+    """The headings that lead to it, outermost first; empty where there is none."""
+    text: str
+    lead: str
+    """The first paragraph, folded into one line; empty where there is none."""
+    code: tuple[str, ...]
+    """What stands between fences, dedented."""
+
+
+class Found(NamedTuple):
+    """The sections that say most of what was asked, best first; where none says anything of it, the first one."""
+
+    passages: tuple[Passage, ...]
+    missing: tuple[str, ...]
+    """Words of the question that none of them holds."""
+    cut: bool
+    """Whether there was more than is looked at."""
+
+
+class _Hit(NamedTuple):
+    section: Section
+    coverage: float
+    covered: frozenset[str]
+
+
+class _Line(NamedTuple):
+    text: str
+    kind: str
+    """`prose`, `code`, `fence` or `heading`."""
+    level: int = 0
+    heading: str = ""
+
+
+def search(texts: Iterable[Text], question: str, **values: Any) -> Found:
+    """The sections of some texts that hold words of the question; takes up to a second for the longest.
+
+    Args:
+        texts: in the order of the answer, read as Markdown.
+        question: what was asked.
+        values: what each passage says besides, such as its `url`.
+    """
+    sections: list[Section] = []
+    left = _MOST
+    for one in texts:
+        sections += sections_of(one._replace(text=one.text[:left]))
+        left -= len(one.text)
+        if left <= 0:
+            break
+    index = build_index(None, map(_indexed, range(len(sections)), sections))
+    try:
+        terms = question_terms(index, question)
+        ranked = rank(index, terms, _SHOWN)
+        missing = tuple(term.word for term in terms if not term.known and not term.weak)
+    finally:
+        index.close()
+    about = [found for found in ranked if found.coverage >= ABOUT] or ranked[:1]
+    hits = [_Hit(sections[found.passage.data["place"]], found.coverage, found.covered) for found in about]
+    hits = hits or [_Hit(section, 0.0, frozenset()) for section in sections[:1]]
+    return Found(tuple(_passage(hit, values) for hit in hits), missing, left < 0)
+
+
+def _indexed(place: int, section: Section) -> IndexedPassage:
+    return IndexedPassage(
+        kind="section",
+        title=section.title,
+        text=section.text,
+        locator="",
+        name=section.title,
+        lead=section.lead,
+        code=section.code,
+        data={"place": place},
+    )
+
+
+def _passage(hit: _Hit, values: dict[str, Any]) -> Passage:
+    section = hit.section
+    return Passage(
+        text=section.text,
+        locator=section.name,
+        title=section.name,
+        lead=section.lead,
+        kind="section",
+        code=section.code,
+        coverage=hit.coverage,
+        covered=hit.covered,
+        **values,
+    )
+
+
+def sections_of(text: Text) -> Iterator[Section]:
+    """The sections of a text in Markdown, verbatim and in order."""
+    trail: list[_Line] = []
+    for lines in _parts(_lines(text.text)):
+        if lines[0].level:
+            trail = [*(outer for outer in trail if outer.level < lines[0].level), lines[0]]
+        title = " / ".join(outer.heading for outer in trail if outer.heading) or text.title
+        for piece in _pieces(lines):
+            if any(line.kind != "heading" and line.text.strip() for line in piece):
+                whole = "\n".join(line.text for line in piece).strip("\n").rstrip()
+                yield Section(title or text.name, title, whole, _lead(piece), tuple(_code(piece)))
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    fence = ""
+    for line in re.split(r"\r\n|\r|\n", text):
+        mark, marked = _FENCE.match(line), _HEADING.match(line)
+        if fence:
+            closing = mark is not None and mark[1].startswith(fence) and not mark[2].strip()
+            fence = "" if closing else fence
+            yield _Line(line, "fence" if closing else "code")
+        elif mark:
+            fence = mark[1]
+            yield _Line(line, "fence")
+        elif marked:
+            yield _Line(line, "heading", len(marked[1]), marked[2].strip())
+        else:
+            yield from (_Line(piece, "prose") for piece in _CUT.findall(line) or [""])
+
+
+def _parts(lines: Iterable[_Line]) -> Iterator[list[_Line]]:
+    """The lines above the first heading, and those of each heading."""
+    part: list[_Line] = []
+    for line in lines:
+        if line.level and part:
+            yield part
+            part = []
+        part.append(line)
+    if part:
+        yield part
+
+
+def _pieces(lines: Sequence[_Line]) -> Iterator[list[_Line]]:
+    """The lines of a section, divided at blank lines where there are too many characters."""
+    piece: list[_Line] = []
+    size = 0
+    for line in lines:
+        limit = _LONGEST if not line.text.strip() else 2 * _LONGEST
+        if size > limit and line.kind == "prose":
+            yield piece
+            piece, size = [], 0
+        piece.append(line)
+        size += len(line.text) + 1
+    yield piece
+
+
+def _lead(lines: Sequence[_Line]) -> str:
+    for prose, block in groupby(lines, lambda line: line.kind == "prose" and bool(line.text.strip())):
+        folded = " ".join(" ".join(line.text for line in block).split())
+        if prose and not folded.startswith(_NOT_PROSE):
+            return folded
+    return ""
+
+
+def _code(lines: Sequence[_Line]) -> Iterator[str]:
+    for kind, block in groupby(lines, lambda line: line.kind):
+        texts = [line.text for line in block]
+        if kind == "code" and any(text.strip() for text in texts):
+            indent = min(len(text) - len(text.lstrip()) for text in texts if text.strip())
+            yield "\n".join(text[indent:].rstrip() for text in texts).strip("\n")
