@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from kr_core.model.lessons import Lesson as Lesson
     from kr_core.model.lessons import LessonsResult as LessonsResult
     from kr_core.net.bodies import json_of as json_of
+    from kr_core.net.extraction import main_text as main_text
     from kr_core.pipeline import Pipeline as Pipeline
     from kr_core.pipeline import Research as Research
     from kr_core.pipeline.lessons import Lessons as Lessons
@@ -173,6 +174,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.knowledge.distributions": {"Distribution": "", "import_names": ""},
     "kr_core.knowledge.project": {"LocalProject": "", "is_python": ""},
     "kr_core.net.bodies": {"json_of": ""},
+    "kr_core.net.extraction": {"main_text": ""},
     "kr_core.search.index": {"INDEX_FORMAT": "FORMAT", "PassageIndex": "", "build_index": "build"},
     "kr_core.search.passages": {"IndexedPassage": ""},
     "kr_core.search.ranking": {

@@ -22,12 +22,13 @@ __all__ = ["python_page"]
 _SECTIONS = {
     "Asking": ("kr_core.pipeline",),
     "Errors": ("kr_core.errors",),
-    "Plugins": ("kr_core.hookspecs", "kr_core.protocols"),
+    "Plugins": ("kr_core.hookspecs", "kr_core.protocols", "kr_core.installed"),
     "Values": ("kr_core.model",),
     "Scoring": ("kr_core.evidence",),
     "Files and text": ("kr_core.files", "kr_core.text", "kr_core.yamltext", "kr_core.templating"),
     "Names, versions and environments": ("kr_core.knowledge",),
     "Searching": ("kr_core.search",),
+    "Answers from outside": ("kr_core.net",),
 }
 """Where a public name stands, by the module or package that it lives in."""
 

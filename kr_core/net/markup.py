@@ -1,0 +1,278 @@
+"""HTML of strangers, read in one pass: in a time that grows with its length, whatever it is made for.
+
+It is no parser of documents: it tells tags from text, keeps `<pre>` blocks as they are, and writes either simpler HTML for a
+parser that would need hours for some pages, or plain Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["Block", "Part", "beginning", "fenced", "markdown", "parts", "simplified", "tidy", "with_blocks"]
+
+_OPENING = re.compile(r"<(?=[a-zA-Z/!?])")
+_TAG = re.compile(
+    r"""<(/?)([a-zA-Z][^\s/>]*+)((?:[^>="']|=\s*+"[^"]*+"|=\s*+'[^']*+'|[="'])*+)>""",
+)
+"""A tag to its end; a quote matters only after `=` (HTML Standard, 13.2.5)."""
+_ATTRIBUTE = re.compile(
+    r"""([^\s"'>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]*+)))?|["'=/]""",
+)
+_KEPT_ATTRIBUTES = frozenset({"class", "id", "role", "itemprop", "href"})
+"""By these the main text is told from what surrounds it."""
+_LONGEST_VALUE = 200
+_UNREAD = (
+    "script",
+    "style",
+    "noscript",
+    "template",
+    "iframe",
+    "object",
+    "textarea",
+    "xmp",
+    "noembed",
+    "svg",
+    "math",
+)
+"""What stands in them is nothing to read."""
+_ASIDE = frozenset("nav footer aside form dialog select button menu".split())
+_BLOCKS = frozenset(
+    """address article blockquote body br dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6
+    header hr html li main nav ol p section summary table tbody tfoot thead title tr ul""".split()
+)
+_LANGUAGE = re.compile(
+    r"(?:^|[\s_-])(?:language|lang|source|highlight|brush:?|sourcecode)[\s:_-]+([a-z][a-z0-9+#]{0,19})(?![\w-])",
+    re.IGNORECASE,
+)
+_A_LANGUAGE = re.compile(r"[a-z][a-z0-9+#]{0,19}")
+_NO_LANGUAGE = frozenset(
+    "code default highlight html5 nohighlight none notranslate plain plaintext source text txt".split()
+)
+_LINE_NUMBERS = re.compile(r"(?:\s*\d+\s*)+")
+_NUMBER_CLASS = re.compile(r"\b(?:linenos?|line-?numbers?|lineno|gutter)\b", re.IGNORECASE)
+_MOST_PARTS = 60_000
+_MOST_CHARACTERS = 1_000_000
+"""The longest references in one page have half of that; it takes two seconds."""
+_LONGEST_TAG = 2000
+_NEAREST = 4
+"""So many tags right before a `<pre>` may name its language."""
+
+
+class Part(NamedTuple):
+    """A tag or a run of text."""
+
+    kind: Literal["open", "close", "text"]
+    name: str
+    """The tag's, in small letters."""
+    data: str
+    """The text, or the attributes, as they are written."""
+
+
+class Block(NamedTuple):
+    """A `<pre>` block."""
+
+    text: str
+    """As a browser shows it, without the blank lines around it."""
+    language: str
+    """The one that its class names; empty where it names none."""
+
+
+def parts(html: str) -> Iterator[Part]:
+    """The tags and texts of a page, without comments, programs, styles and drawings.
+
+    What is opened and never closed (a comment, a tag, a script) takes the rest of the page with it, as in a browser.
+    """
+    start = 0
+    while (opening := _OPENING.search(html, start)) is not None:
+        place = opening.start()
+        if start < place:
+            yield Part("text", "", html[start:place])
+        tag = _TAG.match(html, place)
+        if tag is not None:
+            closing, name = bool(tag[1]), tag[2].lower()
+            place = tag.end()
+            if not closing and name in _UNREAD:
+                end = _ENDS[name].search(html, place)
+                if end is None:
+                    return
+                place = end.end()
+            else:
+                yield Part("close" if closing else "open", name, "" if closing else tag[3])
+        else:
+            mark = "-->" if html.startswith("<!--", place) else ">"
+            place = html.find(mark, place) + len(mark)
+            if place < len(mark):
+                return
+        start = place
+    if start < len(html):
+        yield Part("text", "", html[start:])
+
+
+_ENDS = {name: re.compile(rf"</{name}[^>]*>", re.IGNORECASE) for name in _UNREAD}
+
+
+def beginning(page: Iterable[Part]) -> Iterator[Part]:
+    """The same, up to what anybody would read of a page."""
+    left = _MOST_CHARACTERS
+    for part in islice(page, _MOST_PARTS):
+        if part.kind != "text":
+            yield part._replace(data=part.data[:_LONGEST_TAG])
+            continue
+        yield part._replace(data=part.data[:left])
+        left -= len(part.data)
+        if left <= 0:
+            return
+
+
+def attributes(data: str) -> dict[str, str]:
+    """The attributes of a tag by name, in small letters; the first of each counts."""
+    found: dict[str, str] = {}
+    for name, *values in _ATTRIBUTE.findall(data):
+        if name:
+            found.setdefault(name.lower(), "".join(values))
+    return found
+
+
+def with_blocks(page: Iterable[Part]) -> Iterator[Part | Block]:
+    """The same, with each `<pre>` and what stands in it as one block."""
+    nearest: list[str] = []
+    inner: list[Part] | None = None
+    for part in page:
+        if inner is not None:
+            if part.name == "pre" and part.kind == "close":
+                yield from _block(inner, nearest)
+                inner, nearest = None, []
+            else:
+                inner.append(part)
+        elif part.name == "pre" and part.kind == "open":
+            inner, nearest = [], [*nearest[1 - _NEAREST :], part.data]
+        else:
+            if part.kind == "open":
+                nearest = [*nearest[1 - _NEAREST :], part.data]
+            elif part.kind == "text" and part.data.strip():
+                nearest = []
+            yield part
+    if inner is not None:
+        yield from _block(inner, nearest)
+
+
+def _block(inner: list[Part], nearest: list[str]) -> Iterator[Block]:
+    said, skipped = [], ""
+    for part in inner:
+        if skipped:
+            skipped = "" if part.kind == "close" and part.name == skipped else skipped
+        elif part.kind == "text":
+            said.append(unescape(part.data))
+        elif part.name == "br" and part.kind == "open":
+            said.append("\n")
+        elif part.kind == "open" and (
+            part.name == "button" or _NUMBER_CLASS.search(part.data[:_LONGEST_VALUE])
+        ):
+            skipped = part.name
+    text = "".join(said).replace("\r\n", "\n").replace("\r", "\n").replace("\N{NO-BREAK SPACE}", " ")
+    text = text.strip("\n").rstrip()
+    if text.strip() and not _LINE_NUMBERS.fullmatch(text):
+        codes = [part.data for part in inner[:2] if part.name == "code" and part.kind == "open"]
+        yield Block(text, _language([*codes, *reversed(nearest)]))
+
+
+def _language(tags: list[str]) -> str:
+    """The language that the innermost of some tags names."""
+    for data in tags:
+        said = attributes(data)
+        named: list[str] = [said.get("data-lang", ""), said.get("data-language", "")]
+        named += _LANGUAGE.findall(said.get("class", "")[:_LONGEST_VALUE])
+        for one in map(str.lower, named):
+            if _A_LANGUAGE.fullmatch(one) and one not in _NO_LANGUAGE:
+                return "python" if one == "python3" else one
+    return ""
+
+
+def simplified(page: Iterable[Part | Block], placeholder: str) -> tuple[str, list[Block]]:
+    """The page as HTML with few attributes, its blocks replaced by numbered placeholders; and the blocks."""
+    html: list[str] = []
+    blocks: list[Block] = []
+    for part in page:
+        if isinstance(part, Block):
+            html.append(f"<pre>{placeholder}{len(blocks)}x</pre>")
+            blocks.append(part)
+        elif part.kind == "text":
+            html.append(part.data)
+        elif part.kind == "close":
+            html.append(f"</{part.name}>")
+        else:
+            kept = [
+                f' {name}="{value}"'
+                for name, value in attributes(part.data).items()
+                if name in _KEPT_ATTRIBUTES and '"' not in value and len(value) <= _LONGEST_VALUE
+            ]
+            html.append(f"<{part.name}{''.join(kept)}>")
+    return "".join(html), blocks
+
+
+def markdown(page: Iterable[Part | Block]) -> str:
+    """All that can be read on the page as plain Markdown: headings, lists, tables and blocks; menus and forms are left out."""
+    text: list[str] = []
+    aside: dict[str, int] = {}
+    for part in page:
+        if isinstance(part, Block):
+            if not aside:
+                text.append(f"\n\n{fenced(part)}\n\n")
+            continue
+        if part.kind != "text" and part.name in _ASIDE:
+            aside[part.name] = aside.get(part.name, 0) + (1 if part.kind == "open" else -1)
+            aside = {name: depth for name, depth in aside.items() if depth > 0}
+        elif not aside:
+            text.append(_written(part))
+    return tidy("".join(text))
+
+
+def _written(part: Part) -> str:
+    name, opens = part.name, part.kind == "open"
+    if part.kind == "text":
+        return re.sub(r"\s+", " ", unescape(part.data))
+    if re.fullmatch("h[1-6]", name):
+        return f"\n\n{'#' * int(name[1])} " if opens else "\n\n"
+    if name == "li":
+        return "\n- " if opens else ""
+    if name in {"td", "th"}:
+        return "" if opens else " | "
+    if name in {"code", "tt", "kbd", "samp"}:
+        return "`"
+    if name in {"br", "tr"}:
+        return "\n" if opens else ""
+    return "\n\n" if name in _BLOCKS else ""
+
+
+def fenced(block: Block) -> str:
+    """A block between fences that nothing in it can close."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", block.text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{block.language}\n{block.text}\n{fence}"
+
+
+def tidy(text: str) -> str:
+    """Markdown without blanks around its lines, signs of links to headings, and runs of blank lines; blocks stay as they are."""
+    lines: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        mark = re.match(r"`{3,}", line)
+        if fence:
+            lines.append(line)
+            fence = "" if line == fence else fence
+            continue
+        if mark:
+            fence = mark[0]
+        said = line.rstrip() if mark or line.startswith("  ") else _HEADING_SIGN.sub(r"\1", line.strip())
+        if said or (lines and lines[-1]):
+            lines.append(said)
+    return "\n".join(lines).strip("\n")
+
+
+_HEADING_SIGN = re.compile(r"^(#{1,6} .*?)\s*(?:[¶§\N{LINK SYMBOL}]|\s\\?#)\s*$")
