@@ -23,6 +23,7 @@ _LONG_SIGNATURE = 14
 _MAX_LINES = 120
 _MEMBER_LINES = 6
 _DEEPEST = 6
+_WORD = re.compile(r"[\w$]+")
 _LINK_LINE = re.compile(r"\s*(?:[-*+]|\d+\.)\s+\[[^\]]*\]\(")
 _ABOUT_OTHERS = re.compile(
     r"\b(?:comparisons?|alternatives?|versus|vs|benchmarks?|ecosystem|sponsors?|powered by|breaking changes|migrating)\b",
@@ -251,8 +252,7 @@ def _renamed(passage: IndexedPassage, each: Offered) -> IndexedPassage:
 
 def _says_its_name(passage: IndexedPassage) -> bool:
     """Whether the symbol's name stands in the passage; a default export may have none of its own."""
-    name = re.escape((passage.symbol or "").rpartition(".")[2])
-    return re.search(rf"(?<![\w$]){name}(?![\w$])", passage.text) is not None
+    return (passage.symbol or "").rpartition(".")[2] in _WORD.findall(passage.text)
 
 
 def sections(text: TextFile) -> Iterator[IndexedPassage]:
