@@ -153,6 +153,9 @@ class Finding(Value):
     has no versions."""
     version_from: str | None = None
     """The file or environment in which that version was found."""
+    newest: str | None = None
+    """The newest released version that the source knows of. Entries about an earlier major version become stale, unless
+    the project itself says which version it uses."""
     missing: tuple[str, ...] = ()
     """Words of the question that stand nowhere in the source's material. Where little is covered the answer begins by
     naming them; they are among the reasons of its score."""

@@ -307,6 +307,7 @@ class Inquiry:
 
     def _with_content(self, chain: Chain, found: NamedFindings, notes: list[str]) -> Research:
         from kr_core.pipeline import reporting
+        from kr_core.pipeline.overtaken import mark_overtaken
         from kr_core.pipeline.upkeep import within_limits
 
         query, components = self._request.query, self._components
@@ -323,6 +324,8 @@ class Inquiry:
         notes += failed
         written = self._rendered(draft, score, found, notes)
         notes += written.notes
+        findings = [finding for _name, finding in found]
+        notes += mark_overtaken(components.store, components.project, query.framework, findings)
         entry = self._entry(chain, written, score)
         evidence = reporting.evidence_of(written.report, query, entry.path)
         kept, faults = self._keep(

@@ -10,6 +10,13 @@ import time
 import pytest
 from support import PARCEL, Bench, Done, install, make_environment
 
+_REFUSES = "http://127.0.0.1:9"
+NOWHERE = {
+    **dict.fromkeys(("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"), _REFUSES),
+    "NO_PROXY": "127.0.0.1,localhost",
+}
+"""A proxy that nobody answers at: what would leave the machine is refused, and tests are the same with and without a network."""
+
 
 @pytest.fixture
 def project_folder(tmp_path):
@@ -38,7 +45,14 @@ def environ(tmp_path):
         if not name.startswith(("VIRTUAL_ENV", "CONDA", "KR_"))
     }
     folders = {"KR_CACHE_DIR": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")}
-    return {**kept, **folders, "NO_COLOR": "1"}
+    return {**kept, **NOWHERE, **folders, "NO_COLOR": "1"}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_leaves(monkeypatch):
+    """The same for pipelines of the test's own process."""
+    for name, value in NOWHERE.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture

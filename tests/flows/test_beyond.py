@@ -94,9 +94,49 @@ def test_another_question_version_or_setting_is_another_answer(configured, servi
     configured.result(request=configured.request(framework_version="0.9.0"))
     assert requests(service) == 3
     forget_report(configured)
-    configured.configure(CONFIGURED.format(url=service.url).replace("{base_url", "{api_key: another, base_url"))
+    configured.configure(
+        CONFIGURED.format(url=service.url).replace("{base_url", "{api_key: another, base_url")
+    )
     configured.result(request=configured.request(story="3-2"))
     assert requests(service) == 4
+
+
+@pytest.mark.req("K9")
+def test_a_new_major_version_overtakes_what_was_answered(configured, service):
+    """Where the project does not say which version it uses, what Context7 lists does; other frameworks stay as they are."""
+    configured.result(request=configured.request(framework_version="0.9.0"))
+    configured.result(request=configured.request(framework="letters", framework_version="0.9.0"))
+    asked = {
+        "topic": "insurance",
+        "tags": ["insured"],
+        "question": QUESTION,
+        "framework_version": "1.4.0",
+    }
+    result = configured.result(request=configured.request(story="3-2", **asked))
+    assert "parcel 1.4.0 was released: 1 earlier answer marked stale" in result.results.degradation_notes
+    assert [(entry["id"], entry["status"]) for entry in configured.index if entry["framework"] == "parcel"] == [
+        ("parcel-timeout-of-a-parcel", "stale"), ("parcel-insurance", "fresh"),
+    ]  # fmt: skip
+    again = configured.result(
+        request=configured.request(story="3-3", **{**asked, "topic": "weights", "tags": ["w"]})
+    )
+    assert not any("was released" in note for note in again.results.degradation_notes)
+
+
+@pytest.mark.req("K9")
+def test_the_version_in_use_is_not_overtaken(project_folder, environ, service):
+    """A project that uses 1.4.0 keeps its answers whatever was released."""
+    import yaml
+
+    from kr_core import Pipeline
+
+    (project_folder / "kr.yaml").write_text(CONFIGURED.format(url=service.url))
+    with Pipeline.open(folder=project_folder) as pipeline:
+        pipeline.research("How do I set a timeout for a parcel?", framework="parcel", version="0.9.0")
+        later = pipeline.research(QUESTION, framework="parcel", topic="insurance", tags=("insured",))
+    assert [line.outcome for line in later.result.results.sources_consulted] == ["ok"]
+    entries = yaml.safe_load((project_folder / "knowledge-base/index.yaml").read_text())["entries"]
+    assert {entry["status"] for entry in entries} == {"fresh"}
 
 
 @pytest.mark.req("R20")

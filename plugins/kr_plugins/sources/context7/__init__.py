@@ -21,7 +21,7 @@ from kr_plugins.sources.context7.libraries import Library, choose
 from kr_plugins.sources.context7.remembered import Remembered
 from kr_plugins.sources.context7.service import Service, ServiceError, sendable
 from kr_plugins.sources.context7.snippets import snippets_in
-from kr_plugins.sources.context7.versions import Reading, reading
+from kr_plugins.sources.context7.versions import Reading, newest, reading
 
 if TYPE_CHECKING:
     from kr_core import ResearchQuery, Setup, SourceContext
@@ -119,6 +119,7 @@ def _finding(snippets: list[Snippet], library: Library, chosen: Reading, query: 
         missing=answered.missing,
         url=page,
         version=chosen.version,
+        newest=newest(library.versions),
         notes=chosen.notes,
     )
 

@@ -34,6 +34,12 @@ class Reading(NamedTuple):
         return Reading(notes=(note,))
 
 
+def newest(listed: Sequence[str]) -> str | None:
+    """The newest release that is listed; None where there is none."""
+    releases = [tag for tag in map(_tag, listed) if tag is not None and not tag.tail]
+    return max(releases, key=lambda tag: tag.numbers).version if releases else None
+
+
 class _Tag(NamedTuple):
     text: str
     """As it is listed."""
