@@ -22,6 +22,7 @@ REQUIRED = "KR_REQUIRE_INDEX"
 FOLDER = Path(__file__).parents[1] / ".quality" / "servers"
 _GIT = "mcp-server-git==2026.10.19"
 _EVERYTHING = "@modelcontextprotocol/server-everything@2026.8.31"
+_CONTEXT7 = "@upstash/context7-mcp@4.1.1"
 
 
 @cache
@@ -41,16 +42,28 @@ def git_server() -> list[str]:
 @cache
 def everything() -> list[str]:
     """The command of the protocol's reference server, which speaks an older version of it."""
+    return ["node", str(_npm("everything", _EVERYTHING) / "dist/index.js")]
+
+
+@cache
+def context7() -> list[str]:
+    """The command of Context7's own server, over HTTP; CONTEXT7_API_URL says where it asks."""
+    index = _npm("context7", _CONTEXT7) / "dist/index.js"
+    return ["node", str(index), "--transport", "http", "--port", "{port}"]
+
+
+def _npm(name: str, package: str) -> Path:
+    """The folder of a package of npm's, such as `@owner/name@1.0`."""
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed")
-    folder = FOLDER / "everything"
+    folder = FOLDER / name
     _once(
         folder,
-        _EVERYTHING,
-        ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), _EVERYTHING],
+        package,
+        ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), package],
     )
-    return ["node", str(folder / "node_modules/@modelcontextprotocol/server-everything/dist/index.js")]
+    return folder / "node_modules" / package.rpartition("@")[0]
 
 
 def _once(folder, what, *commands):
@@ -72,12 +85,12 @@ def _once(folder, what, *commands):
 
 @contextmanager
 def program(command, **environ):
-    """A program that serves HTTP on the port that it is given as PORT; yields its address, without a path."""
+    """A program that serves HTTP on the port that it is given as PORT, or as `{port}`; yields its address, without a path."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
-        command,
+        [str(port) if part == "{port}" else part for part in command],
         env={**os.environ, **environ, "PORT": str(port)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

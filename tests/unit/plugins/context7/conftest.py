@@ -20,10 +20,18 @@ QUESTION = "How do I set the row height?"
 class Backend:
     """A service whose answers a test gives: `libraries` and `context` are bodies, answers, or functions of what is asked."""
 
+    libraries: Any
+    context: Any
+
     def __init__(self):
-        self.libraries: Any = {"results": [library()], "searchFilterApplied": False}
-        self.context: Any = {"codeSnippets": [code_snippet()], "infoSnippets": [info_snippet()]}
         self.server = Server(self._answer)
+        self.reset()
+
+    def reset(self):
+        """Answer well again, and forget what was asked."""
+        self.libraries = {"results": [library()], "searchFilterApplied": False}
+        self.context = {"codeSnippets": [code_snippet()], "infoSnippets": [info_snippet()]}
+        self.server.asked.clear()
 
     @property
     def searches(self):
