@@ -77,7 +77,9 @@ class Client(httpx2.AsyncClient):
             if request.method == "DELETE":
                 request.extensions["timeout"] = httpx2.Timeout(_GOODBYE_SECONDS).as_dict()
             return self._bounded(await super().send(request, **options))
-        for attempt in range(1, ATTEMPTS + 1):
+        attempt = 0
+        while True:
+            attempt += 1
             try:
                 response = await super().send(request, **options)
             except httpx2.TransportError as error:
@@ -96,7 +98,6 @@ class Client(httpx2.AsyncClient):
                     return self._bounded(response)
                 await response.aclose()
             await asyncio.sleep(again or 0.0)
-        raise AssertionError("unreachable")  # the last attempt returns or raises
 
     def _worth(self, again: float | None, attempt: int) -> bool:
         return attempt < ATTEMPTS and again is not None and again + _LEAST_SECONDS < self._left()

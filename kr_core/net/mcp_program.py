@@ -187,8 +187,8 @@ async def _end(process: Process, *, polite: bool) -> None:
     """End it and all that it started: politely where it did its work, and for certain in any case."""
     group, gone = process.pid, False
     try:
-        if process.stdin is not None:
-            process.stdin.close()
+        assert process.stdin is not None
+        process.stdin.close()
         gone = polite and await _is_gone(process, group)
         if not gone:
             _signal(group, signal.SIGTERM)

@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import anyio
 import mcp_servers
 import pytest
 from loopback import Answer, serving
 from mcp.server import MCPServer
+from mcp_types import BlobResourceContents, EmbeddedResource, TextContent, TextResourceContents
 
 from kr_core import Outcome, Program, RequestError
 from kr_core.net import mcp_client
@@ -125,6 +127,22 @@ def test_a_tool_that_fails_says_so(way):
     assert "nothing" in unknown.text
 
 
+def test_a_text_in_an_embedded_resource_is_part_of_the_answer(way):
+    """Servers of documents answer so; what is no text is left out."""
+    way.outside.mcp = server = MCPServer("documents", log_level="CRITICAL")
+
+    @server.tool(structured_output=False)
+    def ask() -> list[Any]:
+        """Give a document."""
+        note = TextResourceContents(uri="docs://note", text="Wait 30 s for a parcel.")
+        picture = BlobResourceContents(uri="docs://picture", blob="AAAA")
+        resources = [EmbeddedResource(type="resource", resource=one) for one in (note, picture)]
+        return [TextContent(type="text", text="Found:"), *resources]
+
+    result, reached = call(way, "http://mcp.example/")
+    assert (result.text, reached) == ("Found:\n\nWait 30 s for a parcel.", True)
+
+
 def test_a_question_with_lone_surrogates_can_be_asked(way):
     """No message can hold them."""
     with mcp_servers.serving(parcels()) as (url, _asked):
@@ -136,7 +154,7 @@ def test_a_question_with_lone_surrogates_can_be_asked(way):
 
 HANGS = "import time; time.sleep(600)"
 DEAF = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {HANGS}"
-GREETS = f"print('welcome', flush=True); {HANGS}"
+GREETS = f"print('\\nwelcome', flush=True); {HANGS}"
 BABBLES = "while True: print('{\"a\": 1}', flush=True)"
 ENDS = "import sys; print('no licence', file=sys.stderr); sys.exit(3)"
 LONG = f"import sys; sys.stdout.write('x' * 50_000_000); sys.stdout.flush(); {HANGS}"

@@ -80,12 +80,7 @@ def _rank(label: str) -> int:
 
 def _said_by_package(file: Path) -> Iterator[str]:
     """The addresses in a `package.json` (https://docs.npmjs.com/cli/configuring-npm/package-json), the likeliest first."""
-    try:
-        said = json.loads(_text(file))
-    except (ValueError, RecursionError):
-        return
-    if not isinstance(said, dict):
-        return
+    said = json.loads(_text(file) or "{}")  # its version was read from it
     for key in ("repository", "homepage", "bugs"):
         address = _address(said.get(key))
         # `owner/name` alone is one on GitHub

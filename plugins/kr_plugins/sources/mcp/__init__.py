@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx
 from pydantic import Field, field_validator, model_validator
 
-from kr_core import Finding, Outcome, Program, Provider, Settings, Source, hookimpl, require
+from kr_core import Program, Provider, Settings, Source, hookimpl, require
 from kr_plugins.sources.mcp.answers import told
 from kr_plugins.sources.mcp.arguments import filled
 
 if TYPE_CHECKING:
-    from kr_core import ResearchQuery, Setup, SourceContext
+    from kr_core import Finding, ResearchQuery, Setup, SourceContext
 
 __all__ = ["Tool", "ToolSettings", "kr_source"]
 
@@ -87,12 +87,7 @@ class Tool:
         settings = self._settings
         arguments = filled(settings.arguments, query)
         result = await context.call_tool(self._server, settings.tool, arguments, headers=settings.headers)
-        finding = await asyncio.to_thread(
-            told, result, query.question, self._patterns, settings.tool, self._url
-        )
-        if finding.outcome is Outcome.unavailable:
-            return finding.model_copy(update={"reason": f"{settings.tool}: {finding.reason}"})
-        return finding
+        return await asyncio.to_thread(told, result, query.question, self._patterns, settings.tool, self._url)
 
 
 def _address(url: str) -> str:

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from support import install, make_environment
 
 from kr_core import LocalProject, Outcome, ToolResult
+from kr_plugins.sources.deepwiki import DeepWikiSettings
 from kr_plugins.sources.deepwiki.answers import told
 from kr_plugins.sources.deepwiki.repositories import repository_of
 
@@ -64,6 +66,15 @@ def test_the_repository_of_a_python_package_is_in_its_metadata(tmp_path, site, l
     assert repository_of("parcel", project(tmp_path)) == repository
 
 
+def test_a_package_without_metadata_tells_nothing(tmp_path, site):
+    """An uninstalled one leaves such a folder; an old one calls its metadata PKG-INFO."""
+    folder = install(site, "parcel", "1.4.0", {"parcel.py": ""})
+    (folder / "METADATA").unlink()
+    assert repository_of("parcel", project(tmp_path)) is None
+    (folder / "PKG-INFO").write_text("Name: parcel\nHome-page: https://github.com/acme/parcel\n")
+    assert repository_of("parcel", project(tmp_path)) == "acme/parcel"
+
+
 @pytest.mark.parametrize(
     ("said", "repository"),
     [
@@ -116,6 +127,12 @@ def test_a_project_of_another_kind_knows_no_repository():
             return None
 
     assert repository_of("parcel", Own()) is None
+
+
+def test_an_address_that_is_none_is_refused():
+    """With what to write."""
+    with pytest.raises(ValidationError, match="give the address of a server"):
+        DeepWikiSettings(url="mcp.deepwiki.com")
 
 
 # -- answers ---------------------------------------------------------------------------------------------
