@@ -206,7 +206,7 @@ def test_a_name_that_python_has_too_means_what_the_project_asks_for(tmp_path):
 
 @pytest.mark.req("R5")
 def test_links_of_pnpm_and_what_a_package_exports_of_another(tmp_path):
-    """The link is followed; a dependency lies beside where it leads to, and is cited with its own version."""
+    """The link is followed; a dependency lies beside where it leads to, and is cited by its own address."""
     store = tmp_path / "node_modules/.pnpm"
     lay(store / "crate@2.1.0/node_modules/crate", {**CRATE, "lib/index.d.ts": 'export * from "core";\n'})
     lay(
@@ -221,7 +221,7 @@ def test_links_of_pnpm_and_what_a_package_exports_of_another(tmp_path):
     found = ask(tmp_path, "How do I stack crates?")
     first = found.passages[0]
     assert (first.symbol, first.locator) == ("stack", "core/i.d.mts:2")
-    assert (first.url, first.version, found.version) == ("pkg:npm/core@7.0.0", "7.0.0", "2.1.0")
+    assert (first.url, first.version, found.version) == ("pkg:npm/core@7.0.0", "2.1.0", "2.1.0")
 
 
 @pytest.mark.req("R5")
@@ -236,7 +236,43 @@ def test_declarations_of_another_package_serve_where_there_are_none(tmp_path):
     )
     found, _notes = passages(tmp_path)
     lift = next(passage for passage in found if passage.title == "crate.lift")
-    assert (lift.locator, lift.data["version"]) == ("@types/crate/index.d.ts:4", "2.0.3")
+    assert (lift.locator, lift.data["url"]) == ("@types/crate/index.d.ts:4", "pkg:npm/%40types/crate@2.0.3")
+
+
+@pytest.mark.req("R13")
+def test_declarations_for_another_major_version_are_left_out(tmp_path):
+    lay(
+        tmp_path / "node_modules/crate",
+        {"package.json": {"name": "crate", "version": "2.0.0"}, "README.md": README},
+    )
+    types = {
+        "package.json": {"name": "@types/crate", "version": "3.0.0"},
+        "index.d.ts": "export declare function lift(): void;\n",
+    }
+    lay(tmp_path / "node_modules/@types/crate", types)
+    found, notes = passages(tmp_path)
+    assert notes == ["@types/crate 3.0.0 left out: crate 2.0.0 is installed"]
+    assert "lift" not in {passage.title for passage in found}
+
+
+@pytest.mark.req("R5")
+def test_a_module_that_adds_to_itself_or_to_another_is_still_read_whole(tmp_path):
+    lay(
+        tmp_path / "node_modules/crate",
+        {
+            "package.json": {"name": "crate", "version": "1.0.0", "types": "i.d.ts"},
+            "i.d.ts": "export * from 'core';\nexport declare function lift(): void;\n"
+            "declare module 'crate' { interface More {} }\ndeclare module 'core' { interface More {} }\n",
+        },
+    )
+    lay(
+        tmp_path / "node_modules/core",
+        {
+            "package.json": {"name": "core", "version": "1.0.0", "types": "i.d.ts"},
+            "i.d.ts": "export declare function stack(): void;\n",
+        },
+    )
+    assert {"lift", "stack"} <= set(titles(tmp_path))
 
 
 @pytest.mark.parametrize(

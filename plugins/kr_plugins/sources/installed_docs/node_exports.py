@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core import gap
 from kr_plugins.sources.installed_docs import typings
 from kr_plugins.sources.installed_docs.node_package import (
     NodePackage,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kr_plugins.sources.installed_docs.typings import Declaration, Typings
+    from kr_plugins.sources.installed_docs.declarations import Declaration, Typings
 
 _LARGEST = 3_000_000
 _MOST_BYTES = 12_000_000
@@ -100,7 +101,14 @@ class Exports:
         if found:
             return self.package, found
         types = types_package(self.package)
-        return (types, list(entries(types))) if types else (self.package, [])
+        if types is None:
+            return self.package, []
+        if gap(types.version, self.package.version) == "major":
+            self.notes.append(
+                f"{types.name} {types.version} left out: {self.package.name} {self.package.version} is installed"
+            )
+            return self.package, []
+        return types, list(entries(types))
 
     def file(self, path: Path, package: NodePackage) -> File | None:
         """A file, read once; None where it cannot be read, is too large, or one too many."""
@@ -132,24 +140,24 @@ class Exports:
 
     def _of(self, file: File) -> Iterator[Offered]:
         """What a file that users enter by offers."""
-        modules = file.typings.modules
-        for name in (file.package.name, self.package.name):
-            if name in modules:  # `declare module "express" { ... }`
-                file = file._replace(typings=modules[name])
-                break
+        own = file.typings
+        blocks = [own.modules[name] for name in (file.package.name, self.package.name) if name in own.modules]
+        if blocks and not (own.exports or own.stars or own.reexports or own.assigned):
+            # `declare module "express" { ... }` is the package itself, but in a module it only adds to it
+            file = file._replace(typings=blocks[0])
         names: dict[str, Offered] = {}
         self._collect(file, names, 0, set())
         for each in self._assigned(file):
             names.setdefault(each.name, each)
-        own: dict[tuple[Path, int], str] = {}
+        best: dict[tuple[Path, int], str] = {}
         for name, each in sorted(names.items(), key=lambda item: _strangeness(*item)):
-            own.setdefault(each.key, name)
+            best.setdefault(each.key, name)
         aliases: dict[str, list[str]] = {}
         for name, each in names.items():
-            if own[each.key] != name:
-                aliases.setdefault(own[each.key], []).append(name)
+            if best[each.key] != name:
+                aliases.setdefault(best[each.key], []).append(name)
         for name, each in names.items():
-            if own[each.key] == name:
+            if best[each.key] == name:
                 yield each._replace(aliases=tuple(aliases.get(name, ())[:4]))
 
     def _collect(self, file: File, names: dict[str, Offered], depth: int, visited: set[Path]) -> None:
@@ -240,13 +248,12 @@ class Exports:
         if source in {"", "."} or source.startswith(("./", "../", ".")):
             path = declaration_file(file.path.parent, source, file.package.folder)
             return self.file(path, file.package) if path is not None else None
-        if source in file.typings.modules:
-            return file._replace(typings=file.typings.modules[source])
         parts = source.split("/")
         count = 2 if source.startswith("@") else 1
         other = find_package("/".join(parts[:count]), file.package.folder)
         if other is None:
-            return None
+            block = file.typings.modules.get(source)
+            return file._replace(typings=block) if block is not None else None
         wanted = "/".join(parts[count:])
         declaring = other
         found = list(entries(other))

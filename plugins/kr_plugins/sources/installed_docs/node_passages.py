@@ -14,8 +14,8 @@ from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from kr_plugins.sources.installed_docs.declarations import Declaration
     from kr_plugins.sources.installed_docs.node_exports import Exports, File, Offered
-    from kr_plugins.sources.installed_docs.typings import Declaration
 
 _MENTION = re.compile(r"([A-Za-z_$][\w$]*)(?=[(.])|`\.?(?:[\w$]+\.)*([A-Za-z_$][\w$]*)(?:\([^`]*)?`")
 _LONG_SIGNATURE = 14
@@ -221,10 +221,9 @@ class Maker:
         )  # fmt: skip
 
     def origin(self, file: File) -> dict[str, Any]:
-        """Where a passage of another package comes from (`@types/express`, what is re-exported)."""
-        if file.package.folder == self.exports.package.folder:
-            return {}
-        return {"url": file.package.url, "version": file.package.version}
+        """The address of another package (`@types/express`, what is re-exported); the version stays the one that is asked about."""
+        same = file.package.folder == self.exports.package.folder
+        return {} if same else {"url": file.package.url}
 
     def prior(self, name: str, one: Declaration, base: float) -> float:
         """How likely any user is to ask for a declaration: documented, callable, often used in the README."""
