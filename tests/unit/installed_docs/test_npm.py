@@ -433,3 +433,22 @@ def test_members_of_types_that_nothing_exports_are_those_of_the_type_that_has_th
     assert {"Options", "Options.width", "Options.depth", "box.fill"} <= set(found)
     assert found["Options.width"].locator == "crate/h.d.ts:3"
     assert "own: 1" in found["Options"].text
+
+
+@pytest.mark.req("K9")
+def test_a_name_that_was_normalised_finds_its_package(tmp_path):
+    """What is inferred from a question has hyphens for dots and underscores."""
+    for name in ("socket.io", "lodash.debounce", "@a/b_c", "plain-one"):
+        lay(tmp_path / "node_modules" / name, {"package.json": {"name": name, "version": "4.0.0"}})
+    here = project(tmp_path)
+    found = [
+        here.module(name) for name in ("socket-io", "lodash-debounce", "@a/b-c", "plain-one", "socket-jo")
+    ]
+    assert [one.name if one else None for one in found] == [
+        "socket.io",
+        "lodash.debounce",
+        "@a/b_c",
+        "plain-one",
+        None,
+    ]
+    assert here.version_of("socket-io") == ("4.0.0", "node_modules")
