@@ -101,6 +101,8 @@ def _words(name: Any) -> list[str]:
 
 def _runs(name: Any, value: Any) -> bool:
     words = _words(name)
+    if words[-1:] == ["arguments"] and isinstance(value, dict):
+        return False  # by name: those of a tool, not of a program; what is named `command` among them counts by itself
     return _matches([word in _PROGRAM for word in words], value) or _matches(
         [word in _ENVIRONMENT for word in words[-1:]], value
     )

@@ -45,14 +45,7 @@ def environ(tmp_path):
         if not name.startswith(("VIRTUAL_ENV", "CONDA", "KR_"))
     }
     folders = {"KR_CACHE_DIR": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")}
-    return {**kept, **NOWHERE, **folders, "NO_COLOR": "1"}
-
-
-@pytest.fixture(autouse=True)
-def _nothing_leaves(monkeypatch):
-    """The same for pipelines of the test's own process."""
-    for name, value in NOWHERE.items():
-        monkeypatch.setenv(name, value)
+    return {**kept, **folders, "NO_COLOR": "1"}
 
 
 @pytest.fixture
@@ -63,7 +56,7 @@ def kr(project_folder, environ):
         command = [sys.executable, "-m", "kr_core", *map(os.fspath, arguments)]
         return Done(
             subprocess.run(
-                command, check=False, capture_output=True, input=input, cwd=cwd, env={**environ, **(env or {})},
+                command, check=False, capture_output=True, input=input, cwd=cwd, env={**environ, **NOWHERE, **(env or {})},
                 timeout=timeout,
             )
         )  # fmt: skip
