@@ -32,6 +32,13 @@ class Answer(NamedTuple):
     """Break the connection in place of an answer."""
 
 
+class _Quiet(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """Say nothing of a client that has left."""
+
+
 class Server:
     """`answer(asked)` decides; what it returns that is no `Answer` is the body of a 200."""
 
@@ -39,8 +46,7 @@ class Server:
         self.answer = answer
         self.asked = []
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._server = _Quiet(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
         self._thread.start()
 
