@@ -22,6 +22,7 @@ from kr_plugins.sources.context7.remembered import Remembered
 from kr_plugins.sources.context7.service import Service, ServiceError, sendable
 from kr_plugins.sources.context7.snippets import snippets_in
 from kr_plugins.sources.context7.versions import Reading, newest, reading
+from kr_plugins.sources.repositories import repository_of
 
 if TYPE_CHECKING:
     from kr_core import ResearchQuery, Setup, SourceContext
@@ -67,15 +68,18 @@ class Context7:
                 except ServiceError as error:
                     if error.code != "library_not_found":
                         raise
-            return await self._looked_up(service, known, query)
+            repository = await asyncio.to_thread(repository_of, query.framework, context.project)
+            return await self._looked_up(service, known, query, repository)
         except ServiceError as error:
             return Finding(outcome=error.outcome, reason=error.what, url=error.where or None)
 
-    async def _looked_up(self, service: Service, known: Remembered, query: ResearchQuery) -> Finding:
+    async def _looked_up(
+        self, service: Service, known: Remembered, query: ResearchQuery, repository: str | None
+    ) -> Finding:
         if not sendable(query.framework, 1):
             return Finding(outcome=Outcome.unavailable, reason="no framework is named", reached=False)
         offered = await service.libraries(query.framework)
-        library = choose(offered, query.framework)
+        library = choose(offered, query.framework, repository)
         if library is None:
             return Finding(outcome=Outcome.empty, reason=_not_there(query.framework, offered))
         await known.keep(library)
@@ -119,7 +123,8 @@ def _finding(snippets: list[Snippet], library: Library, chosen: Reading, query: 
         missing=answered.missing,
         url=page,
         version=chosen.version,
-        newest=newest(library.versions),
+        # it marks earlier answers stale, which no stranger's list may do
+        newest=newest(library.versions) if library.official else None,
         notes=chosen.notes,
     )
 

@@ -43,14 +43,23 @@ class Library(NamedTuple):
     """The id under which it was asked for before the service redirected."""
 
     @property
+    def owner(self) -> str:
+        """The first part of the id."""
+        return self.id.split("/")[1]
+
+    @property
+    def name(self) -> str:
+        """The second part of the id."""
+        return self.id.split("/")[2]
+
+    @property
     def official(self) -> bool:
         """Whether its documentation is plausibly the maker's own.
 
         A repository on GitHub, a website or a package is; a file of texts that anybody may have handed in (`/llmstxt/`)
         is not, nor a source whose reputation is known to be low, as copies of well-known libraries have.
         """
-        first = self.id.split("/")[1]
-        by_the_maker = first not in _COLLECTED or first in _BY_THE_MAKER
+        by_the_maker = self.owner not in _COLLECTED or self.owner in _BY_THE_MAKER
         return by_the_maker and not 0 <= self.trust < _LOW_TRUST
 
     def place(self, tag: str = "") -> str:
@@ -99,13 +108,18 @@ def library_of(value: Any) -> Library | None:
     )
 
 
-def choose(offered: Sequence[Library], framework: str) -> Library | None:
+def choose(offered: Sequence[Library], framework: str, repository: str | None = None) -> Library | None:
     """The library that a framework is, or None where none of them is called so.
 
-    Of several, one that can be read comes first, then the one with the closest name, the best reputation, the most stars, the
-    most snippets; then the service's own order.
+    Of several it is the one with the closest name; then one that can be read, then the one with the best reputation, the most
+    stars, the most snippets; then the service's own order.
+
+    Args:
+        offered: what the service has found.
+        framework: its name.
+        repository: `owner/name` on GitHub in which it is made, where that is known.
     """
-    called = [(closeness(library, framework), library) for library in offered]
+    called = [(closeness(library, framework, repository), library) for library in offered]
     named = [one for one in called if one[0] and one[1].state not in _UNREADABLE]
     if not named:
         return None
@@ -118,12 +132,24 @@ def choose(offered: Sequence[Library], framework: str) -> Library | None:
     return max(named, key=worth)[1]
 
 
-def closeness(library: Library, framework: str) -> int:
-    """How well a library's name is a framework's: 2 the same, 1 the one of which the framework is a part, 0 another.
+def closeness(library: Library, framework: str, repository: str | None = None) -> int:
+    """How surely a library is a framework: 2 it is called so, 1 likely, 0 it is another.
 
-    `vue` is `Vue.js`, and `@nestjs/swagger` is a part of `NestJS`. `vue-router` is not `vue`.
+    `vue` is `Vue.js`; `vue-router` is not. Likely `NestJS` has what is to be said of its part `@nestjs/swagger`. The repository
+    decides where it is known: `jinja2` is `/pallets/jinja`, and `redis`, made in `redis/redis-py`, is likely not `/redis/redis`.
     """
-    owner, repository = library.id.split("/")[1:3]
+    close = _called(library, framework)
+    if repository is None or library.owner in _COLLECTED:
+        return close
+    if library.id.lower() == f"/{repository}".lower():
+        return 2
+    # what is called by another name may be where the documentation is written: `/vuejs/docs`
+    named = _bare(library.name) == _bare(re.split(r"[/:]", framework)[-1])
+    return min(close, 1) if named else close
+
+
+def _called(library: Library, framework: str) -> int:
+    owner, repository = library.owner, library.name
     collected = owner in _COLLECTED
     names = {_bare(_without_docs(library.title)), "" if collected else _bare(repository)} - {""}
     *path, last = [part for part in re.split(r"[/:]", framework.removeprefix("@")) if part] or [""]

@@ -14,7 +14,7 @@ from pydantic import field_validator
 
 from kr_core import Finding, Outcome, Provider, Settings, Source, hookimpl, require
 from kr_plugins.sources.deepwiki.answers import told
-from kr_plugins.sources.deepwiki.repositories import repository_of
+from kr_plugins.sources.repositories import repository_of
 
 if TYPE_CHECKING:
     from kr_core import ResearchQuery, Setup, SourceContext

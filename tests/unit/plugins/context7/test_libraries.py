@@ -79,6 +79,24 @@ def test_a_package_of_a_scope_is_a_part_of_its_library():
     assert closeness(nest, "nestjs/swagger") == 0
 
 
+@pytest.mark.parametrize(
+    ("framework", "repository", "name", "title", "close"),
+    [
+        ("jinja2", "pallets/jinja", "/pallets/jinja", "Jinja", 2),
+        ("beautifulsoup4", "Waylan/BeautifulSoup", "/waylan/beautifulsoup", "", 2),
+        ("redis", "redis/redis-py", "/redis/redis-py", "redis-py", 2),
+        ("redis", "redis/redis-py", "/redis/redis", "Redis", 1),
+        ("fastapi", "fastapi/fastapi", "/stranger/fastapi", "FastAPI", 1),
+        ("vue", "vuejs/core", "/vuejs/docs", "Vue.js", 2),
+        ("fastapi", "fastapi/fastapi", "/websites/fastapi_tiangolo", "FastAPI", 2),
+        ("jinja2", "pallets/jinja", "/stranger/jinja", "Jinja", 0),
+    ],
+)
+def test_the_repository_that_the_installed_package_names_decides(framework, repository, name, title, close):
+    """It is the surest sign, and another repository of the very name is likely another library."""
+    assert closeness(made(name, title=title), framework, repository) == close
+
+
 def test_of_several_the_best_is_chosen():
     """By reputation, then stars, then snippets, then the service's own order."""
     plain = made()

@@ -2,6 +2,7 @@
 
 import pytest
 from loopback import Answer
+from support import install, make_environment
 
 from kr_core import ConfigError, Outcome, RequestError
 from kr_core.testing.surroundings import build
@@ -91,6 +92,23 @@ def test_a_library_of_another_name_is_not_read(ask, backend):
     assert finding.outcome is Outcome.empty
     assert finding.reason == "Context7 has no library called widget; it offers Widget Kit"
     assert backend.places == []
+
+
+def test_the_installed_package_tells_which_library_it_is(ask, backend, tmp_path):
+    """By the repository in its metadata: `widget2` is made in `acme/widget`, whatever else is called so."""
+    metadata = install(make_environment(tmp_path), "widget2", "3.1.0", {"widget2.py": ""}) / "METADATA"
+    metadata.write_text(f"{metadata.read_text()}Project-URL: Source, https://github.com/acme/widget\n")
+    backend.libraries = {"results": [library("/stranger/widget2", title="Widget2"), library()]}
+    assert ask(framework="widget2").outcome is Outcome.ok
+    assert backend.places == ["/acme/widget"]
+
+
+@pytest.mark.req("K9", "Z4")
+@pytest.mark.parametrize(("trust", "newest"), [(9, "3.1.0"), (1, None)])
+def test_a_new_version_is_told_by_the_maker_alone(ask, backend, trust, newest):
+    """What it says marks earlier answers stale: a stranger's list may not do that."""
+    backend.libraries = {"results": [library(trustScore=trust)]}
+    assert ask().newest == newest
 
 
 # -- what is remembered ----------------------------------------------------------------------------------

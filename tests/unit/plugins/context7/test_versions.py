@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_plugins.sources.context7.versions import Reading, reading
+from kr_plugins.sources.context7.versions import Reading, newest, reading
 
 LISTED = ["v3.1.0", "v3.1.6", "v2.9.4", "v2.2.0", "v4.0.0-beta.1", "next", "v0.27.0", "v0.28.1"]
 
@@ -81,6 +81,13 @@ def test_a_version_that_is_not_listed_is_told():
     assert reading(["main"], "2.0.0").notes == (
         "no versions are listed, so it may be about another one than 2.0.0",
     )
+
+
+@pytest.mark.req("K9")
+def test_the_newest_release_is_told():
+    """Not what leads to one, and nothing where nothing is listed."""
+    assert newest(LISTED) == "3.1.6"
+    assert newest(["main", "v4.0.0-beta.1"]) is None
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=30), max_size=5), st.text(max_size=30))
