@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -452,3 +453,14 @@ def test_a_name_that_was_normalised_finds_its_package(tmp_path):
         None,
     ]
     assert here.version_of("socket-io") == ("4.0.0", "node_modules")
+
+
+@pytest.mark.parametrize(
+    "text", ["# " + " " * 900_000 + "x", "[" * 900_000, "```js\n" + "// a\n" * 150_000, "<" * 900_000]
+)
+@pytest.mark.req("R9")
+def test_hostile_texts_take_a_moment_only(tmp_path, text):
+    lay(tmp_path / "node_modules/crate", {"package.json": CRATE["package.json"], "README.md": text})
+    began = time.process_time()
+    passages(tmp_path)
+    assert time.process_time() - began < 10

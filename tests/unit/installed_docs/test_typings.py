@@ -143,7 +143,7 @@ def test_what_is_broken_is_passed_over():
 
 @pytest.mark.parametrize(
     "text", ["<" * 40_000, "{" * 40_000, "(" * 20_000 + ")" * 20_000, "export type A = " + "x<" * 20_000, "namespace a {" * 2000,
-             "export function f(" + "a," * 20_000 + "): void", '"' * 20_000, "/*" * 20_000, "`" * 19_999, "export {" + "a as b," * 10_000],
+             "export function f(" + "a," * 20_000 + "): void", '"' * 20_000, "/*" * 20_000, "`" * 19_999, "export {" + "a as b," * 10_000, "/**" + " " * 40_000 + "x */ declare const a: 1", "/** @param {" + "{" * 40_000 + " */ declare const a: 1"],
 )  # fmt: skip
 def test_hostile_text_takes_a_moment_only(text):
     began = time.process_time()

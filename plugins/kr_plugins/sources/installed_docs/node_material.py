@@ -32,6 +32,8 @@ _NO_DOCUMENTATION = re.compile(
 )
 _MARKDOWN = (".md", ".markdown", ".mdx")
 _LARGEST_TEXT = 1_000_000
+_LONGEST_LINE = 20_000
+"""Nobody writes such a line by hand, and the patterns that look for headings take their time for it."""
 _MOST_TEXTS = 200
 _MOST_FILES = 20_000
 _SKIPPED_FOLDERS = frozenset(

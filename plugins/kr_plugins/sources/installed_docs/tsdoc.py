@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 _OPEN = re.compile(r"^\s*/\*\*[ \t]?")
 _STAR = re.compile(r"^\s*\*(?!/)[ \t]?")
-_CLOSE = re.compile(r"\s*\*+/\s*$")
 _TAG = re.compile(r"@([A-Za-z]+)\b[ \t]*(.*)$")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
 _PARAMETER = re.compile(r"(?:\{[^}]*\}\s*)?\[?([\w$.]+)(?:=[^\]]*)?\]?\s*(?:-\s*)?(.*)$")
@@ -80,7 +79,9 @@ def parse(text: str, first_line: int) -> Comment:
 def _lines(text: str, first_line: int) -> list[Line]:
     found = []
     for offset, raw in enumerate(text.split("\n")):
-        line = _CLOSE.sub("", raw)
+        line = raw.rstrip()
+        if line.endswith("*/"):
+            line = line[:-2].rstrip("*")
         line = _OPEN.sub("", line) if offset == 0 else _STAR.sub("", line)
         found.append(Line(first_line + offset, line.rstrip()))
     return found
