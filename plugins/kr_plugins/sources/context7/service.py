@@ -7,11 +7,11 @@ and by `{"error": code, "message": text}`; some come with status 200.
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import TYPE_CHECKING, Any
 
 from kr_core import Outcome, RequestError, json_of
 from kr_plugins.sources.context7.libraries import Library, library_of
+from kr_plugins.sources.refusals import refusal
 
 if TYPE_CHECKING:
     import httpx
@@ -20,12 +20,6 @@ LONGEST_QUERY = 500
 """Characters; a longer one is refused."""
 _MOST_LIBRARIES = 100
 _LONGEST_MESSAGE = 200
-_REFUSAL = re.compile(
-    r"quota|rate.?limit|too many requests|(?:limit|cap) (?:reached|exceeded)|upgrade your plan", re.IGNORECASE
-)
-_LONGEST_REFUSAL = 600
-"""Characters; what is longer is an answer that speaks of limits."""
-
 _BY_CODE = {
     "library_not_finalized": Outcome.pending,
     "spending_limit_exceeded": Outcome.limited,
@@ -144,9 +138,10 @@ class Service:
             raise self._error(response, body)
         if _told(body) and not any(body.get(kind) for kind in ("codeSnippets", "infoSnippets")):
             raise self._error(response, body)
-        refusal = _refusal_in(body)
-        if refusal:
-            raise ServiceError(Outcome.limited, self._told(refusal))
+        dressed = _alone_in(body)
+        outcome = refusal(dressed, self._question) if dressed else None
+        if outcome is not None:
+            raise ServiceError(outcome, self._told(dressed))
         return body
 
     async def _get(self, path: str, parameters: dict[str, str]) -> httpx.Response:
@@ -176,11 +171,13 @@ class Service:
         try:
             body = await asyncio.to_thread(json_of, response)
         except RequestError:
-            if refuses(response.text):
-                raise ServiceError(Outcome.limited, self._told(response.text)) from None
-            raise
-        if isinstance(body, str) and refuses(body):
-            raise ServiceError(Outcome.limited, self._told(body))
+            said = response.text.strip()
+            outcome = refusal(said) if said else None
+            if outcome is None:
+                raise
+            raise ServiceError(outcome, self._told(said)) from None
+        if isinstance(body, str) and body.strip() and (outcome := refusal(body)):
+            raise ServiceError(outcome, self._told(body))
         if not isinstance(body, dict):
             raise ServiceError(
                 Outcome.bad_answer, f"its answer is a JSON {type(body).__name__}, not an object"
@@ -193,8 +190,10 @@ class Service:
         message = self._told(_told(body))
         target = _text(body.get("redirectUrl")) if status == 301 or code == "library_redirected" else ""
         outcome = _BY_STATUS.get(status) or _BY_CODE.get(code)
-        if outcome is None and refuses(message):
-            outcome = Outcome.limited
+        if outcome is None and message:
+            said = refusal(message)
+            # an error that something was not found is no list without it
+            outcome = None if said is Outcome.empty and status != 200 else said
         if outcome is None:
             outcome = Outcome.bad_answer if status == 200 else Outcome.unavailable
         if status == 200:
@@ -214,19 +213,13 @@ class Service:
         return (folded.replace(self._api_key, "[key]") if self._api_key else folded)[:_LONGEST_MESSAGE]
 
 
-def refuses(text: str) -> bool:
-    """Whether a text is a quota message or the like in place of an answer."""
-    return len(text) < _LONGEST_REFUSAL and _REFUSAL.search(text) is not None
-
-
-def _refusal_in(body: dict[str, Any]) -> str:
-    """A refusal that comes as if it were documentation: a short text from no page, and nothing else; else empty."""
+def _alone_in(body: dict[str, Any]) -> str:
+    """The one text of an answer that comes from no page, as a refusal does that is dressed as documentation; else empty."""
     prose = body.get("infoSnippets")
-    if body.get("codeSnippets") or not isinstance(prose, list):
+    if body.get("codeSnippets") or not isinstance(prose, list) or len(prose) != 1:
         return ""
-    snippets = [one for one in prose[:2] if isinstance(one, dict)]
-    text = _text(snippets[0].get("content")) if len(snippets) == 1 == len(prose) else ""
-    return text if text and not snippets[0].get("pageId") and refuses(text) else ""
+    only = prose[0] if isinstance(prose[0], dict) else {}
+    return "" if only.get("pageId") else _text(only.get("content"))
 
 
 def sendable(text: str, longest: int = LONGEST_QUERY) -> str:
