@@ -8,6 +8,7 @@ import pytest
 from mcp.server import MCPServer
 from services import INFO, LIBRARY, SNIPPET
 from support import PARCEL, QUESTION, install, make_environment
+from webpages import SEARCH, Web
 
 from kr_core.testing import (
     JournalContract,
@@ -45,6 +46,17 @@ class TestContext7(SourceContract):
         if request.url.path == "/api/v2/libs/search":
             return httpx.Response(200, json={"results": [LIBRARY]})
         return httpx.Response(200, json={"codeSnippets": [SNIPPET], "infoSnippets": [INFO]})
+
+
+class TestWebSearch(SourceContract):
+    module = "kr_plugins.sources.web_search"
+    settings: ClassVar = {"url": SEARCH}
+    framework = "parcel"
+    known = QUESTION
+    unknown = "Which carrier of a parcel sings the loudest songs?"
+
+    def respond(self, request):
+        return Web().respond(request)
 
 
 class TestEvidence(ScorerContract):

@@ -1,0 +1,140 @@
+"""Answers from pages of the web that a search engine finds: an instance of SearXNG, or Brave.
+
+The framework's name and the question, as the policy `egress` lets it leave, are sent to the engine; the pages are asked for
+nothing but themselves. Five are fetched, and three more where too few can be read, from the public internet alone and as their
+robots.txt allows; their sections are searched for the question. No page is taken for official documentation, whatever it says of itself: an answer is
+rated `low`, or `medium` where independent sites agree. Copies and mirrors of a page count as one site.
+
+SearXNG is the default, and needs the address of an instance of yours, for which JSON is enabled (`search.formats: [html,
+json]`); public instances refuse programs. Brave needs a key. It is tested with answers as its documentation gives them, not
+against the service. It needs the extra `web`: `pip install "kr-core[web]"`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+import kr_core
+from kr_core import Finding, Outcome, Provider, Rate, Settings
+from kr_plugins.sources.web_search.answering import answer
+from kr_plugins.sources.web_search.engines import Brave, SearXNG
+from kr_plugins.sources.web_search.reading import Failed, Read, choose, read_pages
+from kr_plugins.sources.web_search.wording import search_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core import ResearchQuery, Setup, SourceContext
+    from kr_plugins.sources.web_search.engines import Engine
+
+__all__ = ["WebSearch", "WebSearchSettings", "kr_source"]
+
+_NOT_SET = {
+    "searxng": "set `plugins.web_search.url` to the address of a SearXNG instance, or `engine: brave` with an `api_key`",
+    "brave": "set `plugins.web_search.api_key`, such as `{env: BRAVE_API_KEY}`",
+}
+_TOLD = 5
+"""So many pages that could not be read are told of."""
+
+
+class WebSearchSettings(Settings):
+    """Settings of the source, `plugins.web_search` in `kr.yaml`."""
+
+    engine: Literal["searxng", "brave"] = "searxng"
+    """Which engine finds the pages."""
+    url: Annotated[str, Field(pattern=r"^(?:https?://[^\s/?#]+[^\s?#]*)?$")] = ""
+    """Where the engine is: the address of a SearXNG instance; for Brave another one than its own."""
+    api_key: str | None = None
+    """The key for Brave, as `{env: BRAVE_API_KEY}`."""
+    allow_hosts: tuple[
+        Annotated[str, Field(pattern=r"^(?:\[[0-9A-Fa-f:.]+\]|[^\s:/@?#\[\]]+)(?::\d{1,5})?$")], ...
+    ] = ()
+    """Hosts whose pages may be fetched although they are private: `docs.intranet` (at the ports 80 and 443) or
+    `docs.intranet:8080`. They are compared with what stands in an address, not with what it leads to."""
+
+
+class WebSearch:
+    """The source.
+
+    Args:
+        engine: what finds the pages; None where none is configured.
+        not_set: what to configure then.
+        allow_hosts: whose pages may be fetched although they are private.
+    """
+
+    external = True
+    timeout_seconds = 45.0
+
+    def __init__(self, engine: Engine | None, not_set: str, allow_hosts: Sequence[str]) -> None:
+        self.rate: Rate = SearXNG.rate if engine is None else engine.rate
+        self._engine = engine
+        self._not_set = not_set
+        self._allow_hosts = allow_hosts
+
+    async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
+        """Search, read the best pages, and search those."""
+        engine, text = self._engine, search_text(query)
+        if engine is None:
+            reason = f"no search engine is configured; {self._not_set}"
+            return Finding(outcome=Outcome.unavailable, reason=reason, reached=False)
+        if not text:
+            return Finding(
+                outcome=Outcome.unavailable, reason="the question has no words to search for", reached=False
+            )
+        results = await engine.search(context, text)
+        if not results.found:
+            reason = f"nothing was found for `{text}`"
+            return Finding(outcome=Outcome.empty, reason=reason, url=engine.place, notes=results.notes)
+        made = await read_pages(choose(results.found), query.question, context, self._allow_hosts)
+        pages = [one for one in made if isinstance(one, Read)]
+        failed = [one for one in made if isinstance(one, Failed)]
+        notes = (*results.notes, *(f"{one.host}: {one.reason}" for one in failed[:_TOLD]))
+        found = await asyncio.to_thread(answer, pages, query)
+        if not found.passages:
+            if len(pages) < len(failed):  # what the few others do not say means little
+                outcome = _common(failed)
+                reason = f"{len(failed)} of {len(made)} pages could not be read"
+            else:
+                outcome = Outcome.empty
+                reason = f"none of {len(pages)} pages is about the question"
+            return Finding(
+                outcome=outcome, reason=reason, url=engine.place, notes=notes, missing=found.missing
+            )
+        return Finding(
+            outcome=Outcome.ok,
+            passages=found.passages,
+            url=found.passages[0].url,
+            notes=notes,
+            missing=found.missing,
+        )
+
+
+def _common(failed: Sequence[Failed]) -> Outcome:
+    """What became of all pages alike; else that they could not be asked."""
+    outcomes = Counter(one.outcome for one in failed)
+    only = next(iter(outcomes)) if len(outcomes) == 1 else ""
+    return (
+        Outcome(only) if only in {Outcome.timeout, Outcome.blocked, Outcome.limited} else Outcome.unavailable
+    )
+
+
+@kr_core.hookimpl
+def kr_source() -> Provider[kr_core.Source]:
+    """Pages of the web."""
+
+    def build(settings: WebSearchSettings, setup: Setup) -> WebSearch:
+        del setup
+        kr_core.require("trafilatura", "web")
+        kr_core.require("protego", "web")
+        engine: Engine | None = None
+        if settings.engine == "brave" and settings.api_key:
+            engine = Brave(settings.url, settings.api_key)
+        elif settings.engine == "searxng" and settings.url:
+            engine = SearXNG(settings.url)
+        return WebSearch(engine, _NOT_SET[settings.engine], settings.allow_hosts)
+
+    return Provider(build, WebSearchSettings)

@@ -1,0 +1,145 @@
+"""What pages say about a question: their sections, ranked together, and how many sites say the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain, repeat, starmap
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core import IndexedPassage, Passage, build_index, question_terms, rank
+from kr_plugins.sources.texts import Section, Text, sections_of
+from kr_plugins.sources.web_search.agreeing import Said, Standing, agreements
+from kr_plugins.sources.web_search.sites import site_of
+from kr_plugins.sources.web_search.wording import framework_words, letters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core import Ranked, ResearchQuery
+    from kr_plugins.sources.web_search.reading import Read
+
+__all__ = ["Answer", "answer"]
+
+_ABOUT = 0.4
+"""A section that holds less of the question is not about it."""
+_RANKED = 20
+_SHOWN = 6
+_OF_ONE_PAGE = 2
+_BLANK = IndexedPassage(kind="section", title="", text="", locator="")
+_ELSEWHERE = 1000
+"""Blank passages that stand for the rest of the web: the pages were searched for by the words of the question, so that these
+would be taken for common ones, and those that miss their point for telling."""
+_MOST = 300_000
+"""Characters of a page that are searched."""
+_WEAK = 0.25
+"""A passage that says so much less than the best one is left out, unless it agrees with another."""
+_LIFT = 0.1
+"""So much more counts a passage for each further place that says the same."""
+_MOST_LIFTS = 2
+
+
+class Answer(NamedTuple):
+    """What the pages say; no passages where none of them is about the question."""
+
+    passages: tuple[Passage, ...]
+    missing: tuple[str, ...]
+    """Words of the question that stand on none of the pages."""
+
+
+class _Place(NamedTuple):
+    page: Read
+    section: Section
+
+
+class _Hit(NamedTuple):
+    place: _Place
+    found: Ranked
+    standing: Standing
+
+    @property
+    def score(self) -> float:
+        return self.found.score * (1 + _LIFT * min(self.standing.agreement - 1, _MOST_LIFTS))
+
+
+def answer(pages: Sequence[Read], query: ResearchQuery) -> Answer:
+    """The sections that say most of what was asked, best first; of pages that never name the framework none.
+
+    A page that says that it is the official documentation is as unofficial as any: nobody vouches for it.
+    """
+    framework = framework_words(query.framework)
+    places = [
+        _Place(page, section)
+        for page in pages
+        if _names(page, framework)
+        for section in sections_of(Text(page.text[:_MOST], _clean(page.title) or site_of(page.url)))
+    ]
+    index = build_index(None, chain(starmap(_indexed, enumerate(places)), repeat(_BLANK, _ELSEWHERE)))
+    try:
+        terms = question_terms(index, query.question, without=(query.framework, framework))
+        ranked = rank(index, terms, _RANKED)
+        missing = tuple(term.word for term in terms if not term.known and not term.weak)
+    finally:
+        index.close()
+    about = [(places[found.passage.data["place"]], found) for found in ranked if found.coverage >= _ABOUT]
+    said = [Said(site_of(place.page.url), place.page.text, place.section.text) for place, _found in about]
+    standings = agreements(said, f"{framework} {query.question}")
+    hits = [_Hit(place, found, standing) for (place, found), standing in zip(about, standings, strict=True)]
+    return Answer(tuple(map(_passage, _shown(hits))), missing)
+
+
+def _names(page: Read, framework: str) -> bool:
+    """Whether a page is about the framework at all; signs within the name do not count."""
+    name = letters(framework)
+    return not name or name in letters(f"{page.url} {page.title} {page.text}")
+
+
+def _clean(title: str) -> str:
+    return " ".join(title.split())[:200]
+
+
+def _indexed(number: int, place: _Place) -> IndexedPassage:
+    section = place.section
+    return IndexedPassage(
+        kind="section",
+        title=section.title,
+        text=section.text,
+        locator="",
+        name=section.title,
+        lead=section.lead,
+        code=section.code,
+        words=_clean(place.page.title),
+        data={"place": number},
+    )
+
+
+def _shown(hits: Sequence[_Hit]) -> list[_Hit]:
+    """The best hits and those that agree with others: not all of one page, and none that is a copy of one before it."""
+    best = sorted(hits, key=lambda hit: (-hit.score, hit.found.passage.data["place"]))
+    shown: list[_Hit] = []
+    of: Counter[str] = Counter()
+    site_at: dict[int, str] = {}
+    for hit in best:
+        url, site = hit.place.page.url, site_of(hit.place.page.url)
+        is_weak = hit.score < _WEAK * best[0].score and hit.standing.agreement == 1
+        if is_weak or of[url] == _OF_ONE_PAGE or site_at.setdefault(hit.standing.place, site) != site:
+            continue
+        of[url] += 1
+        shown.append(hit)
+    return shown[:_SHOWN]
+
+
+def _passage(hit: _Hit) -> Passage:
+    page, section = hit.place
+    return Passage(
+        text=section.text,
+        url=page.url,
+        locator=section.title,
+        title=section.title,
+        lead=section.lead,
+        kind="section",
+        code=section.code,
+        official=False,
+        agreement=hit.standing.agreement,
+        coverage=hit.found.coverage,
+        covered=hit.found.covered,
+    )

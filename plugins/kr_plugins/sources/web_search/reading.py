@@ -1,0 +1,112 @@
+"""The pages behind the results: which are read, and what becomes of each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core import Outcome, RequestError, main_text
+from kr_plugins.sources.refusals import refusal
+from kr_plugins.sources.web_search.sites import host_of, site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core import SourceContext
+    from kr_plugins.sources.web_search.engines import Result
+
+__all__ = ["Failed", "Read", "choose", "read_pages"]
+
+_AT_ONCE = 5
+_ENOUGH = 3
+"""Pages; with fewer, the next results are tried as well."""
+_MOST = 8
+"""Pages of one question that are tried."""
+_OF_ONE_SITE = 2
+_SPARED_SECONDS = 3.0
+"""Kept of the time that is left, for what is done with the pages."""
+
+
+class Read(NamedTuple):
+    """A page that was read."""
+
+    url: str
+    """Where it was found, after redirects."""
+    title: str
+    text: str
+    """Its main text, as Markdown."""
+
+
+class Failed(NamedTuple):
+    """A page that could not be read."""
+
+    host: str
+    outcome: str
+    reason: str
+
+
+def choose(results: Sequence[Result]) -> list[Result]:
+    """The results whose pages are tried: each page once, and few of one site, since one site agrees with itself."""
+    chosen: list[Result] = []
+    seen: set[str] = set()
+    sites: Counter[str] = Counter()
+    for result in results:
+        page = result.url.partition("#")[0].partition("://")[2].removeprefix("www.").rstrip("/")
+        site = site_of(result.url)
+        if page not in seen and sites[site] < _OF_ONE_SITE:
+            seen.add(page)
+            sites[site] += 1
+            chosen.append(result)
+    return chosen[:_MOST]
+
+
+async def read_pages(
+    results: Sequence[Result], question: str, context: SourceContext, allow_hosts: Sequence[str]
+) -> list[Read | Failed]:
+    """The pages of the first results, and of the next ones where too few could be read; in the order of the results."""
+    made: list[Read | Failed] = []
+    for start in (0, _AT_ONCE):
+        if sum(isinstance(one, Read) for one in made) < _ENOUGH:
+            made += await _together(results[start : start + _AT_ONCE], question, context, allow_hosts)
+    return made
+
+
+async def _together(
+    results: Sequence[Result], question: str, context: SourceContext, allow_hosts: Sequence[str]
+) -> list[Read | Failed]:
+    """Several pages at once; those that are not there in time are left."""
+    left = context.deadline - asyncio.get_running_loop().time()
+    if not results or left <= 0:
+        return []
+    tasks = [asyncio.ensure_future(_page(result, question, context, allow_hosts)) for result in results]
+    try:
+        await asyncio.wait(tasks, timeout=left - min(_SPARED_SECONDS, 0.2 * left))
+        return [
+            task.result()
+            if task.done()
+            else Failed(host_of(result.url), Outcome.timeout, "not there in time")
+            for task, result in zip(tasks, results, strict=True)
+        ]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _page(
+    result: Result, question: str, context: SourceContext, allow_hosts: Sequence[str]
+) -> Read | Failed:
+    try:
+        page = await context.fetch(result.url, allow_hosts=allow_hosts)
+        text = await main_text(page)
+    except RequestError as error:
+        return Failed(host_of(result.url), error.outcome, error.what)
+    except Exception as error:  # a page may provoke anything, and others are left
+        return Failed(host_of(result.url), Outcome.bad_answer, f"{type(error).__name__}: {error}"[:200])
+    refused = refusal(text, question)
+    if refused is not None or not text.strip():
+        return Failed(
+            host_of(page.url), refused or Outcome.bad_answer, "says nothing but that it cannot be read"
+        )
+    return Read(page.url, result.title, text)

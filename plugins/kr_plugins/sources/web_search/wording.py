@@ -1,0 +1,60 @@
+"""What a search engine is asked: the question in a length that engines take, with nothing in it that steers them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kr_core import content_words
+
+if TYPE_CHECKING:
+    from kr_core import ResearchQuery
+
+__all__ = ["framework_words", "letters", "search_text"]
+
+_MOST_WORDS = 40
+_MOST_CHARACTERS = 300
+"""Brave takes 400 characters and 50 words; the longer a query, the less is found."""
+_LONGEST_WORD = 80
+_READ = 4000
+"""Characters of a question that are looked at."""
+_STEERING = "!?:<+-*\"'()"
+"""With these a word begins that is an order to a search engine: `!images`, `!!g`, `:fr`, `-not`."""
+
+
+def search_text(query: ResearchQuery) -> str:
+    """The framework and the question on one line; empty where neither has a word.
+
+    A long question is cut down to the words that say what it is about.
+    """
+    asked = _words(query.question) or _words(query.topic)
+    if len(asked) > _MOST_WORDS or len(" ".join(asked)) > _MOST_CHARACTERS:
+        telling = set(content_words(" ".join(asked)))
+        asked = [word for word in asked if telling & set(content_words(word))]
+    named = _words(framework_words(query.framework))
+    said = letters("".join(asked))
+    chosen = asked if all(letters(word) in said for word in named) else [*named, *asked]
+    text = ""
+    for word in chosen[:_MOST_WORDS]:
+        longer = f"{text} {word}".strip()
+        if len(longer) > _MOST_CHARACTERS:
+            break
+        text = longer
+    return text
+
+
+def framework_words(framework: str) -> str:
+    """What people call a framework: `@tanstack/react-query` is react-query, `beautifulsoup4` is beautifulsoup."""
+    return re.sub(r"(?<=[a-z]{4})\d$", "", framework.strip().rpartition("/")[2], flags=re.IGNORECASE)
+
+
+def letters(text: str) -> str:
+    """Letters and digits alone, in small letters: `Next.js` and `next js` are the same."""
+    return re.sub(r"[\W_]+", "", text.lower())
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text that are fit to be sent, without the signs that would make orders of them."""
+    sendable = text[:_READ].encode("utf-8", "ignore").decode()
+    bare = (re.sub(r"[\x00-\x1f\x7f-\x9f]", "", word).lstrip(_STEERING) for word in sendable.split())
+    return [word for word in bare if word and len(word) <= _LONGEST_WORD and re.search(r"\w", word)]
