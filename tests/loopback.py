@@ -42,17 +42,17 @@ class _Quiet(ThreadingHTTPServer):
 class Server:
     """`answer(asked)` decides; what it returns that is no `Answer` is the body of a 200."""
 
-    def __init__(self, answer):
+    def __init__(self, answer, address="127.0.0.1"):
         self.answer = answer
         self.asked = []
         self._lock = threading.Lock()
-        self._server = _Quiet(("127.0.0.1", 0), self._handler())
+        self._server = _Quiet((address, 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
         self._thread.start()
 
     @property
     def host(self):
-        return f"127.0.0.1:{self._server.server_port}"
+        return f"{self._server.server_address[0]}:{self._server.server_port}"
 
     @property
     def url(self):

@@ -35,6 +35,7 @@ class Context7:
         assert asked.path == "/api/v2/context", asked
         return {
             "ok": {"codeSnippets": [SNIPPET], "infoSnippets": [INFO]},
+            "prose": {"codeSnippets": [], "infoSnippets": [INFO]},
             "empty": {"codeSnippets": [], "infoSnippets": []},
             "pending": Answer(202, {"error": "library_not_finalized", "message": "Not finalized yet."}),
             "blocked": Answer(403, {"error": "access_denied", "message": "No access."}),

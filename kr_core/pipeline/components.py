@@ -139,8 +139,14 @@ class Components:
 
     def fallback(self) -> Link | None:
         """The source that takes over where no MCP source of the chain can be reached; only a configuration has one."""
-        name = self.config.settings.knowledge_research.fallback_if_mcp_unavailable
-        return None if name is None or self._given.sources is not None else self._link(name)
+        research = self.config.settings.knowledge_research
+        name = research.fallback_if_mcp_unavailable
+        if name is None or self._given.sources is not None:
+            return None
+        nobody_asked = "fallback_if_mcp_unavailable" not in research.model_fields_set
+        if nobody_asked and all(plugin.name != name for plugin in self.registry.installed()):
+            return None
+        return self._link(name)
 
     def _link(self, name: str) -> Link:
         plugin = self.config.plugin_of(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from kr_core.config.naming import DEFAULT_CHAIN
 from kr_core.evidence.answering import ABOUT, answered
 from kr_core.knowledge.environments import OWN_LABEL
 from kr_core.knowledge.identity import entry_id, report_path
@@ -345,8 +346,11 @@ class Inquiry:
     def _without_content(self, chain: Chain, notes: list[str]) -> Research:
         """No source gave anything: the stale report, or a skeleton that is kept but not indexed."""
         failed = [entry.failed for entry in chain.consulted if entry.finding is not None]
-        if self._components.default_chain and not chain.consulted:
-            notes.append(f"no source knows {self._request.query.framework}: it is not installed here")
+        if self._components.default_chain and all(
+            entry.name != DEFAULT_CHAIN[0] for entry in chain.consulted
+        ):
+            framework = self._request.query.framework
+            notes.append(f"{DEFAULT_CHAIN[0]} was not asked: {framework} is not installed here")
         nobody_looked = all(failed) and (bool(failed) or not chain.budget_cut)
         faults: list[Fault] = []
         if self._found.serves_when_stale:

@@ -49,6 +49,13 @@ def environ(tmp_path):
 
 
 @pytest.fixture
+def nowhere(monkeypatch):
+    """The same for pipelines of the test's own process."""
+    for name, value in NOWHERE.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
 def kr(project_folder, environ):
     """Run `kr` in the project: `kr("research", "...", input=b"", cwd=folder)`."""
 

@@ -38,7 +38,9 @@ class TestResearch:
         assert first.json["status"] == "success"
         assert results["confidence"] in {"high", "medium"}
         assert "timeout" in results["summary"]
-        assert [line["source"] for line in results["sources_consulted"]] == ["installed_docs"]
+        assert [(line["source"], line["status"]) for line in results["sources_consulted"]] == [
+            ("installed_docs", "success"), ("context7", "skipped"), ("deepwiki", "skipped"), ("web_search", "skipped"),
+        ]  # fmt: skip
         assert results["budget_remaining"] == 3
         site = project_folder / ".venv/lib/python3.12/site-packages"
         for citation in results["citations"]:
@@ -376,8 +378,20 @@ class TestLooking:
     def test_plugins(self, kr):
         """The plugins that are installed, which are active, and with -v what each provides."""
         rows = {row["name"]: row for row in kr("plugins", "--json").json}
-        assert {"files", "sqlite", "jsonl", "installed_docs", "evidence", "markdown"} <= set(rows)
-        assert all(row["active"] and "kinds" not in row for row in rows.values())
+        active = {
+            "files",
+            "sqlite",
+            "jsonl",
+            "installed_docs",
+            "context7",
+            "deepwiki",
+            "web_search",
+            "evidence",
+            "markdown",
+        }
+        assert {name for name, row in rows.items() if row["active"]} == active
+        assert not rows["mcp"]["active"]
+        assert all("kinds" not in row for row in rows.values())
         kinds = {row["name"]: row["kinds"] for row in kr("plugins", "-v", "--json").json}
         assert kinds["installed_docs"] == ["source"]
         assert "active" in kr("plugins").out

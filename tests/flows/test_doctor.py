@@ -104,7 +104,11 @@ def test_a_damaged_index(doctor, project_folder):
 def test_the_network(doctor, outside, tmp_path):
     """Which sources leave the machine is said, by which proxy, and certificates that are not there."""
     none = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"), "")  # fmt: skip
-    assert doctor(env=none)[1]["network", "ok"] == ["no active source leaves this machine"]
+    at_home = "knowledge_research: {sources: [installed_docs]}\n"
+    assert doctor(at_home, none)[1]["network", "ok"] == ["no active source leaves this machine"]
+    assert doctor(env=none)[1]["network", "ok"] == [
+        "context7, deepwiki, web_search: questions leave this machine"
+    ]
     chain = "knowledge_research: {sources: [outside, installed_docs]}\n"
     proxy = {**none, **outside, "HTTPS_PROXY": "http://me:hunter2@proxy.example"}
     code, said = doctor(chain, proxy)
@@ -118,7 +122,7 @@ def test_the_network(doctor, outside, tmp_path):
     assert said["network", "fault"] == [
         f"SSL_CERT_FILE names {gone}, which is not there; correct it, or unset it"
     ]
-    code, said = doctor("", {**none, "SSL_CERT_FILE": gone})
+    code, said = doctor(at_home, {**none, "SSL_CERT_FILE": gone})
     assert (code, ("network", "note") in said) == (0, True)
 
 
