@@ -48,6 +48,8 @@ class Answers:
 
     def _key(self, query: ResearchQuery) -> str:
         # The question too: coverage is measured by it, and two questions may leave as the same words.
-        told = [self._identity, query.question, self._sent.model_dump(mode="json")]
+        # How the query came about is no part of it.
+        sent = self._sent.model_dump(mode="json", exclude={"inferred", "version_from"})
+        told = [self._identity, query.question, sent]
         asked = json.dumps(told, sort_keys=True)
         return f"answer {hashlib.sha256(asked.encode()).hexdigest()}"
