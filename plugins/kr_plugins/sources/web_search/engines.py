@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import httpx
-
 from kr_core import Outcome, Rate, RequestError, json_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import httpx
 
     from kr_core import SourceContext
 
@@ -96,13 +96,13 @@ class SearXNG:
 
     def _check(self, response: httpx.Response) -> None:
         status = response.status_code
-        if status == httpx.codes.OK:
+        if status == 200:
             return
-        if status == httpx.codes.FORBIDDEN:
+        if status == 403:
             raise RequestError(
                 Outcome.blocked, "it does not answer in JSON (403)", where=self.place, todo=_ENABLE
             )
-        if status == httpx.codes.TOO_MANY_REQUESTS:
+        if status == 429:
             todo = (
                 "set `server.limiter: false` there, or let this machine pass (`pass_ip` in its limiter.toml)"
             )
@@ -141,7 +141,7 @@ class Brave:
         headers = {"Accept": "application/json", "X-Subscription-Token": self._key}
         params = {"q": text, "count": str(_MOST), "text_decorations": "false", "result_filter": "web"}
         response = await context.http.get(self.place, params=params, headers=headers)
-        if response.status_code != httpx.codes.OK:
+        if response.status_code != 200:
             raise _refused(response, self.place)
         told = json_of(response)
         if not isinstance(told, dict) or told.get("type") != "search":
@@ -159,8 +159,7 @@ _OUTCOMES = {
 def _refused(response: httpx.Response, place: str) -> RequestError:
     """What an answer means that is none."""
     status = response.status_code
-    down = status >= httpx.codes.INTERNAL_SERVER_ERROR
-    outcome = _OUTCOMES.get(status, Outcome.unavailable if down else Outcome.bad_answer)
+    outcome = _OUTCOMES.get(status, Outcome.unavailable if status >= 500 else Outcome.bad_answer)
     said = _said(response)
     if "TOKEN" in said:  # Brave says 422 of a wrong one
         outcome = Outcome.blocked

@@ -101,7 +101,8 @@ async def _page(
         page = await context.fetch(result.url, allow_hosts=allow_hosts)
         text = await main_text(page)
     except RequestError as error:
-        return Failed(host_of(result.url), error.outcome, error.what)
+        reason = f"{error.what}; {error.todo}" if error.todo else error.what
+        return Failed(host_of(result.url), error.outcome, reason)
     except Exception as error:  # a page may provoke anything, and others are left
         return Failed(host_of(result.url), Outcome.bad_answer, f"{type(error).__name__}: {error}"[:200])
     refused = refusal(text, question)
