@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import is_dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
 from inspect import getattr_static
 from pathlib import Path
@@ -23,12 +23,14 @@ from kr_core.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from jinja2 import Undefined
+    from jinja2 import BytecodeCache, Undefined
+    from jinja2.bccache import Bucket
     from jinja2.sandbox import SandboxedEnvironment
 
 __all__ = ["bundled_folder", "render", "search_folders"]
 
 
+@cache
 def bundled_folder() -> Path:
     """The folder of the templates that come with KR."""
     spec = find_spec("kr_templates")
@@ -85,17 +87,38 @@ _PLAIN = (
 
 
 def _environment(folders: tuple[Path, ...]) -> SandboxedEnvironment:
-    # made anew for each report (4 ms): a kept one would not see a template that a user adds later
+    # Made anew for each report: a kept one would not see a template that a user adds later. What costs, compiling, is kept.
     from jinja2 import FileSystemLoader, StrictUndefined
 
     return _sandbox()(
         loader=FileSystemLoader(folders),
+        bytecode_cache=_compiled(),
         autoescape=False,  # Markdown, not HTML; what is shown in a browser is cleaned there
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+@cache
+def _compiled() -> BytecodeCache:
+    """The templates that this process has compiled, by their text."""
+    from jinja2 import BytecodeCache
+
+    class Compiled(BytecodeCache):
+        @lru_cache(maxsize=64)  # noqa: B019  there is only this one cache
+        def _bucket(self, _key: str, _checksum: str) -> list[Any]:
+            return []
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            for code in self._bucket(bucket.key, bucket.checksum):
+                bucket.code = code
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            self._bucket(bucket.key, bucket.checksum).append(bucket.code)
+
+    return Compiled()
 
 
 @cache
