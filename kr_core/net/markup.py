@@ -26,6 +26,8 @@ _ATTRIBUTE = re.compile(
 )
 _KEPT_ATTRIBUTES = frozenset({"class", "id", "role", "itemprop", "href"})
 """By these the main text is told from what surrounds it."""
+_OUTLINE = frozenset("article aside body div footer header main nav".split())
+"""Tags whose class and id say so; those of a section are named after what it is about, such as cookies, comments or footers."""
 _LONGEST_VALUE = 200
 _UNREAD = (
     "script",
@@ -56,9 +58,9 @@ _NO_LANGUAGE = frozenset(
 )
 _LINE_NUMBERS = re.compile(r"(?:\s*\d+\s*)+")
 _NUMBER_CLASS = re.compile(r"\b(?:linenos?|line-?numbers?|lineno|gutter)\b", re.IGNORECASE)
-_MOST_PARTS = 60_000
+_MOST_PARTS = 100_000
 _MOST_CHARACTERS = 1_000_000
-"""The longest references in one page have half of that; it takes two seconds."""
+"""The longest references in one page have as much; it takes three seconds."""
 _LONGEST_TAG = 2000
 _NEAREST = 4
 """So many tags right before a `<pre>` may name its language."""
@@ -207,13 +209,19 @@ def simplified(page: Iterable[Part | Block], placeholder: str) -> tuple[str, lis
         elif part.kind == "close":
             html.append(f"</{part.name}>")
         else:
-            kept = [
-                f' {name}="{value}"'
-                for name, value in attributes(part.data).items()
-                if name in _KEPT_ATTRIBUTES and '"' not in value and len(value) <= _LONGEST_VALUE
-            ]
-            html.append(f"<{part.name}{''.join(kept)}>")
+            html.append(f"<{part.name}{_attributes_kept(part)}>")
     return "".join(html), blocks
+
+
+def _attributes_kept(part: Part) -> str:
+    said = attributes(part.data)
+    is_outline = part.name in _OUTLINE and "section" not in said.get("class", "").split()
+    names = _KEPT_ATTRIBUTES if is_outline else _KEPT_ATTRIBUTES - {"class", "id"}
+    return "".join(
+        f' {name}="{value}"'
+        for name, value in said.items()
+        if name in names and '"' not in value and len(value) <= _LONGEST_VALUE
+    )
 
 
 def markdown(page: Iterable[Part | Block]) -> str:

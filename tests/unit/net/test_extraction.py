@@ -53,6 +53,18 @@ def test_a_page_of_documentation():
         assert left_out not in text
 
 
+def test_a_section_is_not_left_out_for_its_name():
+    """What a section is about, such as cookies or comments, does not make it a banner or a footer."""
+    section = "<h2>Cookies</h2><p>A cookie is set by the carrier, and kept.</p><pre>set_cookie(1)</pre>"
+    for named in (
+        f'<section id="cookies" class="comments">{section}</section>',
+        f'<div class="section" id="security-cookie">{section}</div>',
+    ):
+        text = text_of(PAGE.replace("</article>", f"{named}</article>"))
+        assert "## Cookies" in text
+        assert "```\nset_cookie(1)\n```" in text
+
+
 def test_a_page_without_much_text():
     """What is too little for a main text is all that can be read."""
     assert text_of(
