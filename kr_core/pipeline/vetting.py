@@ -104,7 +104,7 @@ def _checked(answer: Any, question: str, *, external: bool) -> Finding:
     cited += [passage.locator for passage in (*told, *finding.support)]
     if any(map(ABSOLUTE.match, cited)):
         return _bad("absolute path in a citation")
-    refusal = _refusal(told) if external else ""
+    refusal = _refusal(told, question) if external else ""
     if refusal:
         return finding.model_copy(
             update={"outcome": Outcome.limited, "passages": (), "support": (), "reason": refusal}
@@ -125,13 +125,16 @@ def _bounded(passage: Passage) -> Passage:
     return passage.model_copy(update={"coverage": 1.0 if coverage > 1.0 else 0.0})
 
 
-def _refusal(passages: Sequence[Passage]) -> str:
-    """What a service said in place of an answer (a quota, a limit, a key); empty where it answered."""
+def _refusal(passages: Sequence[Passage], question: str) -> str:
+    """What a service said in place of an answer (a quota, a limit, a key); empty where it answered.
+
+    What shows code answers, and words that were asked about are no sign of a refusal.
+    """
     text = " ".join(passage.text for passage in passages)
-    said = text.lower().replace("-", " ")
-    if len(text) >= _SHORTEST_ANSWER or not any(refusal in said for refusal in _REFUSALS):
+    if len(text) >= _SHORTEST_ANSWER or "`" in text or any(passage.code for passage in passages):
         return ""
-    return short(text)
+    said, asked = (part.lower().replace("-", " ") for part in (text, question))
+    return short(text) if any(words in said and words not in asked for words in _REFUSALS) else ""
 
 
 def timeout(seconds: float) -> str:

@@ -407,6 +407,27 @@ class TestSources:
         """Documentation that is installed may be short and speak of a rate limit."""
         assert bench.result({"a": Given(found("Sets the rate limit of a parcel."))}).status == "success"
 
+    @pytest.mark.req("R9")
+    @pytest.mark.parametrize(
+        ("question", "text", "code"),
+        [
+            (
+                "What is sent with 401 Unauthorized for a parcel?",
+                "Unauthorized parcels go back to Paris.",
+                (),
+            ),
+            (
+                "What does a parcel raise?",
+                "A parcel raises it:\n\n```python\nraise Unauthorized\n```",
+                ("raise Unauthorized",),
+            ),
+        ],
+    )
+    def test_an_answer_about_refusals_is_an_answer(self, bench, question, text, code):
+        """What was asked about, and what shows code, is no refusal, however short it is."""
+        given = Given(found(text, code=code), external=True)
+        assert bench.result({"a": given}, request=bench.request(question=question)).status == "success"
+
     @pytest.mark.req("R9", "P6")
     def test_what_a_source_says_cannot_break_the_run(self, bench):
         """Events that JSON has no form for are kept as text."""
