@@ -60,9 +60,10 @@ async def _plain(chunks: AsyncIterable[bytes], most: int, *, cut: bool) -> bytes
 async def _unpacked(chunks: AsyncIterable[bytes], most: int, *, cut: bool) -> bytes:
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or zlib, as its head says
     body = bytearray()
+    empty = True  # refusals have no body at times, whatever their head says of its packing
     try:
         async for chunk in chunks:
-            rest = chunk
+            rest, empty = chunk, empty and not chunk
             while rest and not unpacker.eof:
                 body += unpacker.decompress(rest, _STEP)
                 rest = unpacker.unconsumed_tail
@@ -71,7 +72,7 @@ async def _unpacked(chunks: AsyncIterable[bytes], most: int, *, cut: bool) -> by
         body += unpacker.flush()
     except zlib.error as error:
         raise RequestError(Outcome.bad_answer, f"the answer cannot be unpacked: {error}") from error
-    if not unpacker.eof:
+    if not unpacker.eof and not empty:
         raise RequestError(Outcome.bad_answer, "the packed answer ends too early")
     return bytes(body)
 

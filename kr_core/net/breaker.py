@@ -57,6 +57,10 @@ class Breaker:
         with self._lock:
             self._failures += 1
             if self._open_until is not None:
+                if (
+                    self._now() < self._open_until
+                ):  # it was sent before the others opened the circuit, and is no trial
+                    return
                 self._rest = min(2 * self._rest, LONGEST_REST_SECONDS)
             if self._failures >= FAILURES:
                 self._open_until = self._now() + self._rest
