@@ -127,7 +127,9 @@ def test_direct_dependencies_come_from_requirements_and_package_json_too(tmp_pat
 @given(data=st.binary() | st.recursive(st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(
     st.sampled_from(["package", "packages", "name", "version", "project", "dependencies", "default", "tool"]), inner)))  # fmt: skip
 def test_whatever_stands_in_a_file_is_read_or_refused_with_a_value_error(tmp_path_factory, name, data):
-    path = tmp_path_factory.getbasetemp() / name
+    folder = tmp_path_factory.getbasetemp() / "any"  # one for all examples; no other test lies below it
+    folder.mkdir(exist_ok=True)
+    path = folder / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(data if isinstance(data, bytes) else json.dumps(data).encode())
     try:
