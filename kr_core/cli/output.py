@@ -172,9 +172,12 @@ class Progress:
     def _line(self, text: str) -> None:
         if not self._moving:
             return
+        from rich.text import Text
+
+        shown = Text(text)  # as it is: what a service said may look like rich's markup
         if self._status is None:
             from rich.console import Console
 
-            self._status = Console(stderr=True).status(text)
+            self._status = Console(stderr=True).status(shown)
             self._status.start()
-        self._status.update(text)
+        self._status.update(shown)

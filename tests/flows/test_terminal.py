@@ -1,6 +1,7 @@
 """What a person sees on a terminal."""
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -11,7 +12,8 @@ import termios
 
 import pytest
 
-from kr_core.cli.output import _as_it_is
+from kr_core.cli.output import Progress, _as_it_is
+from kr_core.model import Event
 
 ASK = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel")
 
@@ -79,3 +81,22 @@ def test_marks_that_stay():
     assert shown[0].strip("\u2500\u2501\u2503\u2551\u2502 ") in {"", "a_b_c"}
     assert "Confidence: high" in shown
     assert shown[-4:] == ["See a_b* and c`d", "[1] x", "f(*a, **_b)", "[2] _y_"]
+
+
+@pytest.mark.req("Z4")
+@pytest.mark.parametrize(
+    "reason", ["answered [/b]", "[link=https://example.org]here[/link]", "[red]list[int][/red]"]
+)
+def test_progress_shows_what_a_service_says_as_it_is(monkeypatch, reason):
+    """Nothing in it is markup: no address behind a word, no colours, and no end of the line that moves."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    said = {"source": "a", "outcome": "unavailable", "passages": 0, "reason": reason, "remembered": False}
+    with Progress(quiet=False, verbose=False) as progress:
+        progress.show(Event("source.finished", "run", said))
+    assert reason in shown.getvalue()
