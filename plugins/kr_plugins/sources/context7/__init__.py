@@ -59,7 +59,8 @@ class Context7:
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
         """Look the library up, unless it is remembered, and ask its documentation."""
         service = Service(context.http, self._base_url, self._api_key, query.question or query.topic)
-        known = Remembered(context.cache, self._base_url, query.framework)
+        repository = await asyncio.to_thread(repository_of, query.framework, context.project)
+        known = Remembered(context.cache, self._base_url, query.framework, repository)
         try:
             library = await known.library()
             if library is not None:
@@ -68,7 +69,6 @@ class Context7:
                 except ServiceError as error:
                     if error.code != "library_not_found":
                         raise
-            repository = await asyncio.to_thread(repository_of, query.framework, context.project)
             return await self._looked_up(service, known, query, repository)
         except ServiceError as error:
             return Finding(outcome=error.outcome, reason=error.what, url=error.where or None)

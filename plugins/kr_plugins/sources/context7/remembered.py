@@ -1,4 +1,8 @@
-"""Which library a framework was, remembered from one question to the next: it halves the requests."""
+"""Which library a framework was, remembered from one question to the next: it halves the requests.
+
+All projects of a user share what is remembered, and what `redis` is in one of them another package is in the next: so it
+is remembered with the repository in which the installed one is made.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,13 @@ class Remembered:
         cache: where it is remembered.
         base_url: the service.
         framework: its name.
+        repository: `owner/name` on GitHub in which it is made, where that is known.
     """
 
-    def __init__(self, cache: Cache, base_url: str, framework: str) -> None:
+    def __init__(self, cache: Cache, base_url: str, framework: str, repository: str | None) -> None:
         self._cache = cache
         name = fold_name(framework[:_LONGEST_NAME]).encode("utf-8", "replace").decode()
-        self._key = f"library {base_url} {name}"
+        self._key = f"library {base_url} {name} {(repository or '').lower()}"
 
     async def library(self) -> Library | None:
         """What it was; None where nobody knows any more."""

@@ -122,6 +122,18 @@ def test_the_library_is_looked_up_once(ask, backend):
     assert backend.places == ["/acme/widget"] * 2
 
 
+@pytest.mark.req("K11")
+def test_what_is_remembered_is_of_the_package_that_is_installed(ask, backend, tmp_path):
+    """What is called `widget` in another project is made elsewhere, and so another library."""
+    ask()
+    package = tmp_path / "node_modules" / "widget" / "package.json"
+    package.parent.mkdir(parents=True)
+    package.write_text('{"name": "widget", "version": "3.1.0", "repository": "github:other/widget"}')
+    backend.libraries = {"results": [library(), library("/other/widget")]}
+    ask()
+    assert backend.places == ["/acme/widget", "/other/widget"]
+
+
 def test_a_library_that_was_not_there_is_looked_up_again(ask, backend):
     """Only what was found is remembered by the source."""
     backend.libraries = {"results": []}
