@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kr_core.evidence.answering import COVERED as COVERED
     from kr_core.evidence.answering import FULLY as FULLY
     from kr_core.evidence.answering import answered as answered
+    from kr_core.evidence.refusals import refusal as refusal
     from kr_core.files import locked as locked
     from kr_core.files import make_state_folder as make_state_folder
     from kr_core.files import write_atomically as write_atomically
@@ -186,6 +187,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.search.terms": {"Term": "", "question_terms": ""},
     "kr_core.templating": {"render_template": "render"},
     "kr_core.evidence.answering": {"COVERED": "", "FULLY": "", "answered": ""},
+    "kr_core.evidence.refusals": {"refusal": ""},
     "kr_core.pipeline": {"Pipeline": "", "Research": ""},
     "kr_core.pipeline.lessons": {"Lessons": ""},
 }

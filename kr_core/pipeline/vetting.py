@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.errors import KRError, RequestError
 from kr_core.evidence.answering import measured
+from kr_core.evidence.refusals import refusal
 from kr_core.model import Finding, Outcome
 from kr_core.printable import cleaned, printable
 
@@ -19,18 +20,6 @@ if TYPE_CHECKING:
     from kr_core.pipeline.context import Context
 
 LONGEST_REASON = 300
-_REFUSALS = (
-    "quota exceeded",
-    "rate limit",
-    "too many requests",
-    "monthly limit",
-    "upgrade your plan",
-    "billing",
-    "invalid api key",
-    "unauthorized",
-)
-"""What services say in place of an answer; a short text from outside that says it is none."""
-_SHORTEST_ANSWER = 600
 ABSOLUTE = re.compile(r"\s*(?:/|~/|\\\\|[A-Za-z]:[\\/]|file:/|file:~|file:[A-Za-z]:)", re.IGNORECASE)
 
 
@@ -104,10 +93,10 @@ def _checked(answer: Any, question: str, *, external: bool) -> Finding:
     cited += [passage.locator for passage in (*told, *finding.support)]
     if any(map(ABSOLUTE.match, cited)):
         return _bad("absolute path in a citation")
-    refusal = _refusal(told, question) if external else ""
-    if refusal:
+    if external and (refused := _refused(told, question)):
+        outcome, reason = refused
         return finding.model_copy(
-            update={"outcome": Outcome.limited, "passages": (), "support": (), "reason": refusal}
+            update={"outcome": outcome, "passages": (), "support": (), "reason": reason}
         )
     passages = tuple(measured(_bounded(passage), question) for passage in told)
     return finding.model_copy(update={"passages": passages, "support": tuple(map(_bounded, finding.support))})
@@ -125,16 +114,13 @@ def _bounded(passage: Passage) -> Passage:
     return passage.model_copy(update={"coverage": 1.0 if coverage > 1.0 else 0.0})
 
 
-def _refusal(passages: Sequence[Passage], question: str) -> str:
-    """What a service said in place of an answer (a quota, a limit, a key); empty where it answered.
-
-    What shows code answers, and words that were asked about are no sign of a refusal.
-    """
+def _refused(passages: Sequence[Passage], question: str) -> tuple[Outcome, str] | None:
+    """What a service said in place of an answer, and of which kind that is; None where it answered: with code, say."""
+    if any(passage.code for passage in passages):
+        return None
     text = " ".join(passage.text for passage in passages)
-    if len(text) >= _SHORTEST_ANSWER or "`" in text or any(passage.code for passage in passages):
-        return ""
-    said, asked = (part.lower().replace("-", " ") for part in (text, question))
-    return short(text) if any(words in said and words not in asked for words in _REFUSALS) else ""
+    outcome = refusal(text, question)
+    return None if outcome is None else (outcome, short(text))
 
 
 def timeout(seconds: float) -> str:

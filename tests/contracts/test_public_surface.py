@@ -15,7 +15,7 @@ __version__ answered Attribution build_index Cache Candidates Citation Claim clo
 content_words CONTRACT_VERSION COVERED Distribution Draft Entry EntryStatus Event EVENTS Exchange Finding Flaw fold_name
 FULLY gap hookimpl import_names INDEX_FORMAT IndexedPassage inside is_python Journal json_of Kept KRError Lesson Lessons
 LessonsResult Level LocalProject locked Log LogRecord main_text make_state_folder Moved new_id Outcome Page Passage PassageIndex
-Pipeline PluginError Program Project Provider question_terms rank Ranked Rate Rebuilt render_template Renderer Repairable
+Pipeline PluginError Program Project Provider question_terms rank Ranked Rate Rebuilt refusal render_template Renderer Repairable
 Report report_path RequestError require Research ResearchQuery ResearchRequest ResearchResult Score Scorer Settings Setup
 SKELETON_MARK Source SourceContext STAGES STALE_MARK StorageError Store telling_parameters Term ToolResult TopicIndex Value
 write_atomically yamltext

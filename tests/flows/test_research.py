@@ -389,13 +389,20 @@ class TestSources:
 
     @pytest.mark.req("R9")
     @pytest.mark.parametrize(
-        "text", ["Monthly limit reached.", "429 Too Many Requests", "Rate-limit!", "Invalid API key: x"]
+        ("text", "outcome"),
+        [
+            ("Monthly limit reached.", "limited"),
+            ("429 Too Many Requests", "limited"),
+            ("Rate-limit!", "limited"),
+            ("Invalid API key: x", "blocked"),
+            ("No results found.", "empty"),
+        ],
     )
-    def test_a_refusal_is_no_answer(self, bench, text):
+    def test_a_refusal_is_no_answer(self, bench, text, outcome):
         """A short text from outside that tells of a quota is `limited` and not kept; a long or local one is content."""
         result = bench.result({"a": Given(found(text), external=True)})
-        assert result.results.sources_consulted[0].outcome == "limited"
-        assert f"a: limited: {text}" in result.results.degradation_notes
+        assert result.results.sources_consulted[0].outcome == outcome
+        assert f"a: {outcome}: {text}" in result.results.degradation_notes
         assert not (bench.folder / "knowledge-base/index.yaml").exists() or bench.index == []
         assert (
             bench.result({"a": Given(found(text + " A timeout of a parcel." * 40), external=True)}).status

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kr_core import Finding, Outcome
-from kr_plugins.sources.refusals import refusal
+from kr_core import Finding, Outcome, refusal
 from kr_plugins.sources.texts import Text, search
 
 if TYPE_CHECKING:

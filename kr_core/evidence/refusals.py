@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kr_core import Outcome
+from kr_core.model import Outcome
 
 __all__ = ["refusal"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kr_core import Outcome
-from kr_plugins.sources.refusals import refusal
+from kr_core.evidence.refusals import refusal
 
 pytestmark = pytest.mark.req("R9", "R20")
 
