@@ -36,6 +36,14 @@ async def main_text(page: Page) -> str:
 
 
 def _read(page: Page) -> str:
+    return _WIDE.sub(" ", _text(page))
+
+
+_WIDE = re.compile(r"[ \t]{200,}")
+"""So many blanks in a row hold nothing but up who searches the text for words."""
+
+
+def _text(page: Page) -> str:
     if "html" not in page.media_type:
         return page.text.replace("\r\n", "\n")
     begun = list(beginning(parts(page.text)))
@@ -72,8 +80,8 @@ def _extracted(read: list[Part | Block]) -> str:
 
 def _restored(text: str, blocks: list[Block], placeholder: str) -> str:
     """The text with its blocks in place of what stands for them."""
-    mark = re.compile(rf"\s*(?:```\n|`)?{placeholder}(\d{{1,7}})x(?:\n```|`)?\s*")
+    mark = re.compile(rf"(?:```\n|`)?{placeholder}(\d{{1,7}})x(?:\n```|`)?")
     pieces = mark.split(text)
-    pieces[::2] = [_ESCAPED.sub(r"\1", piece) for piece in pieces[::2]]
-    pieces[1::2] = [f"\n\n{fenced(blocks[int(number)])}\n\n" for number in pieces[1::2]]
-    return "".join(pieces).strip("\n")
+    pieces[::2] = [_ESCAPED.sub(r"\1", piece).strip("\n").rstrip() for piece in pieces[::2]]
+    pieces[1::2] = [fenced(blocks[int(number)]) for number in pieces[1::2]]
+    return "\n\n".join(piece for piece in pieces if piece.strip())

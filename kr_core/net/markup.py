@@ -277,10 +277,17 @@ def tidy(text: str) -> str:
             continue
         if mark:
             fence = mark[0]
-        said = line.rstrip() if mark or line.startswith("  ") else _HEADING_SIGN.sub(r"\1", line.strip())
+        said = line if mark else _without_sign(line.rstrip())
+        said = said.strip() if not line.startswith("  ") else said.rstrip()
         if said or (lines and lines[-1]):
             lines.append(said)
     return "\n".join(lines).strip("\n")
 
 
-_HEADING_SIGN = re.compile(r"^(#{1,6} .*?)\s*(?:[¶§\N{LINK SYMBOL}]|\s\\?#)\s*$")
+_SIGNS = ("¶", "\N{LINK SYMBOL}", " #", " \\#")
+
+
+def _without_sign(line: str) -> str:
+    """A line without the sign of a link to this very place, as headings and definitions end in."""
+    sign = next((sign for sign in _SIGNS if line.endswith(sign)), "")
+    return line.removesuffix(sign).rstrip()

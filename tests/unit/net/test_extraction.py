@@ -65,6 +65,14 @@ def test_a_section_is_not_left_out_for_its_name():
         assert "```\nset_cookie(1)\n```" in text
 
 
+def test_signs_of_links_are_left_out():
+    """What a page puts behind headings and definitions for a link to them is not read; a sharp in a name is."""
+    text = text_of(
+        "<h2>C#</h2><h3>Calls #</h3><dl><dt>send(to)<a href='#send'>¶</a></dt><dd>Sends.</dd></dl><p>Written in F#</p>"
+    )
+    assert text == "## C#\n\n### Calls\n\nsend(to)\n\nSends.\n\nWritten in F#"
+
+
 def test_a_page_without_much_text():
     """What is too little for a main text is all that can be read."""
     assert text_of(
@@ -153,6 +161,22 @@ def test_hostile_pages_end(piece):
     """Two megabytes of one thing take no longer than any long page."""
     started = time.process_time()
     text_of((piece * (2**21 // len(piece) + 1))[: 2**21])
+    assert time.process_time() - started < 8
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\n", "&nbsp;", "\u3000", "`", "#"])
+def test_a_run_of_blanks(blank):
+    """Half a million blanks between two words are read once."""
+    run = blank * (500_000 // len(blank))
+    started = time.process_time()
+    for html in (
+        f"<h1>x{run}y</h1>{PAGE}",
+        f"{PAGE}<p>x{run}y</p>",
+        f"<pre>x{run}y</pre>{PAGE}",
+        f"{PAGE}<p {run}>",
+        f"{PAGE}<p a={run}>",
+    ):
+        text_of(html)
     assert time.process_time() - started < 8
 
 

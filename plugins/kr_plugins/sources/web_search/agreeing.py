@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core import content_words
@@ -24,16 +25,17 @@ _SAME_WORDS = 0.5
 _CLAIMS = 2
 """So many sentences of a passage are what it says about the question."""
 _WORDS_OF_A_PAGE = 20_000
+_LOOKED_AT = 6000
+"""Characters of a passage; sections are seldom longer."""
 
 _CODE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?:])\s+|\n\s*\n|\n(?=\s*(?:[-*+|#]|\d+\.)\s?)")
 _NAME = re.compile(
-    r"""(?<![\w-]) --?[a-zA-Z][\w-]+              # an option
-      | [A-Za-z_][\w]* (?=\()                     # what is called
-      | [A-Za-z_][\w]* \s?=(?!=)                  # a keyword argument, a setting
-      | [A-Za-z_]\w* (?:[_][A-Za-z0-9]+)+         # snake_case
-      | [A-Za-z_][\w]* (?:\.[A-Za-z_]\w*)+        # dotted
-      | \b[a-z]+[A-Z]\w* | \b[A-Z][a-z]+[A-Z]\w*  # camelCase, PascalCase""",
+    r"""(?<![\w-])--?[a-zA-Z][\w-]++              # an option
+      | (?<![\w])[A-Za-z_]\w*+ (?: (?=\()        # what is called
+                                | \s?=(?!=) )    # a keyword argument, a setting
+      | (?<![\w])[A-Za-z_]\w*+ (?:\.[A-Za-z_]\w*+)++                    # dotted
+      | (?<![\w])(?:[A-Za-z]+_[A-Za-z0-9]\w*+ | [a-z]+[A-Z]\w*+ | [A-Z][a-z]+[A-Z]\w*+)   # snake_case, camelCase, PascalCase""",
     re.VERBOSE,
 )
 _STOCK = frozenset(
@@ -79,7 +81,7 @@ def agreements(passages: Sequence[Said], question: str) -> list[Standing]:
     """The standing of each passage."""
     places = _places(passages)
     asked = frozenset(_stems(question))
-    claims = [_claim(passage.text, asked) for passage in passages]
+    claims = [_claim(passage.text[:_LOOKED_AT], asked) for passage in passages]
     return [
         Standing(
             place,
@@ -126,7 +128,7 @@ def _share(one: frozenset[int], other: frozenset[int]) -> float:
 
 def _shingles(text: str) -> frozenset[int]:
     """All runs of a few words of a text, without regard to case and signs."""
-    words = re.findall(r"\w+", text.lower())[:_WORDS_OF_A_PAGE]
+    words = [found.group() for found in islice(re.finditer(r"\w+", text.lower()), _WORDS_OF_A_PAGE)]
     return frozenset(
         hash(tuple(words[start : start + _SHINGLE])) for start in range(len(words) - _SHINGLE + 1)
     )

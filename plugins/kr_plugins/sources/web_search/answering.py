@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import chain, repeat, starmap
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +26,11 @@ _ABOUT = 0.4
 _RANKED = 20
 _SHOWN = 6
 _OF_ONE_PAGE = 2
+_CONTENTS = re.compile(
+    r"(?:^|/ )(?:(?:table of )?contents|on this page|in this article|navigation|related (?:topics|articles|posts)|see also)$",
+    re.IGNORECASE,
+)
+"""Sections that name everything and say nothing."""
 _BLANK = IndexedPassage(kind="section", title="", text="", locator="")
 _ELSEWHERE = 1000
 """Blank passages that stand for the rest of the web: the pages were searched for by the words of the question, so that these
@@ -72,6 +78,7 @@ def answer(pages: Sequence[Read], query: ResearchQuery) -> Answer:
         for page in pages
         if _names(page, framework)
         for section in sections_of(Text(page.text[:_MOST], _clean(page.title) or site_of(page.url)))
+        if not _CONTENTS.search(section.title)
     ]
     index = build_index(None, chain(starmap(_indexed, enumerate(places)), repeat(_BLANK, _ELSEWHERE)))
     try:

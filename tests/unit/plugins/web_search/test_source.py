@@ -135,6 +135,14 @@ def test_a_page_about_something_else(ask):
     assert (finding.outcome, finding.passages) == (Outcome.empty, ())
 
 
+def test_a_table_of_contents(ask):
+    """A list of headings is no answer."""
+    contents = (
+        "<h2>Table of contents</h2><ul><li>Set a timeout for a parcel</li><li>Insure a parcel</li></ul>"
+    )
+    assert ask(Web({"https://a.example/": page("Parcels", contents)})).outcome is Outcome.empty
+
+
 def test_nothing_was_found(ask):
     """No results is `empty`, and so are pages that say nothing about the question."""
     assert ask(Web(results=[])).outcome is Outcome.empty
@@ -400,3 +408,12 @@ def test_wrong_settings(wrong, tmp_path):
     """An address that is none is refused before anything is asked."""
     with pytest.raises(ValueError, match="validation error"):
         build(MODULE, "source", {"url": SEARCH, **wrong}, tmp_path)
+
+
+@pytest.mark.parametrize("piece", ["_", "a_", "a.", "# x ", "= ", "```\n", "- a\n"])
+def test_a_page_of_one_sign(ask, piece):
+    """Text that is made to keep a reader busy takes no longer than other text of its length."""
+    text = f"Set a timeout for a parcel. {piece * (300_000 // len(piece))} timeout"
+    started = time.process_time()
+    ask(Web({"https://a.example/x.txt": httpx.Response(200, text=text)}))
+    assert time.process_time() - started < 5
