@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.knowledge.topics import topic_and_tags
+
 if TYPE_CHECKING:
     from kr_core.model import Egress, ResearchQuery
 
@@ -13,7 +15,8 @@ REDACTED = "[redacted]"
 _SECRETS = re.compile(
     r"""
     -----BEGIN[ A-Z]*PRIVATE\ KEY-----.*?(?:-----END[ A-Z]*PRIVATE\ KEY-----|\Z)
-    | \b(?:sk|pk|rk)[-_](?:ant-|proj-|live[-_]|test[-_])?[A-Za-z0-9_-]{16,}   # OpenAI, Anthropic, Stripe
+    | \b(?:sk|pk|rk)[-_](?:ant-|proj-|live[-_]|test[-_])[A-Za-z0-9_-]{16,}    # OpenAI, Anthropic, Stripe
+    | \b(?:sk|pk|rk)[-_](?=[A-Za-z_-]{0,80}[0-9])[A-Za-z0-9_-]{16,}         # not the index pk_users_of_projects
     | \bctx7sk[-_A-Za-z0-9]{8,} | \btvly-[A-Za-z0-9_-]{8,} | \bBSA[A-Za-z0-9_-]{20,}
     | \bgh[opsur]_[A-Za-z0-9]{16,} | \bgithub_pat_[A-Za-z0-9_]{16,} | \bglpat-[A-Za-z0-9_-]{16,}
     | \bnpm_[A-Za-z0-9]{20,} | \bpypi-[A-Za-z0-9_-]{20,} | \bhf_[A-Za-z0-9]{20,}
@@ -24,20 +27,28 @@ _SECRETS = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)")
-_BEARER = re.compile(r"(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{12,}")
+_BEARER = re.compile(
+    r"""(?x)
+    ( (?i: authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+ )
+    | \b(?i: bearer|basic )\s+(?=\S{0,200}(?:[0-9]|=|[a-z][A-Z]\S*[a-z][A-Z])) )  # not basic authentication
+    [A-Za-z0-9._~+/=-]{12,}"""
+)
 _ASSIGNED = re.compile(
     r"""(?ix)
-    (\b[\w.-]*(?:password|passwd|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)[\w.-]*
+    ((?:password|passwd|pwd|secret|token(?!s)|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)[\w.-]{0,40}
      ["']?\s*[:=]\s*)
     (?: "([^"\s]{4,})" | '([^'\s]{4,})' | ([^\s"',;(){}\[\]]{6,}) )
     """
 )
-_NAME_OF_A_VALUE = re.compile(r"(?i)none|null|true|false|[a-z_]+|\$\{?\w+\}?|os\.environ.*|<.*>|\.\.\.")
+_NAME_OF_A_VALUE = re.compile(
+    r"(?i)(?:[a-z_]+(?:\.[a-z_]+)*|same-origin|\$\{?\w+\}?|os\.environ.*|<.*>|\.\.\.)[?.!]*"
+)
 """What stands where a secret would: a name, a variable, a placeholder."""
 
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"`([^`\n]+)`")
-_A_NAME = re.compile(r"[\w.@/:-]+(?:\(\))?")
+_A_NAME = re.compile(r"[\w.@/:*-]+(?:\(\)|(?: [\w.@/:*-]+){1,2})?|\W+")
+"""A name, up to three words (`async with`), an operator."""
 _PATH = re.compile(r"(?<![\w:/.])(?:~|[A-Za-z]:)?[\\/](?:[\w.@ -]+?[\\/])+([\w.@-]+)")
 _CODE_LINE = re.compile(
     r"""(?x)
@@ -75,17 +86,23 @@ def outgoing(query: ResearchQuery, policy: Egress) -> Outgoing:
         prose = _without_code(clean)
         kept += ["code"] if _words(prose) != _words(clean) else []
         clean = prose
-    names = f"{query.framework} {query.topic}"
-    if policy == "names" or not re.search(r"\w", clean):
-        clean = redacted(names)
-    sent = query.model_copy(
-        update={
-            "question": clean,
-            "topic": redacted(query.topic),
-            "tags": tuple(redacted(tag) for tag in query.tags),
-        }
+    says_something = policy != "names" and re.search(r"\w", clean) is not None
+    topic, tags = _about(query, clean if says_something else "")
+    if not says_something:
+        clean = redacted(f"{query.framework} {topic}".strip())
+    return Outgoing(query.model_copy(update={"question": clean, "topic": topic, "tags": tags}), tuple(kept))
+
+
+def _about(query: ResearchQuery, clean: str) -> tuple[str, tuple[str, ...]]:
+    """Topic and tags as they may leave: those that were made of the question tell no more than what goes of it."""
+    topic, tags = redacted(query.topic), tuple(map(redacted, query.tags))
+    if clean == query.question or query.inferred.isdisjoint({"topic", "tags"}):
+        return topic, tags
+    of_clean, tags_of_clean = topic_and_tags(clean, query.framework) if clean else ("", ())
+    return (
+        of_clean if "topic" in query.inferred else topic,
+        tags_of_clean if "tags" in query.inferred else tags,
     )
-    return Outgoing(sent, tuple(kept))
 
 
 def _without_value(found: re.Match[str]) -> str:

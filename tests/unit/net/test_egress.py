@@ -2,6 +2,7 @@
 
 import pytest
 
+from kr_core.knowledge.topics import topic_and_tags
 from kr_core.model import ResearchQuery
 from kr_core.net.egress import outgoing, redacted
 
@@ -52,6 +53,8 @@ def test_keys_of_known_services(secret):
         ("DB_PASSWORD=s3cr3t-value!", "DB_PASSWORD=[redacted]"),
         ("postgres://kr:s3cr3t@db.example/kr", "postgres://[redacted]@db.example/kr"),
         ("Authorization: Bearer abcdefghijklmnop1", "Authorization: Bearer [redacted]"),
+        ("Authorization: Token abcdefghijklmnop", "Authorization: Token [redacted]"),
+        ("curl -H 'basic dXNlcjpwYXNzd29yZA=='", "curl -H 'basic [redacted]'"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\nxyz", "[redacted]"),
     ],
 )
@@ -72,11 +75,30 @@ def test_secrets_by_their_place(text, left):
         "How do I use skip_schema-validation_in_pydantic_models?",
         "What is the task-runner-configuration-for-tests?",
         "Set `max_tokens=4096` in the client",
+        "Does max_tokens=100000 cost more?",
+        "How do I use basic authentication, or bearer authentication?",
+        "Where is the Basic Configuration of logging?",
+        "What does tokenizer.pad_token = tokenizer.eos_token do?",
+        "Why does it need secret: process.env.NEXTAUTH_SECRET?",
+        "What is the difference between credentials: include and credentials: same-origin?",
+        "What is the constraint pk_users_of_organizations?",
+        "How do I install sk-learn-contrib-imbalanced?",
     ],
 )
 def test_what_is_no_secret_stays(text):
     """Questions about passwords and tokens hold none."""
     assert redacted(text) == text
+
+
+@pytest.mark.req("R19", "Z4")
+@pytest.mark.parametrize(
+    "part", ["a.", "token", "sk-", "-----BEGIN", "password ", "://a", "/a ", "[a", "`a", "basic a"]
+)
+def test_what_is_made_to_be_slow_is_read_in_a_moment(part):
+    """An address that a page leads to may be as long as it likes; it is looked through on its way into an event."""
+    text = part * 20_000
+    assert redacted(text) == text
+    assert outgoing(query(text), "question").query.framework == "httpx"
 
 
 @pytest.mark.req("R19")
@@ -116,16 +138,37 @@ def test_names_alone():
 
 
 @pytest.mark.req("R19")
+@pytest.mark.parametrize("policy", ["names", "question", "code"])
+def test_what_was_made_of_the_question_tells_no_more_than_it(policy):
+    """A topic and tags that nobody gave are the question's own words, code and secrets among them."""
+    asked = "Why does our acquisition fail with password=hunter22x?\n```\nsauce_of(42)\n```"
+    topic, tags = topic_and_tags(asked, "httpx")
+    assert {"acquisition", "hunter22x", "sauce"} <= set(tags)
+    made = query(asked, topic=topic, tags=tags, inferred=frozenset({"topic", "tags"}))
+    sent = outgoing(made, policy).query
+    told = " ".join([sent.question, sent.topic, *sent.tags])
+    assert "hunter22x" not in told
+    assert ("sauce" in told) == (policy == "code")
+    assert ("acquisition" in told) == (policy != "names")
+    assert policy != "names" or sent.question == "httpx"
+    given = query(asked, topic="timeouts", tags=tags, inferred=frozenset({"tags"}))
+    assert outgoing(given, "names").query.question == "httpx timeouts"
+
+
+@pytest.mark.req("R19")
 def test_a_plain_question_leaves_as_it_is():
     """Nothing is kept, nothing is noted."""
     for question in (
         "How do I set a timeout for a single request in httpx?",
         "What is the difference between httpx.Client and httpx.AsyncClient?",
         "How do I use `timeout=None`?",
+        "What is the difference between `async with` and `async for`?",
+        "What do `**kwargs` and `:=` mean?",
         "Does print(x, end='') flush?",
     ):
         sent, kept = outgoing(query(question), "question")
-        assert (sent.question.replace("  ", " "), kept) == (question, ()) or "`timeout=None`" in question
+        plain = question.replace("`", "")
+        assert (sent.question.replace("  ", " "), kept) == (plain, ()) or "`timeout=None`" in question
 
 
 @pytest.mark.req("R19")
