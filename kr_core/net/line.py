@@ -86,6 +86,7 @@ class Line:
         self._limiter = limiter
         self._connections = connections
         self._client: httpx.AsyncClient | None = None
+        self._closed = False
 
     @property
     def left(self) -> float:
@@ -115,7 +116,10 @@ class Line:
         Raises:
             CircuitOpen: the host is left alone for now.
             RateReached: there is no turn before the deadline.
+            RuntimeError: the consultation is over; a source has left something running.
         """
+        if self._closed:  # else what nobody waits for would be sent, and its connections never be let go of
+            raise RuntimeError("the consultation is over: await all that it starts before it returns")
         self.tried = True
         loop = asyncio.get_running_loop()
         exchange = Exchange(self)
@@ -167,7 +171,8 @@ class Line:
             raise RateReached("its rate limit leaves no turn in time")
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Let go of the connections; nothing is sent any more."""
+        self._closed = True
         if self._client is not None:
             self._client = None
             await self._connections.release()

@@ -329,3 +329,21 @@ def test_many_at_once_share_connections(way):
     with serving(InTurn("well")) as server:
         assert asyncio.run(go(server.url)) == ["well"] * 20
         assert len({asked.peer for asked in server.asked}) < 5
+
+
+@pytest.mark.req("R7", "R8")
+def test_nothing_is_sent_when_the_consultation_is_over(way):
+    """What a source left running can neither send, which nobody would have paid for, nor keep connections open."""
+
+    async def go(url):
+        async with way.out() as context:
+            await context.http.get(url)
+        with pytest.raises(RuntimeError, match="the consultation is over"):
+            async with context.exchange("docs:80", "GET", url):
+                pass
+        with pytest.raises(RuntimeError, match="closed"):
+            await context.http.get(url)
+
+    with serving(InTurn("well")) as server:
+        asyncio.run(go(server.url))
+        assert len(server.asked) == 1
