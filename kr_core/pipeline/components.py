@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -61,6 +62,7 @@ class Components:
         self.today = today
         self.registry = Registry(config, self._setup)
         self._given = given
+        self._lock = threading.Lock()
 
     @property
     def under_bmad(self) -> bool:
@@ -109,9 +111,14 @@ class Components:
                 notes.append(f"log {name}: {error}")
         return logs, notes
 
-    @cached_property
+    @property
     def outside(self) -> Outside:
         """What all consultations share."""
+        with self._lock:  # two threads would make two, and each would keep to its own rate limits
+            return self._outside
+
+    @cached_property
+    def _outside(self) -> Outside:
         return Outside(self._cache_folder / "answers")
 
     @property
@@ -199,8 +206,8 @@ class Components:
 
     def close(self) -> None:
         """Wait until everything said is durable, and let go of the journal; one that was given stays the caller's."""
-        if "outside" in self.__dict__:
-            self.outside.close()
+        if "_outside" in self.__dict__:
+            self._outside.close()
         if "journal" in self.__dict__ and self._given.journal is None:
             self.journal.close()
 

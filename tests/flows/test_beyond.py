@@ -16,6 +16,8 @@ from loopback import serving
 from services import Context7
 from support import QUESTION
 
+from kr_core import Finding, Outcome, Rate
+
 CONFIGURED = """
 knowledge_research: {{sources: [context7], fallback_if_mcp_unavailable: off}}
 plugins: {{context7: {{base_url: "{url}/api"}}}}
@@ -233,13 +235,52 @@ def test_only_the_question_leaves(configured, service):
     assert key not in told
     assert "INTERNAL" not in told
     notes = result.results.degradation_notes
-    assert "context7: a secret in the question was kept at home" in notes
+    assert "what looks like a secret was taken out of the question" in notes
     assert any(note.startswith("context7: code in the question was kept at home") for note in notes)
     sent = [event.data for event in configured.events if event.kind == "source.request"]
     assert len(sent) == len(service.asked)
     assert all(data["source"] == "context7" and data["url"].startswith(service.url) for data in sent)
     assert any("set a timeout for a parcel" in data["sent"] for data in sent)
     assert key not in json.dumps(sent)
+
+
+@pytest.mark.req("R19")
+@pytest.mark.parametrize("published", [True, False])
+def test_a_secret_is_kept_nowhere(project_folder, kr, service, published):
+    """Neither in reports, which lie in git, nor in the journal, logs, memos or what is printed."""
+    key = "-".join(["sk", "proj", 3 * "abcdefgh"])
+    question = f"How do I set a timeout for a parcel with my key {key}?"
+    (project_folder / "kr.yaml").write_text(CONFIGURED.format(url=service.url))
+    if published:
+        request = {
+            "story_key": "3-1", "mode": "research", "session_id": "s",
+            "research_query": {"framework": "parcel", "framework_version": "1.4.0", "topic": f"timeout {key}", "tags": [key], "question": question},
+        }  # fmt: skip
+        command, given = ["research", "--request", "-"], json.dumps(request).encode()
+    else:
+        command, given = ["research", question, "--framework", "parcel"], b""
+    for _ in range(3):
+        done = kr(*command, input=given)
+        assert done.code == 0, done
+        assert key not in done.out + done.err
+    folders = [project_folder, project_folder.parent / "cache"]
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    assert any(file.name == "index.yaml" for file in files)
+    assert [file for file in files if key in file.name or key.encode() in file.read_bytes()] == []
+
+
+@pytest.mark.req("R9", "R13")
+def test_what_was_to_be_refreshed_stays_as_good_as_it_was(configured, service):
+    """Nobody answers anew: the kept answer is given as it is, and the notes say so."""
+    first = configured.result()
+    service.answer.mode = "unavailable"
+    again = configured.result(request={**configured.request(), "refresh": True})
+    assert (again.status, again.results.confidence, again.results.score) == (
+        "degraded", first.results.confidence, first.results.score,
+    )  # fmt: skip
+    assert "all_sources_unavailable: what was kept still holds" in again.results.degradation_notes
+    assert "stale" not in again.results.summary
+    assert configured.result().status == "cache-hit"
 
 
 @pytest.mark.req("R19")
@@ -393,6 +434,34 @@ def test_without_a_network_the_end_comes_soon(tmp_path, environ):
         "[No research results available, manual research required]"
         in (tmp_path / "knowledge-base" / result["results"]["report_path"]).read_text()
     )
+
+
+@pytest.mark.req("Z5", "S4")
+def test_a_rate_is_held_over_threads_that_begin_at_once(bench):
+    """All threads of a pipeline share its turns, the first ones too."""
+    begin = threading.Barrier(8)
+
+    class Slow:
+        external = True
+        timeout_seconds = 5.0
+        rate = Rate(1, 60.0)
+
+        async def query(self, _query, context):
+            await context.http.get(server.url)
+            return Finding(outcome=Outcome.empty, reason="found nothing")
+
+    def ask(number):
+        begin.wait(30)
+        pipeline.research(f"Why is parcel{number} lost?", framework="parcel", version="1.0")
+
+    with serving(lambda _asked: "well") as server:
+        pipeline = bench.pipeline({"slow": Slow()})
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert len(server.asked) == 1
 
 
 @pytest.mark.req("R8")
