@@ -180,6 +180,14 @@ class Source(Protocol):
 
 
 @runtime_checkable
+class Unready(Protocol):
+    """A source that can be built without all that it needs: `kr doctor` tells what is missing."""
+
+    unready: str
+    """Why it cannot be asked as it is configured, and what to do; empty where it can."""
+
+
+@runtime_checkable
 class Limited(Protocol):
     """A source that may send only so often."""
 

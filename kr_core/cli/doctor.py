@@ -17,6 +17,7 @@ from kr_core.errors import ConfigError, KRError
 from kr_core.knowledge.project import LocalProject
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
+from kr_core.protocols import Unready
 from kr_core.registry import contract
 
 if TYPE_CHECKING:
@@ -167,9 +168,12 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
             component = pipeline.registry.build(noun, name)  # type: ignore[call-overload]  # the overloads name each noun
         except KRError as error:
             said.add(str(error))
-            passed_by = config.bmad and noun == "source"
+            passed_by = noun == "source" and (config.bmad or by_default)
             todo = "; it is passed by in the chain" if passed_by else ""
             yield Check(label, "note" if passed_by else "fault", f"{error}{todo}")
+            continue
+        if isinstance(component, Unready) and component.unready:
+            yield Check(label, "note", f"not asked: {component.unready}")
             continue
         yield Check(label, "ok", "built")
         if noun == "source" and getattr(component, "external", False):

@@ -120,6 +120,9 @@ def notes(result: ResearchResult, more: list[str], *, errors_only: bool) -> None
         print(f"note: {note}", file=sys.stderr)
 
 
+_LONGEST_TOLD = 120
+
+
 class Progress:
     """What a run is doing: a line that moves on a terminal, a line for each source call with `-v`, else nothing."""
 
@@ -145,7 +148,9 @@ class Progress:
         elif event.kind == "source.request":
             data = event.data
             came = data["error"] or f"{data['status'] or 'answered'}, {data['received']} bytes"
-            self._say(f"  {data['method']} {data['url']}: {came} in {data['seconds']:.1f} s")
+            came = "given up" if came.startswith("CancelledError") else came
+            told = f" ({_brief(data['sent'])})" if data["sent"] else ""
+            self._say(f"  {data['method']} {data['url']}{told}: {came} in {data['seconds']:.1f} s")
         elif event.kind == "source.finished":
             data = event.data
             reason = f": {data['reason']}" if data["reason"] else ""
@@ -181,3 +186,8 @@ class Progress:
             self._status = Console(stderr=True).status(shown)
             self._status.start()
         self._status.update(shown)
+
+
+def _brief(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_TOLD else f"{line[: _LONGEST_TOLD - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -167,6 +167,8 @@ def _remember(
     """
     if isinstance(request, Invalid) or not hit.may_keep(arguments) or answer.result.errors:
         return
+    if request.notes:  # what was said of this command line itself; a secret may stand in it
+        return
     if pipeline.config.reads_environment or not answer.result.results.index_updated:
         return
     first = answer if answer.result.status == "cache-hit" else pipeline.peek(request)

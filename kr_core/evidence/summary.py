@@ -41,6 +41,7 @@ _STEPS = 12
 _ALTERNATIVES = 3
 _GUESSES = 5
 """Alternatives that are named where the first passage is not sure to be the answer."""
+_STEP = re.compile(r"\d{1,3}[.)]\s")
 _CAVEAT = re.compile(
     r"\b(?:deprecated|versionadded|versionchanged|warning|caution|not thread.?safe|new in version|changed in version|note that|be aware|removed in)\b",
     re.IGNORECASE,
@@ -153,7 +154,9 @@ class _Composer:
         key = f"{passage.symbol}({passage.parameter})" if passage.symbol else passage.title
         if key in self.shown:
             return []
-        return [claim.model_copy(update={"text": _related(claim.text)}) for claim in self.opening(part)[:1]]
+        is_section = not (passage.symbol and (passage.parameter or passage.what))
+        claims = self.quote_section(part, whole=False) if is_section else self.opening(part)[:1]
+        return [claim.model_copy(update={"text": _related(claim.text)}) for claim in claims]
 
     def pass_parameter(self, part: _Part, symbol: str, parameter: str) -> list[Claim]:
         passage = part.passage
@@ -240,7 +243,8 @@ class _Composer:
         inside = ", ".join([*chosen, "..."] if left_out else chosen)
         return f"{symbol}({inside})", slots
 
-    def quote_section(self, part: _Part) -> list[Claim]:
+    def quote_section(self, part: _Part, *, whole: bool = True) -> list[Claim]:
+        """What a section says of the question; where the whole is not wanted, no steps: one alone would mislead."""
         passage = part.passage
         self.shown.add(passage.title)
         chosen = self.best_sentences(prose(passage.text), 2)
@@ -250,9 +254,11 @@ class _Composer:
         if lead and not is_pointer(lead) and headed:
             chosen = [lead, *(sentence for sentence in chosen if plain(sentence) not in plain(lead))][:2]
             cut = "" if lead == passage.lead else " ..."
+        if not whole:
+            chosen = [sentence for sentence in chosen if not _STEP.match(sentence)]
         if not chosen:
             return []
-        in_order = self.in_order(part, chosen, headed=headed)
+        in_order = self.in_order(part, chosen, headed=headed) if whole else []
         if in_order:
             return in_order
         text = " ".join([plain(chosen[0]) + cut, *map(plain, chosen[1:])])

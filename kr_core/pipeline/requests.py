@@ -22,6 +22,11 @@ _MAX_QUESTION = 10_000
 _MAX_NAME = 200
 _NO_TEXT = "is not text that UTF-8 has a form for"
 _MOST_SECONDS = 600
+_MAY_BE_SECRET = re.compile(
+    r"[\w/+-]{16,}|://[^/\s]*@|passw|pwd|secret|token|key|credential|bearer|basic|PRIVATE", re.IGNORECASE
+)
+"""What a text has that is worth a closer look, which takes longer than the rest of a request."""
+_TAKEN_OUT = "what looks like a secret was taken out of the question"
 _QUERY_FIELDS = ("framework", "framework_version", "topic", "tags", "question")
 _KEYS = {
     "story_key",
@@ -89,15 +94,18 @@ def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | Invalid:
     if faults:
         return Invalid(tuple(faults), story_key, session_id)
     calls, timeout, notes = _overrides(raw.get("config_overrides"))
+    texts = [_text(values["question"]), _text(values["topic"]), *map(_text, values["tags"])]
+    question, topic, *tags = map(_without_secrets, texts)
+    notes += [_TAKEN_OUT] if [question, topic, *tags] != texts else []
     return ResearchRequest(
         story_key=story_key,
         session_id=session_id,
         query=ResearchQuery(
             framework=_text(values["framework"]).strip(),
             framework_version=_text(values["framework_version"]).strip(),
-            topic=_text(values["topic"]).strip(),
-            tags=tuple(_text(tag).strip() for tag in values["tags"]),
-            question=_text(values["question"]).strip(),
+            topic=topic.strip(),
+            tags=tuple(tag.strip() for tag in tags),
+            question=question.strip(),
         ),
         max_calls=calls,
         timeout_seconds=timeout,
@@ -126,7 +134,9 @@ def from_question(
     session = new_id() if session_id is None else _text(session_id)
     faults = [*_story_faults(story), *_session_faults(session)]
     faults += _question_faults(question, "question")
-    inferred = set()
+    asked, inferred = question, set()
+    if not faults:
+        question = _without_secrets(question)
     if framework is None and not faults:
         framework = infer_framework(question, project)
         inferred.add("framework")
@@ -148,6 +158,7 @@ def from_question(
     found_topic, found_tags = topic_and_tags(question, framework)
     inferred |= {name for name, value in (("topic", topic), ("tags", tags)) if not value}
     calls, timeout, notes = _overrides({"max_calls": max_calls, "timeout_seconds": timeout_seconds})
+    notes += [_TAKEN_OUT] if question != asked else []
     return ResearchRequest(
         story_key=story,
         session_id=session,
@@ -165,6 +176,15 @@ def from_question(
         refresh=refresh,
         notes=tuple(notes),
     )
+
+
+def _without_secrets(text: str) -> str:
+    """A text as it may be kept: reports lie in git, and events in logs."""
+    if _MAY_BE_SECRET.search(text) is None:
+        return text
+    from kr_core.net.egress import redacted
+
+    return redacted(text)
 
 
 def wants_lessons(raw: Any) -> TypeGuard[Mapping[str, Any]]:

@@ -355,7 +355,8 @@ class Inquiry:
         faults: list[Fault] = []
         if self._found.serves_when_stale:
             if nobody_looked:
-                notes.append("all_sources_unavailable: using stale cache")
+                kept = "what was kept still holds" if self._found.state == "hit" else "using stale cache"
+                notes.append(f"all_sources_unavailable: {kept}")
             answer, text = results.stale(
                 self._found, chain,
                 notes=notes, budget_remaining=self._budget.remaining, index_count=self._count(None),

@@ -135,8 +135,15 @@ def stored(found: Found, budget_remaining: int) -> Results:
 def stale(
     found: Found, chain: Chain, *, notes: Sequence[str], budget_remaining: int, index_count: int
 ) -> tuple[Results, str]:
-    """The body and the text where a stale report stands in for an answer."""
+    """The body and the text where the kept report stands in for an answer; it is marked, unless it was to be refreshed only."""
     base = stored(found, budget_remaining)
+    if found.state == "hit":
+        consulted = {
+            "sources_consulted": _lines(chain),
+            "degradation_notes": _once(notes),
+            "index_count": index_count,
+        }
+        return base.model_copy(update=consulted), found.report
     answer = base.model_copy(
         update={
             "confidence": "low",

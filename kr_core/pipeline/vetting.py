@@ -128,7 +128,19 @@ def timeout(seconds: float) -> str:
 
 
 def said(error: BaseException) -> str:
-    return short(str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}")
+    """What an error says, in one line; one of a connection names the host."""
+    if isinstance(error, KRError):
+        return short(str(error))
+    if _is_of_httpx(error, "TransportError") and (host := _host_of(error)):
+        return short(f"{host}: {type(error).__name__}: {error}".removesuffix(": "))
+    return short(f"{type(error).__name__}: {error}")
+
+
+def _host_of(error: Any) -> str:
+    try:
+        return str(error.request.url.host)
+    except (RuntimeError, AttributeError):  # httpx: the request was not set
+        return ""
 
 
 def short(text: str) -> str:

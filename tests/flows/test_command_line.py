@@ -400,7 +400,8 @@ class TestLooking:
         """Everything that is in use is checked, line by line; a fault makes the exit 2."""
         done = kr("doctor")
         assert done.code == 0, done
-        assert {line.split()[0] for line in done.out.splitlines()} == {"ok"}
+        assert {line.split()[0] for line in done.out.splitlines()} == {"ok", "note"}
+        assert "source web_search: not asked: no search engine is configured" in done.out
         assert {"name", "state", "said"} == set(kr("doctor", "--json").json[0])
         for text in ("store: nothing\n", "nothing: 1\n", "a: [\n"):
             (project_folder / "kr.yaml").write_text(text)

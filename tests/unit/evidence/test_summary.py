@@ -132,6 +132,20 @@ def test_steps_are_told_in_order_and_all_of_them(lead):
     assert said == first + [f"{step} [{number}]" for number, step in enumerate(steps, len(first) + 1)]
 
 
+@pytest.mark.req("R18")
+def test_of_a_list_of_steps_no_single_one_is_a_related_answer():
+    """A step alone would mislead; the report that passes it by holds."""
+    text = "1. **Update the timeout of put**\n   ```bash\n   pip install box\n   ```\n\n2. **Set the timeout of put anew**\n"
+    steps = Passage(
+        text=text, lines=((0, 60),), url=URL, locator="GUIDE.md:60", title="GUIDE § Timeout of put", kind="section", coverage=0.8,
+        official=True, lead="1. **Update the timeout of put**", code=("pip install box",),
+    )  # fmt: skip
+    draft = draft_of(SECTION, steps)
+    assert not any("1. " in claim.text for claim in draft.summary if claim.text.startswith("Related: "))
+    report, evidence = kept_of(draft)
+    assert verify(report, evidence) == []
+
+
 def test_a_page_is_quoted_once():
     """What the opening quotes is not said again."""
     one = Passage(
@@ -240,6 +254,11 @@ def kept():
     assert draft.summary
     assert draft.summary_code
     assert draft.details
+    return kept_of(draft)
+
+
+def kept_of(draft):
+    """The report of a draft, and its evidence."""
     report = Report(
         query=QUERY, research_date=date(2026, 1, 2), score=Score(score=88, level="high", reasons=("official documentation",)), draft=draft,
         sources=(Attribution(url=URL, via="installed_docs", finding="verified via official docs"),), notes=("context7: timeout after 20 s",),

@@ -115,7 +115,11 @@ class Context7:
 def _finding(snippets: list[Snippet], library: Library, chosen: Reading, query: ResearchQuery) -> Finding:
     page = library.page(chosen.tag)
     answered = answer(snippets, library, chosen, query)
-    reason = f"Context7 has nothing about the question in {library.place(chosen.tag)}"
+    place = library.place(chosen.tag)
+    reason = f"Context7 has nothing about the question in {place}"
+    if snippets:
+        count = f"{len(snippets)} snippet{'s' * (len(snippets) != 1)}"
+        reason = f"of {count} that Context7 chose in {place}, none is about the question"
     return Finding(
         outcome=Outcome.ok if answered.passages else Outcome.empty,
         reason="" if answered.passages else reason,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _ABOUT = 0.4
 """What holds less of the question is not about it."""
+_NEAR = 0.25
+"""Where nothing is about it, the two that are nearest are shown, if they hold so much; the chain goes on all the same."""
 _SHOWN = 6
 _HELD = 0.5
 """What a word counts that a snippet holds, against 1 for one that it does not hold."""
@@ -51,7 +53,10 @@ def answer(snippets: Sequence[Snippet], library: Library, chosen: Reading, query
         index.close()
     hits = [_Hit(snippets[place], coverage[place], covered) for place, covered in ranked]
     # among those that hold as much of the question, the search has put the better first
-    hits = sorted((hit for hit in hits if hit.coverage >= _ABOUT), key=lambda hit: -round(hit.coverage, 1))
+    hits.sort(key=lambda hit: -round(hit.coverage, 1))
+    hits = [hit for hit in hits if hit.coverage >= _ABOUT] or [hit for hit in hits if hit.coverage >= _NEAR][
+        :2
+    ]
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     return Answered(tuple(_passage(hit, library, chosen) for hit in hits[:_SHOWN]), missing)
 

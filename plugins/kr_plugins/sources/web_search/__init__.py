@@ -71,16 +71,15 @@ class WebSearch:
 
     def __init__(self, engine: Engine | None, not_set: str, allow_hosts: Sequence[str]) -> None:
         self.rate: Rate = SearXNG.rate if engine is None else engine.rate
+        self.unready = "" if engine else f"no search engine is configured; {not_set}"
         self._engine = engine
-        self._not_set = not_set
         self._allow_hosts = allow_hosts
 
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
         """Search, read the best pages, and search those."""
         engine, text = self._engine, search_text(query)
         if engine is None:
-            reason = f"no search engine is configured; {self._not_set}"
-            return Finding(outcome=Outcome.unavailable, reason=reason, reached=False)
+            return Finding(outcome=Outcome.unavailable, reason=self.unready, reached=False)
         if not text:
             return Finding(
                 outcome=Outcome.unavailable, reason="the question has no words to search for", reached=False
