@@ -17,7 +17,7 @@ from kr_core.net.rates import Limiters
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from kr_core.net.rates import Limiter
     from kr_core.protocols import Rate
@@ -48,9 +48,11 @@ class Exchange:
         """From now on the consultation costs a call."""
         self._line.sent = True
 
-    async def trace(self, event: str, _info: Any) -> None:
+    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
         """What httpx tells while it sends (its `trace` extension)."""
-        if event.endswith("send_request_headers.started"):
+        # CONNECT asks a proxy for a way to the host, and tells the host nothing.
+        to_proxy = getattr(info.get("request"), "method", b"") == b"CONNECT"
+        if event.endswith("send_request_headers.started") and not to_proxy:
             self.was_sent()
 
 

@@ -72,7 +72,7 @@ class Client(httpx2.AsyncClient):
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request; messages again where that was asked for in time, or where no connection came about."""
-        request.extensions = {**request.extensions, "trace": self._trace}
+        request.extensions = {**request.extensions, "trace": self._exchange.trace}
         if request.method != "POST":
             if request.method == "DELETE":
                 request.extensions["timeout"] = httpx2.Timeout(_GOODBYE_SECONDS).as_dict()
@@ -108,10 +108,6 @@ class Client(httpx2.AsyncClient):
     def _bounded(self, response: httpx2.Response) -> httpx2.Response:
         response.stream = _Bounded(response.stream, self)
         return response
-
-    async def _trace(self, event: str, _info: Any) -> None:
-        if event.endswith("send_request_headers.started"):
-            self._exchange.was_sent()
 
 
 class _Bounded(httpx2.AsyncByteStream):

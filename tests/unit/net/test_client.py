@@ -125,6 +125,31 @@ def test_a_refused_connection_costs_nothing(way):
 
 
 @pytest.mark.req("R7")
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda context: context.http.get("https://docs.example/search"),
+        lambda context: context.call_tool("https://docs.example/mcp", "search", {}),
+    ],
+    ids=["http", "mcp"],
+)
+def test_a_proxy_that_leads_nowhere_costs_nothing(way, monkeypatch, ask):
+    """It was asked for a way to the host, and refused; the host was told nothing."""
+
+    async def go():
+        async with way.out() as context:
+            with pytest.raises((httpx.ProxyError, RequestError), match="403"):
+                await ask(context)
+            assert not context.reached
+
+    with serving(InTurn(Answer(403))) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        monkeypatch.setenv("NO_PROXY", "")
+        asyncio.run(go())
+        assert {asked.method for asked in proxy.asked} == {"CONNECT"}
+
+
+@pytest.mark.req("R7")
 def test_a_request_that_was_sent_costs_a_call(way):
     """Also one whose answer never came."""
 
