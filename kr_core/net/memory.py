@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from concurrent.futures import Future
 from contextlib import suppress
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from diskcache import Cache, Disk, Timeout
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
 SIZE_LIMIT = 256 * 2**20
 """Bytes; beyond it the least recently stored values go."""
-_WAIT_SECONDS = 5.0
-"""For a lock of another process."""
+LONGEST_WAIT_SECONDS = 5.0
+"""For one value: a lock of another process holds up no answer."""
 _DATABASE = "cache.db"
 
 Result = TypeVar("Result")
@@ -64,8 +66,9 @@ class Memory:
         """Why nothing is remembered; empty if all is well."""
         self._folder = folder
         self._cache: Any = None
-        # one thread: a connection of SQLite belongs to the thread that opened it
-        self._thread = ThreadPoolExecutor(1, "kr-memory")
+        # One thread, since a connection of SQLite belongs to the thread that opened it; nobody waits for its end.
+        self._work: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
 
     async def get(self, key: str) -> Any:
         """The value kept under a key; None if there is none, or its time is over."""
@@ -76,13 +79,34 @@ class Memory:
         await self._apart(lambda cache: cache.set(key, value, expire=seconds))
 
     def close(self) -> None:
-        """Let go of the folder."""
-        if self._cache is not None:
-            self._thread.submit(self._cache.close)
-        self._thread.shutdown()
+        """Let go of the folder; what is stuck is left behind."""
+        if self._thread is not None:
+            self._work.put(None)
+            self._thread.join(LONGEST_WAIT_SECONDS)
 
     async def _apart(self, work: Callable[[Any], Result]) -> Result | None:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._tried, work)
+        """Do it in the memory's own thread; None where that takes too long, and from then on at once."""
+        if self.failure:
+            return None
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="kr-memory", daemon=True)
+            self._thread.start()
+        done: Future[Result | None] = Future()
+        self._work.put((lambda: self._tried(work), done))
+        waiting = asyncio.wrap_future(done)
+        await asyncio.wait({waiting}, timeout=LONGEST_WAIT_SECONDS)
+        if waiting.done():
+            return waiting.result()
+        self.failure = "it is locked by another process"
+        return None
+
+    def _serve(self) -> None:
+        while (item := self._work.get()) is not None:
+            work, done = item
+            if done.set_running_or_notify_cancel():
+                done.set_result(work())
+        if self._cache is not None:
+            self._cache.close()
 
     def _tried(self, work: Callable[[Any], Result]) -> Result | None:
         try:
@@ -104,8 +128,9 @@ class Memory:
         if self._cache is None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._cache = Cache(
-                str(self._folder), timeout=_WAIT_SECONDS, disk=_JsonText, size_limit=SIZE_LIMIT,
+                str(self._folder), timeout=LONGEST_WAIT_SECONDS, disk=_JsonText, size_limit=SIZE_LIMIT,
                 eviction_policy="least-recently-stored",
+                sqlite_synchronous=0,  # what a power cut spoils is begun anew; a killed process spoils nothing
             )  # fmt: skip
         return self._cache
 

@@ -141,6 +141,8 @@ class Walk:
             if entry.finding is not None and entry.finding.passages:
                 found.append((link.name, entry.finding))
                 done = done or self._sufficient(found)
+        if self._outside.failure:
+            self._notes.append(f"answers of sources are not remembered: {self._outside.failure}")
         return Chain(
             tuple(consulted), tuple(self._notes), done, self._budget_cut and not done, late and not done
         )

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.knowledge.identity import fold_name
+from kr_core.knowledge.matching import turns
 from kr_core.text import content_words
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def _byte_of(request: ResearchRequest) -> int:
         query.framework_version,
         sorted(content_words(query.topic)),
         sorted(content_words(query.question)),
+        sorted(turns(query.question)),
         request.refresh,
     ]
     digest = hashlib.sha256(json.dumps(same).encode()).digest()

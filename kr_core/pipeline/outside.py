@@ -52,6 +52,11 @@ class Outside:
         with self._lock:  # two threads would make two
             return self._memory
 
+    @property
+    def failure(self) -> str:
+        """Why nothing is remembered; empty if all is well, or nothing was asked of the memory yet."""
+        return self._memory.failure if "_memory" in self.__dict__ else ""
+
     def shelf(self, source: str) -> Shelf:
         """A source's own part of the memory."""
         from kr_core.net.memory import Shelf

@@ -44,7 +44,8 @@ def test_an_answer_has_code_and_the_page_it_comes_from(kr, folder, service):
     assert "Pass `timeout` to `send` to set the timeout for a parcel, in seconds. [1]" in done.out
     assert "send('Paris', timeout=2.0)" in done.out
     assert "[1] https://github.com/acme/parcel/blob/main/docs/timeouts.md Timeouts" in done.out
-    assert f"GET {service.url}/api/v2/libs/search: 200" in done.err
+    assert f"GET {service.url}/api/v2/libs/search (" in done.err
+    assert "): 200, " in done.err
     assert service.asked[1].query["libraryId"] == ["/acme/parcel/v1.4.0"]
     report = next((folder / "knowledge-base/frameworks/parcel").glob("*.md"))
     assert "context7 read parcel 1.4.0." in report.read_text()

@@ -91,7 +91,8 @@ plugins:
     assert "Message: Write the tracking page anew [1]" in done.out
     assert "[1] mcp:history/git_log" in done.out
     assert "**Confidence: low" in done.out
-    assert "tools/call git_log mcp-server-git: answered" in done.err
+    assert "tools/call git_log mcp-server-git (" in done.err
+    assert "): answered, " in done.err
 
 
 @pytest.mark.req("R5", "R7", "R8", "R9")

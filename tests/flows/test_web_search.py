@@ -154,7 +154,8 @@ def test_an_answer_from_the_web(research, searx, sites, tmp_path):
         "Pass `timeout` to `send()` to set a timeout for one parcel. The default is 5 seconds. [1]"
         in done.out
     )
-    assert f"GET {searx}/search: 200" in done.err
+    assert f"GET {searx}/search (q=" in done.err
+    assert "): 200, " in done.err
     assert all(f"GET http://{host}/page: 200" in done.err for host in sites.hosts)
     assert sites.asked == QUESTION
     evidence = json.loads(next((tmp_path / "asking").rglob("*.evidence.json")).read_text())

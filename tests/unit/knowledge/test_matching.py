@@ -125,6 +125,9 @@ def test_the_best_match_goes_by_framework_tier_overlap_access_and_id():
         ("How do I retry a request in httpx?", "What is the way to retry requests with httpx"),
         ("How do I configure a proxy?", "Configuring proxies in httpx"),
         ("httpx: how to set timeouts?", "How can I set a timeout with httpx?"),
+        ("How do I convert JSON to YAML?", "Converting from JSON to YAML"),
+        ("How do I migrate from v1 to v2?", "How can I migrate to v2 from v1?"),
+        ("How do I add a header to a request?", "Is there a way to add a header to requests?"),
     ],
 )
 def test_a_rephrased_question_is_answered_by_the_same_entry(first, second):
@@ -139,6 +142,9 @@ def test_a_rephrased_question_is_answered_by_the_same_entry(first, second):
         ("How do I set a read timeout in httpx?", "How do I set a write timeout in httpx?"),
         ("How do I send a request without a timeout?", "How do I send a request with a timeout?"),
         ("How do I log before a request?", "How do I log after a request?"),
+        ("How do I enable HTTP 2 in httpx?", "How do I enable HTTP 3 in httpx?"),
+        ("How do I convert JSON to YAML?", "How do I convert YAML to JSON?"),
+        ("How do I migrate from v1 to v2?", "How do I migrate from v2 to v1?"),
         ("如何设置读取超时", "如何设置写入超时"),
     ],
 )

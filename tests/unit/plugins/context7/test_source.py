@@ -75,7 +75,7 @@ def test_what_is_not_about_the_question_is_dropped(ask):
     """Where nothing is left, nothing was found, and it is told where."""
     finding = ask(question="How do I export to PDF?")
     assert (finding.outcome, finding.passages, finding.url) == (Outcome.empty, (), PAGE)
-    assert finding.reason == "Context7 has nothing about the question in /acme/widget"
+    assert finding.reason == "of 2 snippets that Context7 chose in /acme/widget, none is about the question"
 
 
 def test_a_word_that_no_snippet_holds_makes_an_answer_doubtful(ask):
