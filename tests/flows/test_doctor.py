@@ -106,9 +106,7 @@ def test_the_network(doctor, outside, tmp_path):
     none = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"), "")  # fmt: skip
     at_home = "knowledge_research: {sources: [installed_docs]}\n"
     assert doctor(at_home, none)[1]["network", "ok"] == ["no active source leaves this machine"]
-    assert doctor(env=none)[1]["network", "ok"] == [
-        "context7, deepwiki, web_search: questions leave this machine"
-    ]
+    assert doctor(env=none)[1]["network", "ok"] == ["context7, deepwiki: questions leave this machine"]
     chain = "knowledge_research: {sources: [outside, installed_docs]}\n"
     proxy = {**none, **outside, "HTTPS_PROXY": "http://me:hunter2@proxy.example"}
     code, said = doctor(chain, proxy)
