@@ -174,8 +174,17 @@ def test_asked_again_within_a_day(research, searx, sites):
 
 
 @pytest.mark.req("R9")
-def test_the_engine_behind_it_is_down(research, searx, sites):
+def test_the_engine_behind_it_is_down(research, sites, tmp_path):
     """A searx whose engine fails has found nothing, and that is no answer; nor a moment later, when it leaves the engine alone."""
+    _require_searx()
+    (tmp_path / "searx").mkdir()
+    with running(
+        tmp_path / "searx", sites
+    ) as searx:  # of its own: it leaves the engine alone for other tests, too
+        _twice_unavailable(research, searx, sites)
+
+
+def _twice_unavailable(research, searx, sites):
     sites.says = Answer(500)
     for _ in range(2):
         done = research(searx, "--json")
