@@ -7,6 +7,7 @@ import threading
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from kr_core.config.naming import DEFAULT_CHAIN, MCP_SOURCES
 from kr_core.errors import ConfigError
@@ -17,6 +18,7 @@ from kr_core.protocols import Selective
 from kr_core.registry import Registry
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
     from datetime import date
 
@@ -62,6 +64,8 @@ class Components:
         self.today = today
         self.registry = Registry(config, self._setup)
         self._given = given
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        self._gates_lock = threading.Lock()
         self._lock = threading.Lock()
 
     @property
@@ -120,6 +124,16 @@ class Components:
     @cached_property
     def _outside(self) -> Outside:
         return Outside(self._cache_folder / "answers")
+
+    def gate(self) -> asyncio.Semaphore:
+        """What lets in at most `defaults.max_concurrent` questions at once to ask sources, in the running event loop."""
+        import asyncio
+
+        with self._gates_lock:
+            loop = asyncio.get_running_loop()
+            if loop not in self._gates:
+                self._gates[loop] = asyncio.Semaphore(self.config.settings.defaults.max_concurrent)
+            return self._gates[loop]
 
     @property
     def default_chain(self) -> bool:

@@ -175,9 +175,26 @@ class Inquiry:
 
         if not self._flight.leads and (answer := await self._waited()) is not None:
             return await to_its_end(lambda: self._finished(answer))
-        if self._seconds <= 0:
+        if self._seconds <= 0 or not await self._let_in():
             return self._too_late()
-        return await self._run.wait_for_stage("consult", self._walk_as_allowed, told.chain)
+        try:
+            return await self._run.wait_for_stage("consult", self._walk_as_allowed, told.chain)
+        finally:
+            self._components.gate().release()
+
+    async def _let_in(self) -> bool:
+        """Wait to be one of the questions that ask sources at once; False where the limit of the run passed meanwhile."""
+        import asyncio
+        from time import monotonic
+
+        began = monotonic()
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._components.gate().acquire()
+        except TimeoutError:
+            return False
+        self._seconds -= monotonic() - began
+        return True
 
     async def _waited(self) -> Research | None:
         """Wait for this run's turn, within the limit of a run; the answer where another caller's serves."""
@@ -205,7 +222,7 @@ class Inquiry:
         return given._replace(result=given.result.model_copy(update={**whose, "results": body}))
 
     def _too_late(self) -> Chain:
-        """Nobody was asked: another caller took all the time that this run may take."""
+        """Nobody was asked: others took all the time that this run may take."""
         from kr_core.pipeline.chain import Chain, Consulted
 
         nobody = tuple(Consulted(link.name, None) for link in self._links)

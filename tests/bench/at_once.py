@@ -100,7 +100,7 @@ def _research(url: str, folder: Path) -> Callable[[], Awaitable[Any]]:
         )  # no two have a keyword in common
         answer = await pipeline.aresearch(
             f"How do I set the timeout of a parcel for {word}?", framework="parcel", topic=word,
-            tags=(word,), session_id=str(number),
+            tags=(word,),
         )  # fmt: skip
         if answer.result.status != "success":
             raise SystemExit(f"{answer.result.status}: {answer.result.results.degradation_notes}")

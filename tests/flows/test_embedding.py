@@ -639,3 +639,45 @@ def _runs_of_every_ending(bench, project_folder):
         pytest.raises(ConfigError, match="unknown"),
     ):
         pipeline.research(QUESTION)
+
+
+@pytest.mark.req("S4", "P5")
+def test_so_many_questions_ask_sources_at_once(bench):
+    """`defaults.max_concurrent` of them; the others wait for their turn, and what is known needs none."""
+
+    class Counted(Given):
+        def __init__(self):
+            super().__init__(self.counted, timeout_seconds=30.0)
+            self.now, self.most = 0, 0
+
+        async def counted(self, _query, _context):
+            self.now += 1
+            self.most = max(self.most, self.now)
+            await asyncio.sleep(0.02)
+            self.now -= 1
+            return found()
+
+    async def work():
+        names = [f"lib{chr(ord('a') + number)}" for number in range(12)]
+        asked = [pipeline.aresearch(bench.request(framework=name)) for name in names]
+        return [answer.result.status for answer in await asyncio.gather(*asked)]
+
+    bench.configure("defaults: {max_concurrent: 3}\n")
+    source = Counted()
+    pipeline = bench.pipeline([source])
+    assert asyncio.run(work()) == ["success"] * 12
+    assert source.most == 3
+    bench.configure("defaults: {max_concurrent: 1, agent_timeout_seconds: {knowledge_research: 1}}\n")
+    pipeline = bench.pipeline([Given(forever, timeout_seconds=30.0)])
+
+    async def late():
+        first = asyncio.create_task(pipeline.aresearch(bench.request(framework="first")))
+        await asyncio.sleep(0.1)
+        return [
+            answer.result
+            for answer in await asyncio.gather(first, pipeline.aresearch(bench.request(framework="second")))
+        ]
+
+    assert [line.status for result in asyncio.run(late()) for line in result.results.sources_consulted][
+        -1
+    ] in {"skipped", "timeout"}
