@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -85,8 +86,20 @@ async def to_its_end(
     raise cancelled
 
 
+_FILE_THREADS = 2
+"""So many of a loop read and write files at once. More would not be quicker, since Python runs one of them at a time, and the
+loop would wait behind all of them for its turn."""
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, ThreadPoolExecutor] = WeakKeyDictionary()
+_pools_lock = threading.Lock()
+
+
 def _in_executor(work: Callable[[], Result]) -> asyncio.Future[Result]:
-    return asyncio.get_running_loop().run_in_executor(None, contextvars.copy_context().run, work)
+    loop = asyncio.get_running_loop()
+    with _pools_lock:
+        pool = _pools.get(loop)
+        if pool is None:
+            pool = _pools[loop] = ThreadPoolExecutor(_FILE_THREADS, "kr-files")
+    return loop.run_in_executor(pool, contextvars.copy_context().run, work)
 
 
 def heard(task: asyncio.Future[Any]) -> None:
