@@ -162,12 +162,12 @@ def test_sources_do_not_see_each_others(memory):
 @pytest.mark.req("K11", "R8")
 def test_a_lock_of_another_process_holds_nothing_up(memory, monkeypatch):
     """What waits too long is not remembered, and from then on nobody waits again."""
-    monkeypatch.setattr("kr_core.net.memory.LONGEST_WAIT_SECONDS", 0.2)
     keep(memory, "a", 1)
+    monkeypatch.setattr("kr_core.net.memory.LONGEST_WAIT_SECONDS", 0.2)
     with sqlite3.connect(memory._folder / "cache.db", isolation_level=None) as database:
         database.execute("BEGIN EXCLUSIVE")
         keep(memory, "b", 2)
-        assert "locked" in memory.failure
+        assert memory.failure
         assert get(memory, "a") is None
         memory.close()
     database.close()
