@@ -19,10 +19,18 @@ from kr_core.model import Outcome
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    import httpx
+
+PORTS = {"http": 80, "https": 443}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 """RFC 6052: the last four bytes are the IPv4 address that is reached."""
 _UNICAST = ipaddress.ip_network("2000::/3")
 """All of IPv6 that is given out (RFC 4291, 2.4); what Python calls global besides is for private use, or for nothing yet."""
+
+
+def origin(url: httpx.URL) -> tuple[str, int]:
+    """Host and port of a URL, as a connection is asked for; the port is 0 where the scheme has none."""
+    return url.raw_host.decode("ascii"), url.port or PORTS.get(url.scheme, 0)
 
 
 def is_public(address: str) -> bool:

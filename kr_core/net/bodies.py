@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     import httpx
 
+MOST_BYTES = 8 * 2**20
+"""Of one answer to a source, decoded."""
 ACCEPTED = "gzip, deflate"
 """Encodings that can be unpacked bit by bit, and so stopped."""
 _STEP = 65_536
@@ -33,11 +35,11 @@ async def read(response: httpx.Response, most: int, *, cut: bool = False) -> byt
     """
     if response.is_stream_consumed:  # made in the program itself, it is there already
         if len(response.content) > most and not cut:
-            raise _too_long(most)
+            raise too_long(most)
         return response.content[:most]
     length = response.headers.get("content-length", "")
     if length.isascii() and length.isdigit() and int(length) > most and not cut:
-        raise _too_long(most)
+        raise too_long(most)
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding in {"", "identity"}:
         return await _plain(response.aiter_raw(), most, cut=cut)
@@ -80,11 +82,12 @@ async def _unpacked(chunks: AsyncIterable[bytes], most: int, *, cut: bool) -> by
 def _first(body: bytearray, most: int, *, cut: bool) -> bytes:
     """The first bytes of a body that is too long, where they serve."""
     if not cut:
-        raise _too_long(most)
+        raise too_long(most)
     return bytes(body[:most])
 
 
-def _too_long(most: int) -> RequestError:
+def too_long(most: int) -> RequestError:
+    """What is said of an answer of more than so many bytes."""
     return RequestError(Outcome.bad_answer, f"the answer is longer than {most / 2**20:g} MB")
 
 

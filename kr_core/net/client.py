@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING
 import httpx
 
 from kr_core.net import bodies
-from kr_core.net.line import CircuitOpen, RateReached
-from kr_core.net.retrying import ATTEMPTS, wait_after_answer, wait_after_error
+from kr_core.net.line import CircuitOpen, RateReached, place_of
+from kr_core.net.retrying import ATTEMPTS, is_in_time, wait_after_answer, wait_after_error
 
 if TYPE_CHECKING:
     from kr_core.net.line import Line
 
-MOST_BYTES = 8 * 2**20
-"""Of one answer, decoded."""
 _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 """For each step of a request; the deadline of the consultation holds as well."""
 _DECODED = {"content-encoding", "content-length", "transfer-encoding"}
-_LEAST_SECONDS = 0.1
-"""There is no use in coming back with less than this left."""
 
 
 def client(line: Line, user_agent: str) -> httpx.AsyncClient:
@@ -65,19 +61,17 @@ class _Transport(httpx.AsyncBaseTransport):
 
     def _worth(self, request: httpx.Request, wait: float) -> bool:
         """Whether to send it again after so many seconds: a body that was streamed is gone."""
-        return wait + _LEAST_SECONDS < self._line.left and isinstance(request.stream, httpx.ByteStream)
+        return is_in_time(wait, self._line.left) and isinstance(request.stream, httpx.ByteStream)
 
     async def _sent(self, request: httpx.Request) -> httpx.Response:
-        url = request.url
-        host = f"{url.host}:{url.port or {'http': 80}.get(url.scheme, 443)}"
-        place = str(url.copy_with(query=None, username=None, password=None, fragment=None))
+        host, place = place_of(request.url)
         async with self._line.exchange(host, request.method, place, _told(request)) as exchange:
             request.extensions = {**request.extensions, "trace": exchange.trace}
             answer = await self._line.client.send(request, stream=True)
             exchange.was_sent()
             exchange.status = answer.status_code
             try:
-                body = await bodies.read(answer, MOST_BYTES)
+                body = await bodies.read(answer, bodies.MOST_BYTES)
             finally:
                 await answer.aclose()
             exchange.received = len(body)

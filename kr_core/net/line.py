@@ -10,6 +10,7 @@ import httpx
 
 from kr_core.errors import RequestError
 from kr_core.model import Outcome
+from kr_core.net.addresses import origin
 from kr_core.net.breaker import Breakers
 from kr_core.net.connections import Connections
 from kr_core.net.egress import redacted
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 _LONGEST_SENT = 1000
 _LONGEST_ERROR = 300
+
+
+def place_of(url: httpx.URL) -> tuple[str, str]:
+    """Whose circuit it is (`docs.python.org:443`), and what a person is told of the URL: no query, no password."""
+    host, port = origin(url)
+    return f"{host}:{port}", str(url.copy_with(query=None, username=None, password=None, fragment=None))
 
 
 class CircuitOpen(httpx.ConnectError):

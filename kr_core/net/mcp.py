@@ -15,6 +15,7 @@ from kr_core.errors import RequestError
 from kr_core.installed import require
 from kr_core.model import Program
 from kr_core.net.egress import REDACTED, redacted
+from kr_core.net.line import place_of
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
@@ -77,11 +78,9 @@ def _place(server: str | Program | object) -> tuple[str, str]:
     if not isinstance(server, str):
         return "in process", "in process"
     try:
-        address = httpx.URL(server)
+        return place_of(httpx.URL(server))
     except httpx.InvalidURL:  # it may hold a password all the same; the client says what is wrong
         return "no address", "no address"
-    host = f"{address.host}:{address.port or {'http': 80}.get(address.scheme, 443)}"
-    return host, str(address.copy_with(query=None, username=None, password=None))
 
 
 def _encodable(value: Any) -> Any:

@@ -15,6 +15,7 @@ from mcp_types import PARSE_ERROR, EmbeddedResource, TextContent, TextResourceCo
 from kr_core.errors import RequestError
 from kr_core.model import Outcome, Program, ToolResult
 from kr_core.net import mcp_http, mcp_program
+from kr_core.net.bodies import MOST_BYTES, too_long
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from mcp_types import ContentBlock
 
     from kr_core.net.line import Exchange
-
-MOST_BYTES = 8 * 2**20
-"""Of one answer."""
 
 importlib.import_module("jsonschema")  # the SDK would import it later, and hold up the event loop
 # What the SDK logs while a server misbehaves is in the error; without a handler Python prints it to the terminal.
@@ -81,7 +79,7 @@ async def called(
         raise _explained(error, way) from error
     text = "\n\n".join(_texts(answer.content))
     if len(text) > MOST_BYTES:
-        raise RequestError(Outcome.bad_answer, f"the answer is longer than {MOST_BYTES / 2**20:g} MB")
+        raise too_long(MOST_BYTES)
     return ToolResult(text, answer.structured_content, bool(answer.is_error))
 
 

@@ -10,8 +10,10 @@ import httpx2
 
 from kr_core.errors import RequestError
 from kr_core.model import Outcome
+from kr_core.net.bodies import too_long
 from kr_core.net.connections import trusted
-from kr_core.net.retrying import ATTEMPTS, pause, retry_after
+from kr_core.net.retrying import ATTEMPTS, is_in_time, pause, retry_after
+from kr_core.net.statuses import REFUSED
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -21,15 +23,7 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 10.0
 _GOODBYE_SECONDS = 0.5
 """For the end of a session, which nobody waits for any longer."""
-_LEAST_SECONDS = 0.1
-"""There is no use in coming back with less than this left."""
-_OUTCOMES = {
-    401: Outcome.blocked,
-    402: Outcome.limited,
-    403: Outcome.blocked,
-    407: Outcome.blocked,
-    429: Outcome.limited,
-}
+_OUTCOMES = REFUSED | {407: Outcome.blocked}
 _REFUSALS = (Outcome.blocked, Outcome.limited)
 _TYPES = ("application/json", "text/event-stream")
 
@@ -100,34 +94,34 @@ class Client(httpx2.AsyncClient):
             await asyncio.sleep(again or 0.0)
 
     def _worth(self, again: float | None, attempt: int) -> bool:
-        return attempt < ATTEMPTS and again is not None and again + _LEAST_SECONDS < self._left()
+        return attempt < ATTEMPTS and again is not None and is_in_time(again, self._left())
 
     def _left(self) -> float:
         return max(0.0, self._deadline - asyncio.get_running_loop().time())
 
     def _bounded(self, response: httpx2.Response) -> httpx2.Response:
-        response.stream = _Bounded(response.stream, self)
+        response.stream = _Bounded(response.stream, self, self._most)
         return response
 
 
 class _Bounded(httpx2.AsyncByteStream):
     """A body that breaks off where it becomes too long."""
 
-    def __init__(self, stream: Any, client: Client) -> None:
+    def __init__(self, stream: Any, client: Client, most: int) -> None:
         self._stream = stream
         self._client = client
+        self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        read, most = 0, self._client._most  # noqa: SLF001  a part of it
+        read = 0
         try:
             async for chunk in self._stream:
                 read += len(chunk)
-                if read > most:
-                    raise httpx2.ReadError(f"the answer is longer than {most / 2**20:g} MB")
+                if read > self._most:
+                    raise httpx2.ReadError(too_long(self._most).what)
                 yield chunk
         except httpx2.TransportError as error:
-            long = read > most
-            self._client.fault = RequestError(Outcome.bad_answer, str(error)) if long else _fault_of(error)
+            self._client.fault = too_long(self._most) if read > self._most else _fault_of(error)
             raise
 
     async def aclose(self) -> None:

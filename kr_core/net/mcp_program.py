@@ -19,6 +19,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from kr_core.errors import RequestError
 from kr_core.model import Outcome
+from kr_core.net.bodies import too_long
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -151,7 +152,7 @@ async def _read(
                     continue
                 await into.send(SessionMessage(message))
         except asyncio.LimitOverrunError:
-            spoken.fault = RequestError(Outcome.bad_answer, f"the answer is longer than {most / 2**20:g} MB")
+            spoken.fault = too_long(most)
         except RequestError as fault:
             spoken.fault = fault
         except asyncio.IncompleteReadError:
@@ -199,8 +200,8 @@ async def _end(process: Process, *, polite: bool) -> None:
         try:
             await _has_ended(process)
         finally:
-            # What left its group may hold its pipes open; nothing public lets go of them.
-            process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
+            # What left its group may hold its pipes open.
+            process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  nothing public lets go of them
 
 
 async def _is_gone(process: Process, group: int) -> bool:

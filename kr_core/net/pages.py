@@ -13,12 +13,14 @@ import httpx
 from kr_core.errors import RequestError
 from kr_core.model import Outcome, Page
 from kr_core.net import bodies
-from kr_core.net.addresses import PublicBackend
+from kr_core.net.addresses import PORTS, PublicBackend, origin
 from kr_core.net.connections import trusted
+from kr_core.net.line import place_of
 from kr_core.net.retrying import retry_after
+from kr_core.net.statuses import REFUSED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
 
     from kr_core.net.line import Line
     from kr_core.net.memory import Shelf
@@ -31,7 +33,6 @@ MOST_SECONDS = 20.0
 LONGEST_URL = 2000
 """Characters of an address; a longer one carries something else than a page's name."""
 _STEP_SECONDS = 10.0
-_PORTS = {"http": 80, "https": 443}
 _TYPES = re.compile(
     r"text/|application/(?:xhtml\+xml|xml|json)\b|application/[\w.-]+\+(?:xml|json)\b", re.IGNORECASE
 )
@@ -111,13 +112,13 @@ class Fetcher:
 
     async def _rested(self, url: str) -> None:
         """Refuse a host that asked to be left alone for a while (`Retry-After`), until that is over."""
-        if await self._shelf.get(f"rest {_origin(httpx.URL(url))}"):
+        if await self._shelf.get(f"rest {origin(httpx.URL(url))}"):
             raise RequestError(Outcome.limited, "its host asked to be left alone for now", where=url)
 
     async def _remember_rest(self, url: str, response: httpx.Response) -> None:
         seconds = retry_after(response.headers) if response.status_code in _RESTING else None
         if seconds:
-            await self._shelf.set(f"rest {_origin(httpx.URL(url))}", True, seconds)  # noqa: FBT003  the value that is kept
+            await self._shelf.set(f"rest {origin(httpx.URL(url))}", value=True, seconds=seconds)
 
     def _check(self, url: str) -> None:
         """Refuse what is no address of a page, whatever it would resolve to."""
@@ -129,11 +130,11 @@ class Fetcher:
             parts = httpx.URL(url)
         except httpx.InvalidURL as error:
             raise RequestError(Outcome.blocked, f"no address of a page: {error}", where=url[:200]) from None
-        if parts.scheme not in _PORTS or not parts.host:
+        if parts.scheme not in PORTS or not parts.host:
             raise RequestError(Outcome.blocked, "only http and https are fetched", where=url[:200])
         if parts.userinfo:
             raise RequestError(Outcome.blocked, "the address holds a password", where=parts.host)
-        if parts.port is not None and _origin(parts) not in self._allowed:
+        if parts.port is not None and origin(parts) not in self._allowed:
             todo = "if it is a host of yours, name it in `allow_hosts`"
             raise RequestError(
                 Outcome.blocked, "only the ports 80 and 443 are fetched", where=url[:200], todo=todo
@@ -142,8 +143,7 @@ class Fetcher:
     async def _get(self, url: str, most: int, *, cut: bool = False) -> httpx.Response:
         """One request, without following anything; with `cut` the beginning of a long answer serves."""
         parts = httpx.URL(url).copy_with(fragment=None)
-        host, port = _origin(parts)
-        place = str(parts.copy_with(query=None))
+        host, place = place_of(parts)
         # No client of httpx stands between: of an odd redirect it makes an error, though it follows none. And no connection
         # is kept, no cookie, and no proxy is used that would resolve names by itself.
         own = _Public(self._allowed) if self._transport is None else nullcontext(self._transport)
@@ -153,7 +153,7 @@ class Fetcher:
         try:
             async with (
                 own as transport,
-                self._line.exchange(f"{host}:{port}", "GET", place, told, limited=False) as exchange,
+                self._line.exchange(host, "GET", place, told, limited=False) as exchange,
             ):
                 request.extensions["trace"] = exchange.trace
                 response = await transport.handle_async_request(request)
@@ -266,7 +266,7 @@ class _Stream(httpx.AsyncByteStream):
     def __init__(self, answer: httpcore.Response) -> None:
         self._answer = answer
 
-    async def __aiter__(self):  # type: ignore[no-untyped-def]  # noqa: ANN204  an async generator, as its base declares
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for chunk in self._answer.aiter_stream():
                 yield chunk
@@ -294,16 +294,11 @@ def allowed_hosts(named: Sequence[str]) -> list[tuple[str, int]]:
             host = ""
         if said is None or not host:
             raise ValueError(f"{one!r} is no `host` or `host:port`")
-        found += [(host, port) for port in ([int(said["port"])] if said["port"] else _PORTS.values())]
+        found += [(host, port) for port in ([int(said["port"])] if said["port"] else PORTS.values())]
     return found
 
 
 _HOST = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s:/@?#\[\]]+)(?::(?P<port>\d{1,5}))?")
-
-
-def _origin(parts: httpx.URL) -> tuple[str, int]:
-    """Host and port, as the connection is asked for."""
-    return parts.raw_host.decode("ascii"), parts.port or _PORTS.get(parts.scheme, 0)
 
 
 def _leads_on(response: httpx.Response) -> bool:
@@ -331,12 +326,7 @@ def _page(url: str, response: httpx.Response) -> Page:
     return Page(url, declared.partition(";")[0].strip().lower(), _decoded(response))
 
 
-_OUTCOMES = {
-    401: Outcome.blocked, 402: Outcome.limited, 403: Outcome.blocked, 404: Outcome.empty, 410: Outcome.empty,
-    429: Outcome.limited, 451: Outcome.blocked,
-}  # fmt: skip
-
-
+_OUTCOMES = REFUSED | {404: Outcome.empty, 410: Outcome.empty, 451: Outcome.blocked}
 _RESTING = frozenset({429, 503})
 """Answers that may say for how long the host wants to be left alone."""
 

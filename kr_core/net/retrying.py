@@ -18,6 +18,8 @@ _FIRST_PAUSE_SECONDS = 0.25
 _AGAIN = frozenset({500, 502, 503, 504})
 _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS"})
 _LONGEST_WAIT_SECONDS = 86_400.0
+_LEAST_SECONDS = 0.1
+"""There is no use in coming back with less than this left."""
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
@@ -36,6 +38,11 @@ def pause(attempt: int) -> float:
     """Seconds before attempt 1, 2, ...: doubled each time, and half of it by chance, so that callers do not come in step."""
     whole = _FIRST_PAUSE_SECONDS * 2.0 ** (attempt - 1)
     return whole * random.uniform(0.5, 1.0)  # noqa: S311  no secret depends on it
+
+
+def is_in_time(wait: float, left: float) -> bool:
+    """Whether to come back after so many seconds is of use, with so many left until the deadline."""
+    return wait + _LEAST_SECONDS < left
 
 
 def wait_after_answer(request: httpx.Request, response: httpx.Response, attempt: int) -> float | None:

@@ -15,7 +15,7 @@ from loopback import Answer, serving
 
 from kr_core import EVENTS, Rate, RequestError, json_of
 from kr_core.net import breaker
-from kr_core.net.client import MOST_BYTES
+from kr_core.net.bodies import MOST_BYTES
 from kr_core.net.line import CircuitOpen, RateReached
 from kr_core.net.rates import Limiter
 from kr_core.net.retrying import retry_after
