@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 try:
     import fcntl
@@ -41,10 +41,10 @@ def write_atomically(path: Path, text: str) -> None:
             file.flush()
             os.fchmod(file.fileno(), _mode_of(path))
             os.fsync(file.fileno())
-        os.replace(name, path)  # noqa: PTH105  the temporary name is text
+        Path(name).replace(path)
     except BaseException:
         with _ignored_os_error():
-            os.unlink(name)  # noqa: PTH108  the name that mkstemp gave is text
+            Path(name).unlink()
         raise
     _sync_folder(path.parent)
 

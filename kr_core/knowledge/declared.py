@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.knowledge import lockfiles
 from kr_core.knowledge.environments import label_of
-from kr_core.knowledge.lockfiles import Unreadable
+from kr_core.knowledge.lockfiles import UnreadableError
 from kr_core.knowledge.lockfiles.formats import format_of, names_choices, names_direct
 from kr_core.knowledge.ranges import allows
 
@@ -148,7 +148,7 @@ class Declared:
                 top=self._top(path),
                 environment=self._environment() if python else None,
             )
-        except Unreadable as error:
+        except UnreadableError as error:
             at = f":{error.line}" if error.line else ""
             self._warn(f"{label}{at}: {error}; left out until it is mended")
             return None

@@ -1,7 +1,7 @@
 """Lock files and lists of dependencies: which versions a project has chosen, and which it asks for."""
 
 from kr_core.knowledge.lockfiles.formats import CATALOGUE, FORMATS, Format, candidates, read
-from kr_core.knowledge.lockfiles.pins import Ecosystem, LockFile, Pin, Unreadable
+from kr_core.knowledge.lockfiles.pins import Ecosystem, LockFile, Pin, UnreadableError
 
 __all__ = [
     "CATALOGUE",
@@ -10,7 +10,7 @@ __all__ = [
     "Format",
     "LockFile",
     "Pin",
-    "Unreadable",
+    "UnreadableError",
     "candidates",
     "read",
 ]

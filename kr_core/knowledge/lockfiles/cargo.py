@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kr_core.knowledge.lockfiles.parsing import parse_packages, parse_toml
-from kr_core.knowledge.lockfiles.pins import Pin, Unreadable, string, strings, table, tables
+from kr_core.knowledge.lockfiles.pins import Pin, UnreadableError, string, strings, table, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def _member(folder: str, view: View) -> str:
 def _manifest(text: str) -> dict[str, Any]:
     try:
         return parse_toml(text)
-    except (Unreadable, RecursionError):  # it is told where that file itself is read
+    except (UnreadableError, RecursionError):  # it is told where that file itself is read
         return {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kr_core.knowledge.lockfiles.parsing import parse_json
-from kr_core.knowledge.lockfiles.pins import Pin, Unreadable, string, table, tables
+from kr_core.knowledge.lockfiles.pins import Pin, UnreadableError, string, table, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ def read_lock(text: str, view: View) -> Iterator[Pin]:
     manifest = view.beside("composer.json")
     try:
         asked = {pin.name for pin in read_manifest(manifest, view)} if manifest else set()
-    except Unreadable:  # it is told where that file itself is read
+    except UnreadableError:  # it is told where that file itself is read
         asked = set()
     for group in ("packages", "packages-dev"):
         for package in tables(data.get(group)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.knowledge.lockfiles.pins import LIMIT_BYTES, LockFile, Unreadable, View, merged, text_of
+from kr_core.knowledge.lockfiles.pins import LIMIT_BYTES, LockFile, UnreadableError, View, merged, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -106,7 +106,7 @@ def read(
         environment: the values of environment markers, where the project's Python is known.
 
     Raises:
-        Unreadable: it cannot be understood; the message says why, and `line` where.
+        UnreadableError: it cannot be understood; the message says why, and `line` where.
         OSError: it cannot be read.
     """
     import importlib
@@ -120,5 +120,5 @@ def read(
     try:
         pins = merged(reader(text_of(path, kind.limit_bytes), view), view)
     except RecursionError:
-        raise Unreadable("nested too deeply") from None
+        raise UnreadableError("nested too deeply") from None
     return LockFile(path, kind.ecosystem, kind.wish, pins, tuple(view.notes), tuple(view.files))

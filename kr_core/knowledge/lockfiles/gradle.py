@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kr_core.knowledge.lockfiles.parsing import parse_toml
-from kr_core.knowledge.lockfiles.pins import Pin, Unreadable, string, table
+from kr_core.knowledge.lockfiles.pins import Pin, UnreadableError, string, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +114,7 @@ def _catalogue_of(view: View) -> dict[str, Pin]:
         if text := view.beside(f"{folder}gradle/libs.versions.toml"):
             try:
                 return _libraries(parse_toml(text))
-            except Unreadable:  # it is told where that file itself is read
+            except UnreadableError:  # it is told where that file itself is read
                 return {}
         folder += "../"
     return {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.knowledge.lockfiles.pins import Pin, Unreadable
+from kr_core.knowledge.lockfiles.pins import Pin, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def _model(text: str, view: View) -> _Model:
         above = view.beside(path)
         try:
             root = _root(above) if above else None
-        except Unreadable:  # it is told where that file itself is read
+        except UnreadableError:  # it is told where that file itself is read
             root = None
         if root is None or _said(root, "artifactId") != _said(parent, "artifactId"):
             break
@@ -83,14 +83,14 @@ def _root(text: str) -> Element:
 
     if declared := _DOCTYPE.search(text):
         line = text.count("\n", 0, declared.start()) + 1
-        raise Unreadable("it declares entities, which a pom.xml has no need of", line)
+        raise UnreadableError("it declares entities, which a pom.xml has no need of", line)
     try:
         root = ET.fromstring(text)  # noqa: S314  without a DOCTYPE there is nothing to expand
     except ET.ParseError as error:
         line = error.position[0]
-        raise Unreadable(f"no XML: {str(error).partition(':')[0]}", line) from None
+        raise UnreadableError(f"no XML: {str(error).partition(':')[0]}", line) from None
     except ValueError as error:  # an encoding declaration that is not UTF-8
-        raise Unreadable(f"no XML: {error}") from None
+        raise UnreadableError(f"no XML: {error}") from None
     for element in root.iter():
         if isinstance(element.tag, str):
             element.tag = element.tag.rpartition("}")[2]

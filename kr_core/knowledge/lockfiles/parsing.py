@@ -1,4 +1,4 @@
-"""The texts of lock files as plain values; what cannot be parsed is `Unreadable`, with the line."""
+"""The texts of lock files as plain values; what cannot be parsed is `UnreadableError`, with the line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from kr_core.knowledge.lockfiles.pins import Unreadable, table
+from kr_core.knowledge.lockfiles.pins import UnreadableError, table
 
 LIMIT_CHARACTERS = 3_000_000
 """What tomllib takes some seconds for."""
@@ -40,21 +40,21 @@ def parse_json(text: str) -> dict[str, Any]:
     """Parse JSON; what is no object at its top is an empty one.
 
     Raises:
-        Unreadable: it is no JSON.
+        UnreadableError: it is no JSON.
     """
     import json
 
     try:
         return table(json.loads(text))
     except json.JSONDecodeError as error:
-        raise Unreadable(f"no JSON: {error.msg}", error.lineno) from None
+        raise UnreadableError(f"no JSON: {error.msg}", error.lineno) from None
 
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML.
 
     Raises:
-        Unreadable: it is no TOML.
+        UnreadableError: it is no TOML.
     """
     return _parsed(_without_artifacts(text))
 
@@ -71,7 +71,7 @@ def parse_packages(text: str, *, members: bool) -> dict[str, Any]:
         members: whether packages without a source elsewhere are members of the workspace, told with all their keys.
 
     Raises:
-        Unreadable: it is no TOML.
+        UnreadableError: it is no TOML.
     """
     whole = _without_artifacts(text)
     if '"""' in whole or "'''" in whole:  # what looks like a package may be a part of a text
@@ -91,7 +91,7 @@ def parse_packages(text: str, *, members: bool) -> dict[str, Any]:
     rest = _PACKAGE.sub(taken, whole)
     try:
         data = _parsed(rest)
-    except Unreadable:
+    except UnreadableError:
         return _parsed(whole)  # which knows the line
     listed = data.get("package", [])
     return {**data, "package": [*packages, *listed]} if isinstance(listed, list) else _parsed(whole)
@@ -117,11 +117,11 @@ def _parsed(plain: str) -> dict[str, Any]:
     import tomllib
 
     if len(plain.replace("\n", "")) > LIMIT_CHARACTERS:
-        raise Unreadable(f"more than {LIMIT_CHARACTERS // 1_000_000} MB without addresses and hashes")
+        raise UnreadableError(f"more than {LIMIT_CHARACTERS // 1_000_000} MB without addresses and hashes")
     try:
         return tomllib.loads(plain)
     except tomllib.TOMLDecodeError as error:
         said = str(error).partition("\n")[0]
         at = _AT_LINE.search(said)
         line = int(at[1]) if at and at[1] else plain.count("\n") + 1
-        raise Unreadable(f"no TOML: {_AT_LINE.sub('', said)}", line) from None
+        raise UnreadableError(f"no TOML: {_AT_LINE.sub('', said)}", line) from None

@@ -44,7 +44,7 @@ class Pin(NamedTuple):
         return bool(_EXACT.fullmatch(self.version)) and not _OPEN.search(self.version)
 
 
-class Unreadable(ValueError):  # noqa: N818  it is the file that is unreadable
+class UnreadableError(ValueError):
     """A file cannot be understood; `line` counts from 1, None where no line is to blame."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
@@ -185,21 +185,21 @@ def text_of(path: Path, limit_bytes: int = LIMIT_BYTES) -> str:
     """Read the text of a file; `pip freeze > requirements.txt` in PowerShell writes UTF-16.
 
     Raises:
-        Unreadable: it is absurdly large, no text, or holds the marks of a merge conflict.
+        UnreadableError: it is absurdly large, no text, or holds the marks of a merge conflict.
         OSError: it cannot be read.
     """
     if path.stat().st_size > limit_bytes:
-        raise Unreadable(f"larger than {limit_bytes // 1_000_000} MB")
+        raise UnreadableError(f"larger than {limit_bytes // 1_000_000} MB")
     data = path.read_bytes()
     try:
         wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
         text = data.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise Unreadable(f"no {error.encoding} text: {error.reason}", line) from None
+        raise UnreadableError(f"no {error.encoding} text: {error.reason}", line) from None
     is_suspect = "<<<<<<<" in text or ">>>>>>>" in text  # a hundredth of the time of looking at each line
     if is_suspect and (conflict := _CONFLICT.search(text)):
-        raise Unreadable("a merge conflict; resolve it", text.count("\n", 0, conflict.start()) + 1)
+        raise UnreadableError("a merge conflict; resolve it", text.count("\n", 0, conflict.start()) + 1)
     return text
 
 

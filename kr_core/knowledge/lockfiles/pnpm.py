@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kr_core.knowledge.lockfiles.npm import GROUPS
-from kr_core.knowledge.lockfiles.pins import Pin, Unreadable, string, table
+from kr_core.knowledge.lockfiles.pins import Pin, UnreadableError, string, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ def _yaml(block: str, line: int) -> dict[str, Any]:
         at = yamltext.error_line(error) if isinstance(error, yamltext.YAMLError) else None
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
         last = block.rstrip("\n").count("\n") + 1
-        raise Unreadable(f"no YAML: {problem}", line + min(at or 1, last)) from None
+        raise UnreadableError(f"no YAML: {problem}", line + min(at or 1, last)) from None
 
 
 def _dependency(name: str, value: Any, nearness: int, *, development: bool) -> Iterator[Pin]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.knowledge.lockfiles.npm import aliased, dependencies
 from kr_core.knowledge.lockfiles.parsing import parse_json
-from kr_core.knowledge.lockfiles.pins import Pin, Unreadable
+from kr_core.knowledge.lockfiles.pins import Pin, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def read(text: str, view: View) -> Iterator[Pin]:
     """Read what was chosen for the `package.json` of the nearest member, then of the root, then all that is locked."""
     locked = list(entries(text))
     if not locked and text.strip() and "yarn lockfile" not in text and "__metadata" not in text:
-        raise Unreadable("no lock file of yarn", 1)
+        raise UnreadableError("no lock file of yarn", 1)
     chosen = {descriptor: each for each in locked for descriptor in each.descriptors}
     for nearness, folder in enumerate(reversed(view.members), 1):
         for name, wanted, development in _asked(folder, view):
@@ -78,7 +78,7 @@ def _asked(folder: str, view: View) -> list[tuple[str, str, bool]]:
     manifest = view.beside(f"{folder}/package.json")
     try:
         return list(dependencies(parse_json(manifest))) if manifest else []
-    except Unreadable:  # it is told where that file itself is read
+    except UnreadableError:  # it is told where that file itself is read
         return []
 
 

@@ -169,7 +169,7 @@ def test_what_cannot_be_understood_is_refused_with_its_line(tmp_path, name, text
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(lockfiles.Unreadable, match=said) as refused:
+    with pytest.raises(lockfiles.UnreadableError, match=said) as refused:
         lockfiles.read(path)
     assert refused.value.line == line
 
@@ -200,7 +200,7 @@ def test_a_lock_file_full_of_anchors_is_refused(tmp_path):
     (tmp_path / "pnpm-lock.yaml").write_text(
         f"lockfileVersion: '9.0'\nimporters:\n  .:\n    dependencies:\n{bomb}"
     )
-    with pytest.raises(lockfiles.Unreadable, match="anchors"):
+    with pytest.raises(lockfiles.UnreadableError, match="anchors"):
         lockfiles.read(tmp_path / "pnpm-lock.yaml")
 
 
@@ -305,5 +305,5 @@ def test_ten_thousand_packages_are_read_in_a_moment(tmp_path, name):
 def test_a_file_that_is_absurdly_large_is_refused_unread(tmp_path):
     with (tmp_path / "uv.lock").open("wb") as file:
         file.truncate(60_000_000)
-    with pytest.raises(lockfiles.Unreadable, match="larger than 20 MB"):
+    with pytest.raises(lockfiles.UnreadableError, match="larger than 20 MB"):
         lockfiles.read(tmp_path / "uv.lock")

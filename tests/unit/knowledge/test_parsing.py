@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kr_core.knowledge.lockfiles import Unreadable
+from kr_core.knowledge.lockfiles import UnreadableError
 from kr_core.knowledge.lockfiles.parsing import parse_packages, parse_toml
 
 LOCKS = Path(__file__).parent / "locks"
@@ -37,7 +37,7 @@ def no_source(package):
 def outcome(read, text, *, members):
     try:
         return told(read(text), members=members)
-    except Unreadable as error:
+    except UnreadableError as error:
         return str(error), error.line
 
 
@@ -87,7 +87,7 @@ def test_what_was_spoilt_is_read_or_refused_as_tomllib_does(name, at, cut, put):
 def test_a_package_that_is_told_twice_is_refused(spoilt, said):
     """As after a bad merge: no package is passed over in silence."""
     text = f'[[package]]\nname = "a"\nversion = "1"\n{spoilt}[[package]]\nname = "c"\nversion = "2"\n'
-    with pytest.raises(Unreadable, match=said):
+    with pytest.raises(UnreadableError, match=said):
         parse_packages(text, members=False)
 
 
