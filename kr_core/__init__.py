@@ -63,15 +63,34 @@ if TYPE_CHECKING:
     from kr_core.model import new_id as new_id
     from kr_core.model.lessons import Lesson as Lesson
     from kr_core.model.lessons import LessonsResult as LessonsResult
+    from kr_core.model.questions import AgentHandle as AgentHandle
+    from kr_core.model.questions import AgentStatus as AgentStatus
+    from kr_core.model.questions import Answer as Answer
+    from kr_core.model.questions import EscalationRequest as EscalationRequest
+    from kr_core.model.questions import HumanResponse as HumanResponse
+    from kr_core.model.questions import QALogEntry as QALogEntry
+    from kr_core.model.questions import Question as Question
+    from kr_core.model.questions import Reply as Reply
+    from kr_core.model.questions import Verdict as Verdict
+    from kr_core.model.routing import HUMAN as HUMAN
+    from kr_core.model.routing import AgentProfile as AgentProfile
+    from kr_core.model.routing import Route as Route
+    from kr_core.model.routing import RoutingRule as RoutingRule
     from kr_core.net.bodies import json_of as json_of
     from kr_core.net.extraction import main_text as main_text
     from kr_core.pipeline import Pipeline as Pipeline
     from kr_core.pipeline import Research as Research
     from kr_core.pipeline.lessons import Lessons as Lessons
+    from kr_core.protocols import Agent as Agent
     from kr_core.protocols import Cache as Cache
     from kr_core.protocols import Candidates as Candidates
+    from kr_core.protocols import Case as Case
+    from kr_core.protocols import Document as Document
+    from kr_core.protocols import Escalation as Escalation
     from kr_core.protocols import Exchange as Exchange
     from kr_core.protocols import Flaw as Flaw
+    from kr_core.protocols import HumanReply as HumanReply
+    from kr_core.protocols import Job as Job
     from kr_core.protocols import Journal as Journal
     from kr_core.protocols import Kept as Kept
     from kr_core.protocols import Log as Log
@@ -82,10 +101,12 @@ if TYPE_CHECKING:
     from kr_core.protocols import Rebuilt as Rebuilt
     from kr_core.protocols import Renderer as Renderer
     from kr_core.protocols import Repairable as Repairable
+    from kr_core.protocols import Router as Router
     from kr_core.protocols import Scorer as Scorer
     from kr_core.protocols import Source as Source
     from kr_core.protocols import SourceContext as SourceContext
     from kr_core.protocols import Store as Store
+    from kr_core.routing.table import Table as Table
     from kr_core.search.index import FORMAT as _FORMAT
     from kr_core.search.index import PassageIndex as PassageIndex
     from kr_core.search.index import build as _build
@@ -118,6 +139,13 @@ _HOMES: dict[str, dict[str, str]] = {
         "hookimpl": "",
     },
     "kr_core.protocols": {
+        "Agent": "",
+        "Case": "",
+        "Document": "",
+        "Escalation": "",
+        "HumanReply": "",
+        "Job": "",
+        "Router": "",
         "Cache": "",
         "Candidates": "",
         "Exchange": "",
@@ -166,6 +194,19 @@ _HOMES: dict[str, dict[str, str]] = {
         "new_id": "",
     },
     "kr_core.model.lessons": {"Lesson": "", "LessonsResult": ""},
+    "kr_core.model.questions": {
+        "AgentHandle": "",
+        "AgentStatus": "",
+        "Answer": "",
+        "EscalationRequest": "",
+        "HumanResponse": "",
+        "QALogEntry": "",
+        "Question": "",
+        "Reply": "",
+        "Verdict": "",
+    },
+    "kr_core.model.routing": {"HUMAN": "", "AgentProfile": "", "Route": "", "RoutingRule": ""},
+    "kr_core.routing.table": {"Table": ""},
     "kr_core.installed": {"require": ""},
     "kr_core.files": {"locked": "", "make_state_folder": "", "write_atomically": ""},
     "kr_core.text": {"content_words": ""},

@@ -9,6 +9,14 @@
 A source that fails raises none of these to the caller: it becomes a typed outcome.
 """
 
+from __future__ import annotations
+
+TYPE_CHECKING = False  # importing `typing` for this would cost every start; checkers know the name
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SHORT_LIST = 8
+
 
 class KRError(Exception):
     """Something KR cannot go on from.
@@ -64,3 +72,24 @@ class RequestError(KRError):
     def __init__(self, outcome: str, what: str, *, where: str = "", todo: str = "") -> None:
         super().__init__(what, where=where, todo=todo)
         self.outcome = outcome
+
+
+def suggestion(word: str, known: Iterable[str], label: str) -> str:
+    """What a misspelt word may have been: the nearest known one, and all of them where they are few.
+
+    Args:
+        word: what was written.
+        known: what would have been right.
+        label: what stands before the list of them, such as `keys`.
+    """
+    from difflib import get_close_matches
+
+    names = sorted(set(known))
+    if not names:
+        return f"{label}: none"
+    near = get_close_matches(word, names, n=1, cutoff=0.5)  # `max_call` is near `max_calls_per_story`
+    listed = f"{label}: {', '.join(names)}"
+    if not near:
+        return listed
+    question = f"did you mean `{near[0]}`?"
+    return f"{question} ({listed})" if len(names) <= _SHORT_LIST else question

@@ -29,7 +29,19 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from kr_core.protocols import Journal, Log, Project, Renderer, Scorer, Source, Store
+    from kr_core.protocols import (
+        Agent,
+        Escalation,
+        Journal,
+        Log,
+        Project,
+        Renderer,
+        Router,
+        Scorer,
+        Source,
+        Store,
+    )
+    from kr_core.routing.table import Table
 
 __all__ = [
     "CONTRACT_VERSION",
@@ -87,6 +99,8 @@ class Setup(NamedTuple):
     """What a new knowledge base says of its size; the engine sees to it."""
     cache_ttl_days: int = 30
     """What a new knowledge base says of how long an answer is good."""
+    routing: Callable[[], Table] | None = None
+    """The rules in force, which may change while the program runs; None outside a pipeline."""
     parallel: int = 1
     """How many runs work at once (`defaults.parallel`); from 2, who comes first is served first."""
 
@@ -153,6 +167,46 @@ def kr_renderer() -> Provider[Renderer]:
     """
 
 
+# -- questions to agents and people ------------------------------------------------------------------------
+
+
+@hookspec(firstresult=True)
+def kr_router() -> Provider[Router]:
+    """Provide a router (configuration key `routers`; any number, asked in that order).
+
+    When it cannot be built or raises, the next one is asked, then a human.
+
+        @hookimpl
+        def kr_router() -> Provider[Router]:
+            return Provider(lambda settings, setup: Rules(setup.routing))
+    """
+
+
+@hookspec(firstresult=True)
+def kr_agent() -> Provider[Agent]:
+    """Provide a way to a model (configuration key `agents.<name>.plugin`; any number).
+
+    Built when one of its agents is first asked. When it cannot be built, or fails, the agent's fallbacks are asked, then
+    a human.
+
+        @hookimpl
+        def kr_agent() -> Provider[Agent]:
+            return Provider(lambda settings, setup: Service(settings.base_url), ServiceSettings)
+    """
+
+
+@hookspec(firstresult=True)
+def kr_escalation() -> Provider[Escalation]:
+    """Provide a way to a human (configuration key `escalations`; any number, all of them are used).
+
+    When it cannot be built or fails, the others go on; the question waits in the inbox.
+
+        @hookimpl
+        def kr_escalation() -> Provider[Escalation]:
+            return Provider(lambda settings, setup: Chat(settings.url), ChatSettings)
+    """
+
+
 # -- the record ------------------------------------------------------------------------------------------
 
 
@@ -185,6 +239,9 @@ NOUNS: dict[str, str] = {
     "source": "kr_source",
     "scorer": "kr_scorer",
     "renderer": "kr_renderer",
+    "router": "kr_router",
+    "agent": "kr_agent",
+    "escalation": "kr_escalation",
     "journal": "kr_journal",
     "log": "kr_log",
 }

@@ -1,6 +1,6 @@
 """What a component of each kind must offer; the engine, not pluggy, calls these methods.
 
-Async only where there is waiting for the outside (`Source`). Everything else is sync, so that a cache hit
+Async only where there is waiting for the outside (`Source`, `Agent`, `Escalation`). Everything else is sync, so that a cache hit
 starts no event loop.
 """
 
@@ -27,15 +27,24 @@ if TYPE_CHECKING:
         Program,
         Report,
         ResearchQuery,
+        ResearchResult,
         Score,
         ToolResult,
     )
+    from kr_core.model.questions import EscalationRequest, HumanResponse, Question, Reply
+    from kr_core.model.routing import Route
 
 __all__ = [
+    "Agent",
     "Cache",
     "Candidates",
+    "Case",
+    "Document",
+    "Escalation",
     "Exchange",
     "Flaw",
+    "HumanReply",
+    "Job",
     "Journal",
     "Kept",
     "Log",
@@ -46,6 +55,7 @@ __all__ = [
     "Rebuilt",
     "Renderer",
     "Repairable",
+    "Router",
     "Scorer",
     "Source",
     "SourceContext",
@@ -363,6 +373,108 @@ class Renderer(Protocol):
         """The report as text; pure but for reading templates."""
 
 
+class Router(Protocol):
+    """Says where a question goes."""
+
+    def route(self, question: Question) -> Route | None:
+        """The way of a question, or None where this router does not know; pure.
+
+        Raises:
+            ConfigError: the question itself names a target that there is not.
+        """
+
+
+class Job(Protocol):
+    """One prompt for an agent, and all that it needs to carry it to a model."""
+
+    name: str
+    """The agent's name in the roster."""
+    question: Question
+    """What was asked, in plain form; the prompt holds it already."""
+    system: str
+    """Who answers: persona and knowledge."""
+    prompt: str
+    """What is asked, and in which form."""
+    schema: Mapping[str, Any]
+    """The reply's form as a JSON schema: one flat object, every property required, and no others allowed."""
+    model: str | None
+    """The model that is configured; None for the plugin's own."""
+    deadline: float
+    """When the call will be cancelled, in the event loop's time (`loop.time()`)."""
+    emit: Callable[[str, dict[str, Any]], None]
+    """`emit(kind, data)` reports progress; never raises."""
+
+    @property
+    def http(self) -> httpx.AsyncClient:
+        """The shared HTTP client, as `SourceContext.http`; give `timeout=` with a request, since models think for long."""
+
+    async def research(self, question: str, **options: Any) -> ResearchResult:
+        """Answer a question from the sources, as `Pipeline.aresearch` does."""
+
+
+class Agent(Protocol):
+    """Carries a prompt to a model, and the reply back.
+
+    Prompts, the form of replies, their validation, a second try and what follows a failure are the engine's.
+    """
+
+    async def run(self, job: Job) -> Reply:
+        """Run one prompt; cancellation must pass through, with nothing left running.
+
+        Raises:
+            RequestError: there is no reply; its `outcome` says of which kind that is: `timeout`, `limited`, `blocked` (it
+                refused, or must not be asked), `unavailable`, or `bad_answer` (cut off, say).
+        """
+
+
+class Case(NamedTuple):
+    """An escalation as a sink shows it."""
+
+    request: EscalationRequest
+    said: str
+    """The whole case as Markdown, with how to answer."""
+
+
+class HumanReply(NamedTuple):
+    """What a person replied by a sink."""
+
+    escalation_id: str
+    response: HumanResponse
+    external_id: str = ""
+    """What tells this reply from any other of the sink, so that it is applied once; empty where it comes but once."""
+
+
+class Escalation(Protocol):
+    """A way to a human: it shows cases, and brings replies back."""
+
+    async def open(self, case: Case) -> str | None:
+        """Show a case; None where nobody is there to see it, else where it stands (`terminal`, a URL).
+
+        Raises:
+            RequestError: it could not be shown.
+        """
+
+    async def poll(self, cases: Sequence[Case]) -> Sequence[HumanReply]:
+        """The replies there are to open cases; waits only where a person sits before it."""
+
+    async def acknowledge(self, case: Case, said: str) -> None:
+        """Tell the person what was understood, or what had to be refused and why."""
+
+
+class Document(NamedTuple):
+    """Something that changes, and of which the journal keeps the latest version: an escalation, say."""
+
+    kind: str
+    key: str
+    """Unique in its kind."""
+    status: str
+    """What it is listed by."""
+    version: int
+    """1 when it is new, and one more with each change."""
+    data: dict[str, Any]
+    """JSON values."""
+
+
 class Journal(Protocol):
     """Append-only events, step results and budgets: what may not be lost."""
 
@@ -374,6 +486,34 @@ class Journal(Protocol):
 
     def read(self, after: int, limit: int) -> Sequence[tuple[int, Event]]:
         """Up to `limit` events with a number greater than `after`, in order."""
+
+    def entries(
+        self, *, feature: str = "", exchange: str = "", after: int = 0, limit: int = 1000
+    ) -> Sequence[tuple[int, Event]]:
+        """Up to `limit` events of a feature, or of an exchange, with a number greater than `after`, in order.
+
+        An event's feature is the `feature_id` of its data, its exchange the run. With neither: all that have a feature.
+        """
+
+    def verify(self) -> Sequence[Flaw]:
+        """What is wrong with the record: each event is tied by a hash to the one before it. Empty if it is whole."""
+
+    def number(self, kind: str) -> int:
+        """The next number of a kind, from 1; no number is given twice, whoever asks."""
+
+    def document(self, kind: str, key: str) -> Document | None:
+        """The latest version of a document, or None."""
+
+    def documents(self, kind: str, status: str = "", limit: int = 1000) -> Sequence[Document]:
+        """The latest versions of a kind's documents (of one status, if given), oldest document first."""
+
+    def change(self, document: Document, events: Sequence[Event] = ()) -> bool:
+        """Keep a document and append the events, in one transaction; durable on return.
+
+        Returns:
+            False where somebody was first: the version that is kept is not `document.version - 1` (none is 0). Nothing is
+            kept then, neither the document nor the events.
+        """
 
     def cursor(self, log: str) -> int:
         """The number of the last event that this log has confirmed; 0 at first."""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
 from kr_core.config.naming import dotted
 from kr_core.config.schema import LATER, Schema
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
     from kr_core.config.documents import KeyPath
 
-_SHORT_LIST = 8
 _EXPECTED = {
     "int_type": "a whole number",
     "int_parsing": "a whole number",
@@ -33,27 +33,6 @@ _EXPECTED = {
     "string_too_short": "text that is not empty",
     "too_short": "a list that is not empty",
 }
-
-
-def suggestion(word: str, known: Iterable[str], label: str) -> str:
-    """What a misspelt word may have been: the nearest known one, and all of them where they are few.
-
-    Args:
-        word: what was written.
-        known: what would have been right.
-        label: what stands before the list of them, such as `keys`.
-    """
-    from difflib import get_close_matches
-
-    names = sorted(known)
-    if not names:
-        return f"{label}: none"
-    near = get_close_matches(word, names, n=1, cutoff=0.5)  # `max_call` is near `max_calls_per_story`
-    listed = f"{label}: {', '.join(names)}"
-    if not near:
-        return listed
-    question = f"did you mean `{near[0]}`?"
-    return f"{question} ({listed})" if len(names) <= _SHORT_LIST else question
 
 
 def config_error(
@@ -120,15 +99,34 @@ def _value(value: Any) -> str:
 
 def keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
     """The keys that a model has at a path below it; none where it holds no model."""
-    here: type[BaseModel] | None = model
+    here: Any = model
     for part in path:
-        field = None if here is None else here.model_fields.get(str(part))
-        here = None if field is None else _model_in(field.annotation)
-    return [] if here is None else [field.alias or name for name, field in here.model_fields.items()]
+        inner = _model_in(here)
+        if inner is not None:
+            field = inner.model_fields.get(str(part))
+            here = None if field is None else field.annotation
+        else:  # a list or a mapping: any of what it holds
+            here = next((held for held in _within(here) if get_args(held) or _is_model(held)), None)
+    inner = _model_in(here)
+    return [] if inner is None else [field.alias or name for name, field in inner.model_fields.items()]
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    for candidate in (annotation, *get_args(annotation)):
-        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-            return candidate
-    return None
+    """The model that an annotation means, alone or beside None; not one that a container holds."""
+    options = (annotation, *(get_args(annotation) if _is_union(annotation) else ()))
+    return next((option for option in options if _is_model(option)), None)
+
+
+def _within(annotation: Any) -> list[Any]:
+    """What the container of an annotation holds, innermost of its unions and remarks first."""
+    if _is_union(annotation):
+        return [held for option in get_args(annotation) for held in _within(option)]
+    return list(get_args(annotation))
+
+
+def _is_union(annotation: Any) -> bool:
+    return get_origin(annotation) in {Union, UnionType, Annotated}
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from kr_core.config.documents import Document, KeyPath
     from kr_core.model import Egress
+    from kr_core.routing.table import Table
 
 __all__ = ["Config", "given", "load"]
 
@@ -55,6 +57,13 @@ class Config:
     """Whether the file is BMAD's own, which has other readers and may name what KR does not have."""
     passed_over: tuple[KeyPath, ...] = ()
     """Keys of BMAD's file whose values KR does not know; their defaults hold."""
+
+    @cached_property
+    def routing(self) -> Table:
+        """The rules in force, over the roster."""
+        from kr_core.config.routing import table  # which a cache hit does without
+
+        return table(self.settings, self.origin)
 
     @property
     def state_folder(self) -> Path:
@@ -120,7 +129,7 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
         document = documents.read(found.file, documents.shown(found.file, working_folder))
         values = _with_root(document.values, str(found.root))
     settings, passed_over = _checked(values, found, document)
-    return Config(
+    config = Config(
         root=found.root,
         file=found.file,
         settings=settings,
@@ -131,6 +140,8 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
         bmad=found.bmad,
         passed_over=passed_over,
     )
+    _check_routing(config)
+    return config
 
 
 def given(values: Mapping[str, Any], working_folder: Path, environ: Mapping[str, str] = os.environ) -> Config:
@@ -149,7 +160,7 @@ def given(values: Mapping[str, Any], working_folder: Path, environ: Mapping[str,
         settings = Schema.model_validate(_with_root(copy.deepcopy(dict(values)), str(root)))
     except ValidationError as error:
         raise config_error(error, Schema, _given_at) from None
-    return Config(
+    config = Config(
         root=root,
         file=None,
         settings=settings,
@@ -158,6 +169,14 @@ def given(values: Mapping[str, Any], working_folder: Path, environ: Mapping[str,
         environ=environ,
         by_program=True,
     )
+    _check_routing(config)
+    return config
+
+
+def _check_routing(config: Config) -> None:
+    """Refuse a roster or rules that are wrong, also where nothing is asked; what nobody wrote is right."""
+    if not config.settings.model_fields_set.isdisjoint({"agents", "roles", "routing"}):
+        assert config.routing is not None, "it is made here, or says what is wrong"
 
 
 def _given_at(key: KeyPath) -> str:

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_CHAIN",
+    "DEFAULT_ESCALATIONS",
     "DEFAULT_LOGS",
+    "DEFAULT_ROUTERS",
+    "LISTED",
     "MCP_SOURCES",
     "SINGLE",
     "Named",
@@ -23,6 +26,14 @@ __all__ = [
 SINGLE = {"store": "files", "journal": "sqlite", "scorer": "evidence", "renderer": "markdown"}
 """The kinds of which there is exactly one, with its name where none is configured."""
 DEFAULT_LOGS = ("jsonl",)
+DEFAULT_ROUTERS = ("rules",)
+DEFAULT_ESCALATIONS = ("stdout",)
+LISTED = {
+    "routers": ("router", DEFAULT_ROUTERS),
+    "escalations": ("escalation", DEFAULT_ESCALATIONS),
+    "logs": ("log", DEFAULT_LOGS),
+}
+"""The keys that list any number of a kind: which kind, and the names where none are configured."""
 DEFAULT_CHAIN = ("installed_docs", "context7", "deepwiki", "web_search")
 """The sources asked where none are configured, as far as they are installed."""
 MCP_SOURCES = frozenset({"context7", "deepwiki", "mcp"})
@@ -50,8 +61,13 @@ def named_in(values: Mapping[str, Any]) -> list[Named]:
         TypeError: a key holds something else than a name, or than a list of names.
     """
     found = [Named(noun, _name(_or(values.get(noun), name)), (noun,)) for noun, name in SINGLE.items()]
-    logs = _names(_or(values.get("logs"), DEFAULT_LOGS))
-    found += [Named("log", name, ("logs", number)) for number, name in enumerate(logs)]
+    for key, (noun, default) in LISTED.items():
+        names = _names(_or(values.get(key), default))
+        found += [Named(noun, name, (key, number)) for number, name in enumerate(names)]
+    for agent, entry in _mapping(values.get("agents")).items():
+        plugin = _mapping(entry).get("plugin")
+        if plugin is not None:
+            found.append(Named("agent", _name(plugin), ("agents", agent, "plugin")))
     sources = _mapping(values.get("knowledge_research")).get("sources")
     below = ("knowledge_research", "sources")
     if sources is None:

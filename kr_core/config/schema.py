@@ -10,33 +10,32 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
 
-from kr_core.config.naming import DEFAULT_LOGS, SINGLE
+from kr_core.config.naming import DEFAULT_ESCALATIONS, DEFAULT_LOGS, DEFAULT_ROUTERS, SINGLE
 from kr_core.model import Egress, Tier
+from kr_core.model.base import Score100, Whole
+from kr_core.model.routing import RoutingRule
 
 __all__ = [
     "LATER",
     "NO_EFFECT",
+    "AgentEntry",
     "AgentTimeouts",
     "Defaults",
     "KnowledgeResearch",
     "PluginEntry",
+    "RoleEntry",
     "RoleMapping",
+    "Routing",
     "Schema",
 ]
 
 LATER = frozenset(
     {
-        "agents",
         "audit",
         "calibration",
         "embedder",
         "escalation",
-        "escalations",
-        "roles",
-        "routers",
-        "routing",
         "runtime",
     }
 )
@@ -48,13 +47,6 @@ NO_EFFECT = (
     "role_mapping.knowledge_researcher_persona",
 )
 """Keys that are read, since the seeds' configurations have them, and do nothing in this version yet."""
-
-
-def _not_a_switch(value: Any) -> Any:
-    # pydantic reads true as 1; `max_entries: yes` is a mistake, not one entry
-    if isinstance(value, bool):
-        raise PydanticCustomError("int_type", "must be a whole number")
-    return value
 
 
 def _nothing(value: Any) -> Any:
@@ -88,10 +80,8 @@ def _as_list(value: Any) -> Any:
 
 _CENTURY = 36_500  # days; beyond it date arithmetic would overflow, and nobody means it
 
-Whole = Annotated[int, BeforeValidator(_not_a_switch)]
 Count = Annotated[Whole, Field(ge=1)]
 Days = Annotated[Whole, Field(ge=1, le=_CENTURY)]
-Score100 = Annotated[Whole, Field(ge=0, le=100)]
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], AfterValidator(_distinct)]
 
@@ -202,6 +192,49 @@ class Defaults(_Section):
     """Questions in flight in one process, as with `--batch`."""
 
 
+class AgentEntry(_Section):
+    """`agents.<name>`: an agent of the roster; what is not set of one of the usual roster stays as it is there."""
+
+    plugin: Name | None = None
+    """The plugin, or instance of one, that carries its prompts to a model. Not set: `claude_cli`."""
+    role: Name | None = None
+    """What it is asked as: `architect`, `product`, ... Rules and askers may name the role in place of the agent."""
+    model: Name | None = None
+    """The model it runs on. Not set: its role's, or the plugin's own."""
+    timeout_seconds: Annotated[Whole, Field(ge=1, le=86_400)] | None = None
+    """How long it may take. Not set: its role's, or 120."""
+    fallback: Names = ()
+    """The agents that are asked in turn where it fails, before a human is."""
+    threshold: Score100 | None = None
+    """What its answers need to be accepted. Not set: `routing.default_threshold`. A topic's own wins over it."""
+    persona: Name | None = None
+    """A file, or the name of a BMAD agent, that says who it is. Not set: the template of its role."""
+    knowledge: Annotated[str, AfterValidator(_path)] | None = None
+    """A folder of texts that it knows by heart; relative to the project root."""
+
+
+class RoleEntry(_Section):
+    """`roles.<role>`: what holds for all agents of a role that do not say otherwise."""
+
+    model: Name | None = None
+    """The model they run on."""
+    timeout_seconds: Annotated[Whole, Field(ge=1, le=86_400)] | None = None
+    """How long they may take."""
+
+
+class Routing(_Section):
+    """`routing`: which agent answers which questions, and how sure it must be."""
+
+    default_threshold: Score100 = 80
+    """The confidence that an answer needs to be accepted, where neither the topic nor the agent says; 100 puts every
+    answer to a human.
+    """
+    rules: tuple[RoutingRule, ...] | None = None
+    """Read from the top: for each of `agent`, `threshold` and `always_escalate`, the first rule for the topic that has it
+    holds; those with `override` come before all others. Not set: technical topics go to duc, product topics to veuve.
+    """
+
+
 class PluginEntry(_Section):
     """`plugins.<name>`: which plugin it is, and the plugin's own settings as further keys."""
 
@@ -237,8 +270,17 @@ class Schema(_Section):
     """The plugin that says how sure an answer is."""
     renderer: Name = SINGLE["renderer"]
     """The plugin that turns a report into text."""
+    routers: Names = DEFAULT_ROUTERS
+    """The plugins that say where a question goes, asked in this order."""
+    escalations: Names = DEFAULT_ESCALATIONS
+    """The plugins that put an answer to a human; all of them do."""
     logs: Names = DEFAULT_LOGS
     """The plugins that receive every event."""
+    agents: Annotated[dict[str, AgentEntry], BeforeValidator(_empty_is_no_settings)] = {}
+    """The roster, beside the usual one: duc, veuve, marie, dede, gustave and degaulle."""
+    roles: Annotated[dict[str, RoleEntry], BeforeValidator(_empty_is_no_settings)] = {}
+    """What holds for all agents of a role."""
+    routing: Routing = Routing()
     plugins: Annotated[dict[str, PluginEntry], BeforeValidator(_empty_is_no_settings), Field(repr=False)] = {}
     """Each plugin's own settings as written; its own model checks them when it is built.
 

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from kr_core import hookspecs
 from kr_core.config import trust
 from kr_core.config.environment import resolve_env
-from kr_core.config.faults import config_error, suggestion
-from kr_core.config.naming import SINGLE, named_in
-from kr_core.errors import ConfigError
+from kr_core.config.faults import config_error
+from kr_core.config.naming import LISTED, SINGLE, named_in
+from kr_core.errors import ConfigError, suggestion
 from kr_core.hookspecs import NOUNS, Provider, Settings
 from kr_core.installed import installed
 from kr_core.registry import contract
@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from kr_core.errors import PluginError
     from kr_core.hookspecs import Setup
     from kr_core.installed import InstalledPlugin
-    from kr_core.protocols import Journal, Log, Renderer, Scorer, Source, Store
+    from kr_core.protocols import (
+        Agent,
+        Escalation,
+        Journal,
+        Log,
+        Renderer,
+        Router,
+        Scorer,
+        Source,
+        Store,
+    )
 
 
 class Registry:
@@ -80,7 +90,9 @@ class Registry:
 
     def named(self) -> list[Named]:
         """The plugins and instances that the configuration names, with the keys that do."""
-        return named_in(self._config.settings.model_dump(include={*SINGLE, "logs", "knowledge_research"}))
+        return named_in(
+            self._config.settings.model_dump(include={*SINGLE, *LISTED, "agents", "knowledge_research"})
+        )
 
     def check_names(self) -> None:
         """Check every plugin name that the configuration file has, importing none.
@@ -107,6 +119,12 @@ class Registry:
     def build(self, noun: Literal["journal"], name: str) -> Journal: ...
     @overload
     def build(self, noun: Literal["log"], name: str) -> Log: ...
+    @overload
+    def build(self, noun: Literal["router"], name: str) -> Router: ...
+    @overload
+    def build(self, noun: Literal["agent"], name: str) -> Agent: ...
+    @overload
+    def build(self, noun: Literal["escalation"], name: str) -> Escalation: ...
     def build(self, noun: str, name: str) -> Any:
         """The component of a kind that a name stands for; the same one each time.
 

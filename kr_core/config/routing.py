@@ -1,0 +1,93 @@
+"""The roster and the rules that a configuration comes to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kr_core.errors import ConfigError, suggestion
+from kr_core.model.routing import HUMAN, AgentProfile
+from kr_core.routing.defaults import DEFAULT_PLUGIN, ROSTER, RULES
+from kr_core.routing.table import PlacedRule, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kr_core.config.documents import KeyPath
+    from kr_core.config.schema import Schema
+    from kr_core.model.routing import RoutingRule
+
+__all__ = ["changed", "roster", "table"]
+
+
+def roster(settings: Schema, origin: Callable[[KeyPath], str]) -> dict[str, AgentProfile]:
+    """The agents by name: the usual ones, with what the configuration says of them, and then its own.
+
+    Raises:
+        ConfigError: an agent has no role, a name that means something else, or a fallback that is nobody.
+    """
+    names = [*ROSTER, *(name for name in settings.agents if name not in ROSTER)]
+    agents = {name: _profile(name, settings, origin) for name in names}
+    roles = {agent.role for agent in agents.values()}
+    for name in settings.agents:
+        if name == HUMAN or name in roles:
+            raise ConfigError(
+                f"an agent cannot be called `{name}`, which is {'a person' if name == HUMAN else 'a role'}",
+                where=origin(("agents", name)),
+                todo="give it another name",
+            )
+        for number, other in enumerate(agents[name].fallback):
+            if other not in agents or other == name:
+                what = "itself" if other == name else f"`{other}`, which is no agent"
+                raise ConfigError(
+                    f"`agents.{name}.fallback` names {what}",
+                    where=origin(("agents", name, "fallback", number)),
+                    todo=suggestion(other, [one for one in agents if one != name], "agents"),
+                )
+    for role in settings.roles:
+        if role not in roles:
+            raise ConfigError(
+                f"no agent has the role `{role}`",
+                where=origin(("roles", role)),
+                todo=suggestion(role, roles, "roles"),
+            )
+    return agents
+
+
+def _profile(name: str, settings: Schema, origin: Callable[[KeyPath], str]) -> AgentProfile:
+    usual = ROSTER.get(name)
+    entry = settings.agents.get(name)
+    given = {} if entry is None else entry.model_dump(exclude_none=True, exclude_unset=True)
+    role = given.get("role", usual.role if usual else None)
+    if role is None:
+        raise ConfigError(
+            f"`agents.{name}` has no role", where=origin(("agents", name)), todo="add `role: ...`"
+        )
+    of_role = settings.roles.get(role)
+    inherited = {} if of_role is None else of_role.model_dump(exclude_none=True)
+    return AgentProfile.model_validate(
+        {"plugin": DEFAULT_PLUGIN, **inherited, **given, "name": name, "role": role}
+    )
+
+
+def table(settings: Schema, origin: Callable[[KeyPath], str]) -> Table:
+    """The rules in force.
+
+    Raises:
+        ConfigError: roster or rules are wrong; with file and line.
+    """
+    rules = settings.routing.rules
+    if rules is None:
+        placed = [PlacedRule(rule, "default rules") for rule in RULES]
+    else:
+        placed = [PlacedRule(rule, origin(("routing", "rules", number))) for number, rule in enumerate(rules)]
+    return Table(placed, roster(settings, origin), settings.routing.default_threshold)
+
+
+def changed(before: Table, rules: Sequence[RoutingRule]) -> Table:
+    """The same roster under other rules, which a program gives at run time.
+
+    Raises:
+        ConfigError: a rule is wrong; it is named by its number, from 1.
+    """
+    placed = [PlacedRule(rule, f"rule {number}") for number, rule in enumerate(rules, 1)]
+    return Table(placed, before.agents, before.default_threshold)

@@ -1,0 +1,203 @@
+"""Questions to agents and people, their answers, and what was decided about them.
+
+The names of the types and of `HumanResponse`'s actions are those that other programs depend on.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from kr_core.model.base import Score100, Value, Whole
+from kr_core.model.events import new_id
+from kr_core.model.routing import HUMAN, Route
+
+__all__ = [
+    "AgentHandle",
+    "AgentState",
+    "AgentStatus",
+    "Answer",
+    "EscalationRequest",
+    "HumanResponse",
+    "QALogEntry",
+    "Question",
+    "Reply",
+    "Verdict",
+    "read_confidence",
+]
+
+GENERAL = "general"
+"""The feature of a question that names none."""
+
+
+class Question(Value):
+    """A structured question of the asker: a project manager's agent, or a person.
+
+    `suggested_target` is a role, an agent or `human`. `choices` are answers to choose from. `depends_on` are ids of
+    questions whose answers join the context.
+    """
+
+    id: str = Field(default_factory=new_id, min_length=1)
+    feature_id: str = Field(default=GENERAL, min_length=1)
+    topic: str = ""
+    text: str = Field(min_length=1)
+    suggested_target: str | None = None
+    context: str = ""
+    choices: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
+
+
+def read_confidence(value: Any) -> tuple[int, str]:
+    """A confidence as an agent wrote it, 0 to 100, and a note where it could not be read and so counts as 0.
+
+    Only a number of JSON can be read; nothing is guessed. `0.85` may be 85 % or less than 1, so it is not read; `85.5` is
+    85, which is below every whole threshold that it is below.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        if value is None:
+            return 0, "the answer has no confidence, which counts as 0"
+        said = repr(value)
+        return 0, f"the confidence {said[:40]} is no number from 0 to 100, which counts as 0"
+    if not math.isfinite(value) or not 0 <= value <= 100:
+        return 0, f"the confidence {value} is not between 0 and 100, which counts as 0"
+    if isinstance(value, float) and 0 < value <= 1:
+        return 0, f"the confidence {value} may be a share or a percentage, which counts as 0"
+    return int(value), ""
+
+
+class Answer(Value):
+    """An answer to a question.
+
+    `confidence` is 0 to 100; one that cannot be read is 0, with a note. `raw_confidence` is the agent's own, before
+    calibration. `validated_by` is `human` once a person has confirmed or given it. `seconds` is how long it took.
+    """
+
+    question_id: str
+    content: str
+    rationale: str = ""
+    confidence: Score100 = 0
+    raw_confidence: Score100 = 0
+    uncertainty_reasons: tuple[str, ...] = ()
+    agent: str = ""
+    model: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    seconds: float | None = None
+    time: dt.datetime = Field(default_factory=lambda: dt.datetime.now(dt.UTC))
+    validated_by: Literal["human"] | None = None
+    notes: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _readable(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        confidence, note = read_confidence(values.get("confidence"))
+        values = {**values, "confidence": confidence}
+        values.setdefault("raw_confidence", confidence)
+        if note:
+            values["notes"] = (*(values.get("notes") or ()), note)
+        return values
+
+
+class Verdict(Value):
+    """What the gate says of an answer."""
+
+    accepted: bool
+    confidence: Score100
+    threshold: Score100
+    reason: str
+
+
+class EscalationRequest(Value):
+    """A question put to a human, with all that is needed to decide.
+
+    `id` is short (`E7`); `revision` grows with each tentative answer, so that a late reply to an older one is known.
+    `answer` is None where the question went straight to a human. `alternatives` are answers of several agents that
+    do not agree.
+    """
+
+    id: str
+    revision: Annotated[Whole, Field(ge=1)] = 1
+    exchange_id: str
+    question: Question
+    answer: Answer | None = None
+    alternatives: tuple[Answer, ...] = ()
+    agent: str | None = None
+    threshold: Score100 = 0
+    reason: str
+    notes: tuple[str, ...] = ()
+    opened: dt.datetime = Field(default_factory=lambda: dt.datetime.now(dt.UTC))
+
+
+class HumanResponse(Value):
+    """What a human replied to an escalation.
+
+    `content` is the corrected answer, the added context, the choice or the final answer of a chat. `revision` is that of
+    the tentative answer it is about; None for the latest.
+    """
+
+    action: Literal["confirm", "correct", "add_context", "choose", "chat"]
+    content: str = ""
+    by: str = HUMAN
+    revision: int | None = None
+
+
+class QALogEntry(Value):
+    """One immutable entry of the log.
+
+    `exchange_id` is the exchange it belongs to, `parent_id` the one that this exchange follows. `hash` and the one of the
+    entry before it (`previous`) show a missing or altered entry.
+    """
+
+    number: int
+    id: str
+    time: dt.datetime
+    kind: str
+    exchange_id: str
+    parent_id: str | None = None
+    feature_id: str
+    question_id: str
+    data: dict[str, Any]
+
+
+class Reply(Value):
+    """What came back from the model behind an agent.
+
+    `text` is what it wrote; `data` the structured reply where the service hands one over by itself.
+    """
+
+    text: str = ""
+    data: dict[str, Any] | None = None
+    model: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+class AgentHandle(Value):
+    """A question under way: what `get_agent_status` is asked with. `agent` is None where a human answers."""
+
+    exchange_id: str
+    question_id: str
+    agent: str | None
+    route: Route
+
+
+AgentState = Literal["queued", "running", "succeeded", "failed", "timed_out", "waiting_for_human"]
+
+
+class AgentStatus(Value):
+    """How far an agent is; `answer` once it has succeeded, `error` where it failed."""
+
+    state: AgentState
+    agent: str | None
+    started: dt.datetime | None = None
+    finished: dt.datetime | None = None
+    answer: Answer | None = None
+    error: str = ""

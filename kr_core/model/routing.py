@@ -1,0 +1,65 @@
+"""Rules, the roster, and the way of a question."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from kr_core.model.base import Score100, Value, Whole
+
+__all__ = ["HUMAN", "AgentProfile", "Route", "RoutingRule"]
+
+HUMAN = "human"
+"""The target that is nobody's agent."""
+
+
+class RoutingRule(Value):
+    """What holds for the questions of some topics.
+
+    `topic` is one topic, a pattern (`*-auth`), or one with all below it (`security/*`). `agent` is an agent, a role or
+    `human`. A rule with `override` wins over the suggested target. `always_escalate` puts every answer to a human.
+    `examples` are questions of this topic, from which a topic is proposed where none was given.
+    """
+
+    topic: str = Field(min_length=1)
+    agent: str | None = Field(default=None, min_length=1)
+    threshold: Score100 | None = None
+    override: bool = False
+    always_escalate: bool = False
+    examples: tuple[str, ...] = ()
+
+
+class AgentProfile(Value):
+    """An agent of the roster as it is configured, with what its role says filled in.
+
+    `plugin` carries its prompts; `knowledge` is a folder that it knows by heart.
+    """
+
+    name: str
+    plugin: str
+    role: str
+    model: str | None = None
+    timeout_seconds: Annotated[Whole, Field(ge=1)] = 120
+    fallback: tuple[str, ...] = ()
+    threshold: Score100 | None = None
+    persona: str | None = None
+    knowledge: str | None = None
+
+
+class Route(Value):
+    """Where a question goes, and why.
+
+    `target` is what decided named: a role, an agent or `human`; `agent` is None where a human answers. `rule` is the
+    pattern of the rule that decided, `where` its file and line. `proposed_topic` decides nothing.
+    """
+
+    target: str
+    agent: str | None = None
+    rule: str | None = None
+    where: str = ""
+    reason: str
+    threshold: Score100
+    threshold_reason: str = ""
+    always_escalate: bool = False
+    proposed_topic: str | None = None
