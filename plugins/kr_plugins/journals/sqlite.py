@@ -2,13 +2,16 @@
 
 WAL with `synchronous=FULL`: what was reported as kept survives a killed process and a power failure
 (https://www.sqlite.org/pragma.html#pragma_synchronous). A torn tail of the write-ahead log is dropped by SQLite
-itself when the file is next opened. One thread writes all events of a process, and commits whatever has queued up
-while the commit before it was running: many events share one disk sync, and none waits for company.
+itself when the file is next opened. One thread writes all events of a process, in groups that share one disk sync. A
+group that somebody waits for is committed at once; one that nobody waits for yet is left open for some milliseconds, so
+that the thread does not take turns with the one that appends, event by event.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import queue
 import sqlite3
 import threading
@@ -17,12 +20,13 @@ from collections import deque
 from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from kr_core import Event, Provider, StorageError, hookimpl, make_state_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from kr_core import Journal
@@ -50,12 +54,16 @@ CREATE TABLE grants (
 CREATE INDEX grants_by_story ON grants (session, story);
 CREATE TABLE cursors (log TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 """
-_APPEND = "INSERT INTO events (id, time, run, kind, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+_APPEND = "INSERT INTO events (id, time, run, kind, data) VALUES {} ON CONFLICT (id) DO NOTHING"
 _BUSY_SECONDS = 30.0
 _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 """Made once: `json.dumps` would make one for each event."""
 _GROUP = 1000
-"""Appends in one transaction, at most; bounds how long other processes wait for their turn."""
+"""Events in one transaction, but for those of the last append; bounds how long other processes wait for their turn."""
+_OPEN_SECONDS = 0.01
+"""How long a group that nobody waits for is open to more events."""
+_AT_ONCE = 100
+"""Rows in one statement: Python's lock is let go and fought for again at each."""
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 _MOVE_ASIDE = "move it aside together with its -wal and -shm files; KR then starts a new one"
@@ -69,9 +77,35 @@ def kr_journal() -> Provider[Journal]:
     return Provider(lambda _, setup: SQLite(setup.state_folder))
 
 
-class _Append(NamedTuple):
-    rows: list[_Row]
-    done: Future[None]
+class _Durable(Future[None]):
+    """Resolves when a group of events is durable; who waits for it, or wants to be told, has the group committed at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hurry = threading.Event()
+        self.set_running_or_notify_cancel()
+
+    def result(self, timeout: float | None = None) -> None:
+        self.hurry.set()
+        super().result(timeout)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        self.hurry.set()
+        return super().exception(timeout)
+
+    def add_done_callback(self, fn: Callable[[Future[None]], object]) -> None:
+        self.hurry.set()
+        super().add_done_callback(fn)
+
+
+class _Group:
+    """Events that become durable together."""
+
+    __slots__ = ("done", "rows")
+
+    def __init__(self) -> None:
+        self.rows: list[_Row] = []
+        self.done = _Durable()
 
 
 class SQLite:
@@ -87,7 +121,9 @@ class SQLite:
     def __init__(self, folder: Path) -> None:
         self._file = folder / "journal.sqlite"
         self._idle: deque[sqlite3.Connection] = deque()
-        self._queue: queue.SimpleQueue[_Append | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Group | None] = queue.SimpleQueue()
+        self._open: _Group | None = None
+        self._newest: _Durable | None = None
         self._lock = threading.Lock()
         self._writer: threading.Thread | None = None
         self._closed = False
@@ -104,50 +140,61 @@ class SQLite:
     def append(self, events: Sequence[Event]) -> Future[None]:
         """Queue events; an id that the journal already has is not added again.
 
-        The future cannot be cancelled: an event that was queued is kept, also if nobody waits for it.
+        The future cannot be cancelled: an event that was queued is kept, also if nobody waits for it. Appends that are
+        committed together have one future.
         """
-        done: Future[None] = Future()
-        done.set_running_or_notify_cancel()
         try:
             rows = [_row(event) for event in events]
         except StorageError as error:
-            done.set_exception(error)
-            return done
+            return _ended(error)
+        if not rows:
+            return _ended()
         with self._lock:  # nothing may be queued behind the end that `close` queues
             if self._closed:
-                done.set_exception(StorageError("the journal is closed", where=str(self._file)))
-            elif not rows:
-                done.set_result(None)
-            else:
-                self._queue.put(_Append(rows, done))
+                return _ended(StorageError("the journal is closed", where=str(self._file)))
+            group = self._open
+            if group is None:
+                group = self._open = _Group()
+                self._newest = group.done
+                self._queue.put(group)
                 if self._writer is None:
-                    self._writer = threading.Thread(target=self._write, name="kr-journal", daemon=True)
-                    self._writer.start()
-        return done
+                    self._start_writer()
+            group.rows += rows
+            if len(group.rows) >= _GROUP:
+                self._open = None
+                group.done.hurry.set()
+        return group.done
+
+    def _start_writer(self) -> None:
+        self._writer = threading.Thread(target=self._write, name="kr-journal", daemon=True)
+        self._writer.start()
+        atexit.register(self._wait_at_exit, os.getpid())
+
+    def _wait_at_exit(self, process: int) -> None:
+        """What nobody waits for is kept also where nobody closes; a forked child has no writer to wait for."""
+        if self._newest is not None and os.getpid() == process:
+            self._newest.exception()
 
     def _write(self) -> None:
-        """Commit what is queued, group by group, until the end is queued."""
-        at_end = False
-        while not at_end:
-            group = [self._queue.get()]
-            while len(group) < _GROUP and not self._queue.empty():  # the only reader is this thread
-                group.append(self._queue.get())
-            at_end = group[-1] is None
-            self._commit([item for item in group if item is not None])
+        """Commit group by group, until the end is queued."""
+        while (group := self._queue.get()) is not None:
+            group.done.hurry.wait(_OPEN_SECONDS)
+            with self._lock:
+                if self._open is group:
+                    self._open = None
+            self._commit(group)
 
-    def _commit(self, group: list[_Append]) -> None:
-        failure: Exception | None = None
+    def _commit(self, group: _Group) -> None:
         try:
             with self._transaction() as connection:
-                for item in group:
-                    connection.executemany(_APPEND, item.rows)
+                for first in range(0, len(group.rows), _AT_ONCE):
+                    rows = group.rows[first : first + _AT_ONCE]
+                    values = ", ".join(["(?, ?, ?, ?, ?)"] * len(rows))
+                    connection.execute(_APPEND.format(values), list(chain.from_iterable(rows)))
         except Exception as error:  # whatever it is, those who wait must hear of it
-            failure = error
-        for item in group:
-            if failure is None:
-                item.done.set_result(None)
-            else:
-                item.done.set_exception(failure)
+            group.done.set_exception(error)
+        else:
+            group.done.set_result(None)
 
     def read(self, after: int, limit: int) -> Sequence[tuple[int, Event]]:
         """Up to `limit` events with a number greater than `after`, in order.
@@ -235,8 +282,11 @@ class SQLite:
             if not self._closed:
                 self._closed = True
                 self._queue.put(None)
+                if self._open is not None:
+                    self._open.done.hurry.set()
         if self._writer is not None:
             self._writer.join()
+            atexit.unregister(self._wait_at_exit)
         while self._idle:
             self._idle.pop().close()
 
@@ -353,6 +403,12 @@ def _make_folder(folder: Path) -> None:
             where=str(folder),
             todo="make the project's folder writable",
         ) from error
+
+
+def _ended(error: StorageError | None = None) -> Future[None]:
+    future: Future[None] = Future()
+    future.set_exception(error) if error else future.set_result(None)
+    return future
 
 
 def _spent(connection: sqlite3.Connection, session_id: str, story_key: str) -> int:

@@ -1,7 +1,10 @@
 """The journal in SQLite."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import wait
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import chain
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 from kr_core.errors import StorageError
 from kr_core.hookspecs import Settings
 from kr_core.model import Event
+from kr_plugins.journals import sqlite
 from kr_plugins.journals.sqlite import SCHEMA_VERSION, SQLite, kr_journal
 
 JSON = st.recursive(
@@ -235,6 +239,51 @@ class TestEvents:
         assert not future.cancel()
         future.result()
         assert len(journal.read(0, 10)) == 1
+
+    @pytest.mark.req("G2")
+    def test_what_nobody_waits_for_is_kept_too(self, journal):
+        """An event is durable some milliseconds later, though nobody asked for its future."""
+        for n in range(3):
+            journal.append([event(data={"n": n})])
+        until = time.monotonic() + 30
+        while len(kept := journal.read(0, 10)) < 3 and time.monotonic() < until:
+            time.sleep(0.001)
+        assert [found.data["n"] for _, found in kept] == [0, 1, 2]
+
+    @pytest.mark.req("G2")
+    @pytest.mark.parametrize("ask", ["result", "exception", "add_done_callback"])
+    def test_who_waits_has_it_committed_at_once(self, journal, ask, monkeypatch):
+        """The time for which a group is open ends when somebody wants to know."""
+        monkeypatch.setattr(sqlite, "_OPEN_SECONDS", 3600.0)
+        future = journal.append([event()])
+        if ask == "add_done_callback":
+            told = threading.Event()
+            future.add_done_callback(lambda _: told.set())
+            assert told.wait(30)
+        else:
+            assert getattr(future, ask)(30) is None
+        assert len(journal.read(0, 10)) == 1
+
+    @pytest.mark.req("G2")
+    def test_more_than_a_group(self, journal):
+        """However many are appended before anybody waits, all are kept, in their order."""
+        futures = [journal.append([event(data={"n": n})]) for n in range(2500)]
+        futures[-1].result()
+        assert all(future.done() for future in futures)
+        assert [found.data["n"] for _, found in journal.read(0, 3000)] == list(range(2500))
+
+    @pytest.mark.req("G2")
+    def test_a_program_that_closes_nothing(self, folder):
+        """What was appended is kept when the program comes to its end, waited for or not."""
+        program = (
+            "import sys, pathlib; from kr_core import Event; from kr_plugins.journals.sqlite import SQLite\n"
+            "journal = SQLite(pathlib.Path(sys.argv[1]))\n"
+            "for n in range(50): journal.append([Event('report.kept', 'r1', {'n': n})])\n"
+        )
+        subprocess.run([sys.executable, "-c", program, str(folder)], check=True)
+        again = SQLite(folder)
+        assert [found.data["n"] for _, found in again.read(0, 100)] == list(range(50))
+        again.close()
 
     @pytest.mark.req("G2", "K8")
     def test_threads(self, journal):
