@@ -69,6 +69,7 @@ class Memory:
         # One thread, since a connection of SQLite belongs to the thread that opened it; nobody waits for its end.
         self._work: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
 
     async def get(self, key: str) -> Any:
         """The value kept under a key; None if there is none, or its time is over."""
@@ -88,9 +89,7 @@ class Memory:
         """Do it in the memory's own thread; None where that takes too long, and from then on at once."""
         if self.failure:
             return None
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="kr-memory", daemon=True)
-            self._thread.start()
+        self._begin()
         done: Future[Result | None] = Future()
         self._work.put((lambda: self._tried(work), done))
         waiting = asyncio.wrap_future(done)
@@ -99,6 +98,13 @@ class Memory:
             return waiting.result()
         self.failure = "it is locked by another process"
         return None
+
+    def _begin(self) -> None:
+        """Start the thread, if nobody has: of two, one would be left at the end."""
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="kr-memory", daemon=True)
+                self._thread.start()
 
     def _serve(self) -> None:
         while (item := self._work.get()) is not None:

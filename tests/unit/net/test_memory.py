@@ -6,6 +6,8 @@ import pickle
 import sqlite3
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import diskcache
 import pytest
@@ -115,6 +117,31 @@ memory.close()
 """
     subprocess.run([sys.executable, "-c", program, str(memory._folder)], check=True)
     assert get(memory, "a") == [1]
+
+
+@pytest.mark.req("K11", "S4")
+def test_threads_that_begin_at_once_are_served_by_one(tmp_path):
+    """However many ask first: a second worker would be left behind when the memory is closed."""
+
+    def begun_twice(memory):
+        def ask(number):
+            ready.wait()
+            keep(memory, str(number), number)
+
+        ready = threading.Barrier(4)
+        list(threads.map(ask, range(4)))
+        workers = [thread for thread in threading.enumerate() if thread.name == "kr-memory"]
+        memory.close()
+        return len(workers) > 1 or any(worker.is_alive() for worker in workers)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            seen = [begun_twice(Memory(tmp_path / "answers")) for _ in range(20)]
+    finally:
+        sys.setswitchinterval(before)
+    assert not any(seen), seen
 
 
 @pytest.mark.req("K11")
