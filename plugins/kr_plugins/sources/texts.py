@@ -11,7 +11,7 @@ from kr_core import IndexedPassage, Passage, build_index, question_terms, rank
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["ABOUT", "Found", "Text", "search"]
+__all__ = ["ABOUT", "Found", "Section", "Text", "indexed", "passage", "search", "sections_of"]
 
 ABOUT = 0.4
 """A section that holds less of the question is shown only where no other one is about it."""
@@ -88,7 +88,7 @@ def search(texts: Iterable[Text], question: str, **values: Any) -> Found:
         left -= len(one.text)
         if left <= 0:
             break
-    index = build_index(None, map(_indexed, range(len(sections)), sections))
+    index = build_index(None, map(indexed, range(len(sections)), sections))
     try:
         terms = question_terms(index, question)
         ranked = rank(index, terms, _SHOWN)
@@ -98,10 +98,12 @@ def search(texts: Iterable[Text], question: str, **values: Any) -> Found:
     about = [found for found in ranked if found.coverage >= ABOUT] or ranked[:1]
     hits = [_Hit(sections[found.passage.data["place"]], found.coverage, found.covered) for found in about]
     hits = hits or [_Hit(section, 0.0, frozenset()) for section in sections[:1]]
-    return Found(tuple(_passage(hit, values) for hit in hits), missing, left < 0)
+    passages = (passage(hit.section, hit.section.name, hit.coverage, hit.covered, **values) for hit in hits)
+    return Found(tuple(passages), missing, left < 0)
 
 
-def _indexed(place: int, section: Section) -> IndexedPassage:
+def indexed(place: int, section: Section, words: str = "") -> IndexedPassage:
+    """A section as it is searched; `data["place"]` of a hit is the place given here, `words` are searched besides."""
     return IndexedPassage(
         kind="section",
         title=section.title,
@@ -110,21 +112,22 @@ def _indexed(place: int, section: Section) -> IndexedPassage:
         name=section.title,
         lead=section.lead,
         code=section.code,
+        words=words,
         data={"place": place},
     )
 
 
-def _passage(hit: _Hit, values: dict[str, Any]) -> Passage:
-    section = hit.section
+def passage(section: Section, name: str, coverage: float, covered: frozenset[str], **values: Any) -> Passage:
+    """A section as it is cited, by this name; `values` are what a passage of its source says besides, such as its `url`."""
     return Passage(
         text=section.text,
-        locator=section.name,
-        title=section.name,
+        locator=name,
+        title=name,
         lead=section.lead,
         kind="section",
         code=section.code,
-        coverage=hit.coverage,
-        covered=hit.covered,
+        coverage=coverage,
+        covered=covered,
         **values,
     )
 

@@ -7,8 +7,8 @@ from collections import Counter
 from itertools import chain, repeat, starmap
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import IndexedPassage, Passage, build_index, question_terms, rank
-from kr_plugins.sources.texts import Section, Text, sections_of
+from kr_core import IndexedPassage, build_index, question_terms, rank
+from kr_plugins.sources.texts import Section, Text, indexed, passage, sections_of
 from kr_plugins.sources.web_search.agreeing import Said, Standing, agreements
 from kr_plugins.sources.web_search.sites import site_of
 from kr_plugins.sources.web_search.wording import framework_words, letters
@@ -16,7 +16,7 @@ from kr_plugins.sources.web_search.wording import framework_words, letters
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import Ranked, ResearchQuery
+    from kr_core import Passage, Ranked, ResearchQuery
     from kr_plugins.sources.web_search.reading import Read
 
 __all__ = ["Answer", "answer"]
@@ -105,18 +105,7 @@ def _clean(title: str) -> str:
 
 
 def _indexed(number: int, place: _Place) -> IndexedPassage:
-    section = place.section
-    return IndexedPassage(
-        kind="section",
-        title=section.title,
-        text=section.text,
-        locator="",
-        name=section.title,
-        lead=section.lead,
-        code=section.code,
-        words=_clean(place.page.title),
-        data={"place": number},
-    )
+    return indexed(number, place.section, words=_clean(place.page.title))
 
 
 def _shown(hits: Sequence[_Hit]) -> list[_Hit]:
@@ -137,16 +126,12 @@ def _shown(hits: Sequence[_Hit]) -> list[_Hit]:
 
 def _passage(hit: _Hit) -> Passage:
     page, section = hit.place
-    return Passage(
-        text=section.text,
+    return passage(
+        section,
+        section.title,
+        hit.found.coverage,
+        hit.found.covered,
         url=page.url,
-        locator=section.title,
-        title=section.title,
-        lead=section.lead,
-        kind="section",
-        code=section.code,
         official=False,
         agreement=hit.standing.agreement,
-        coverage=hit.found.coverage,
-        covered=hit.found.covered,
     )
