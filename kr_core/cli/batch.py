@@ -49,6 +49,7 @@ def run(pipeline: Pipeline, options: argparse.Namespace, progress: Progress) -> 
 
 
 async def _answered(pipeline: Pipeline, lines: list[Any], progress: Progress, out: Any) -> int:
+    # Beside the pipeline's own gate: what waits here has not begun, so its time limit does not run yet.
     gate = asyncio.Semaphore(pipeline.config.settings.defaults.max_concurrent)
     done, worst = 0, 0
 
