@@ -56,6 +56,21 @@ def nowhere(monkeypatch):
 
 
 @pytest.fixture
+def of_nobody(monkeypatch, tmp_path):
+    """Nothing of the tester's own projects and caches."""
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX", "KR_TRUST"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("KR_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def here(project_folder, monkeypatch):
+    """The project, as the working folder."""
+    monkeypatch.chdir(project_folder)
+    return project_folder
+
+
+@pytest.fixture
 def kr(project_folder, environ):
     """Run `kr` in the project: `kr("research", "...", input=b"", cwd=folder)`."""
 
