@@ -1,10 +1,13 @@
-"""The journal in one SQLite file, `.kr/journal.sqlite`: events, step results, budgets and the logs' cursors.
+"""The journal in one SQLite file, `.kr/journal.sqlite`: events, documents, step results, budgets and the logs' cursors.
 
 WAL with `synchronous=FULL`: what was reported as kept survives a killed process and a power failure
 (https://www.sqlite.org/pragma.html#pragma_synchronous). A torn tail of the write-ahead log is dropped by SQLite
 itself when the file is next opened. One thread writes all events of a process, in groups that share one disk sync. A
 group that somebody waits for is committed at once; one that nobody waits for yet is left open for some milliseconds, so
 that the thread does not take turns with the one that appends, event by event.
+
+Each event has a hash (`chaining.link`) that ties it to the one before it. It is made where the event gets its number, in
+the transaction that writes it, so that the chain is one for all processes.
 """
 
 from __future__ import annotations
@@ -20,41 +23,20 @@ from collections import deque
 from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Event, Provider, StorageError, hookimpl, make_state_folder
+from kr_core import Document, Event, Provider, StorageError, hookimpl, make_state_folder
+from kr_plugins.journals import chaining, forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from kr_core import Journal
+    from kr_core import Flaw, Journal
 
-__all__ = ["SCHEMA_VERSION", "SQLite", "kr_journal"]
+__all__ = ["SQLite", "kr_journal"]
 
-SCHEMA_VERSION = 1
-"""Kept in the file as `PRAGMA user_version`."""
-
-_SCHEMA = """
-CREATE TABLE events (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,  -- AUTOINCREMENT: a number is never given twice
-    id TEXT NOT NULL UNIQUE,
-    time TEXT NOT NULL,                        -- ISO 8601 with its offset
-    run TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    data TEXT NOT NULL                         -- JSON
-);
-CREATE TABLE steps (
-    run TEXT NOT NULL, key TEXT NOT NULL, result TEXT NOT NULL, PRIMARY KEY (run, key)
-) WITHOUT ROWID;
-CREATE TABLE grants (
-    grant_id TEXT PRIMARY KEY, session TEXT NOT NULL, story TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX grants_by_story ON grants (session, story);
-CREATE TABLE cursors (log TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
-"""
-_APPEND = "INSERT INTO events (id, time, run, kind, data) VALUES {} ON CONFLICT (id) DO NOTHING"
+_APPEND = "INSERT INTO events (id, time, run, kind, data, feature, hash) VALUES {}"
 _BUSY_SECONDS = 30.0
 _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 """Made once: `json.dumps` would make one for each event."""
@@ -68,7 +50,8 @@ _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 _MOVE_ASIDE = "move it aside together with its -wal and -shm files; KR then starts a new one"
 
-_Row = tuple[str, str, str, str, str]
+_Row = tuple[str, str, str, str, str, str | None]
+"""An event as it is stored: id, time, run, kind, data and feature."""
 
 
 @hookimpl
@@ -98,13 +81,26 @@ class _Durable(Future[None]):
         super().add_done_callback(fn)
 
 
+class _Change:
+    """A document that is to be changed, if nobody was first, and the events of that."""
+
+    __slots__ = ("data", "document", "made", "rows")
+
+    def __init__(self, document: Document, rows: list[_Row]) -> None:
+        self.document = document
+        self.data = _as_json(document.data, f"{document.kind} {document.key!r}")
+        self.rows = rows
+        self.made = False
+        """Whether it was made; to be read once its group is durable."""
+
+
 class _Group:
-    """Events that become durable together."""
+    """Events and changes that become durable together."""
 
     __slots__ = ("done", "rows")
 
     def __init__(self) -> None:
-        self.rows: list[_Row] = []
+        self.rows: list[_Row | _Change] = []
         self.done = _Durable()
 
 
@@ -149,6 +145,9 @@ class SQLite:
             return _ended(error)
         if not rows:
             return _ended()
+        return self._queued(rows)
+
+    def _queued(self, rows: Sequence[_Row | _Change]) -> Future[None]:
         with self._lock:  # nothing may be queued behind the end that `close` queues
             if self._closed:
                 return _ended(StorageError("the journal is closed", where=str(self._file)))
@@ -187,10 +186,14 @@ class SQLite:
     def _commit(self, group: _Group) -> None:
         try:
             with self._transaction() as connection:
-                for first in range(0, len(group.rows), _AT_ONCE):
-                    rows = group.rows[first : first + _AT_ONCE]
-                    values = ", ".join(["(?, ?, ?, ?, ?)"] * len(rows))
-                    connection.execute(_APPEND.format(values), list(chain.from_iterable(rows)))
+                rows: list[_Row] = []
+                for one in group.rows:
+                    if isinstance(one, _Change):
+                        one.made = _change(connection, one.document, one.data)
+                        rows += one.rows if one.made else []
+                    else:
+                        rows.append(one)
+                _insert(connection, rows)
         except Exception as error:  # whatever it is, those who wait must hear of it
             group.done.set_exception(error)
         else:
@@ -202,9 +205,24 @@ class SQLite:
         Raises:
             StorageError: the journal cannot be read.
         """
+        return self._events("", (), after, limit)
+
+    def entries(
+        self, *, feature: str = "", exchange: str = "", after: int = 0, limit: int = 1000
+    ) -> Sequence[tuple[int, Event]]:
+        """Up to `limit` events of a feature, or of an exchange, with a number greater than `after`, in order.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        wanted = [("feature = ?", feature), ("run = ?", exchange)]
+        clauses = " AND ".join(clause for clause, value in wanted if value) or "feature IS NOT NULL"
+        return self._events(f"{clauses} AND ", [value for _, value in wanted if value], after, limit)
+
+    def _events(self, clauses: str, values: Sequence[str], after: int, limit: int) -> list[tuple[int, Event]]:
         rows = self._rows(
-            "SELECT number, id, time, run, kind, data FROM events WHERE number > ? ORDER BY number LIMIT ?",
-            (after, limit),
+            f"SELECT number, id, time, run, kind, data FROM events WHERE {clauses}number > ? ORDER BY number LIMIT ?",  # noqa: S608  the clauses are this module's own
+            (*values, after, limit),
         )
         return [
             (
@@ -213,6 +231,68 @@ class SQLite:
             )
             for number, key, at, run, kind, data in rows
         ]
+
+    def verify(self) -> Sequence[Flaw]:
+        """What is wrong with the record: entries that were altered, added, moved or taken out, also at its end.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        with self._connection() as connection, _snapshot(connection):
+            dense_after = int(connection.execute("SELECT dense_after FROM chain").fetchone()[0])
+            last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
+            rows = connection.execute(
+                "SELECT number, id, time, run, kind, data, feature, hash FROM events ORDER BY number"
+            )
+            return chaining.flaws(rows, last=int(last[0]) if last else 0, dense_after=dense_after)
+
+    # -- documents ---------------------------------------------------------------------------------------
+
+    def number(self, kind: str) -> int:
+        """The next number of a kind, from 1; durable on return."""
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT INTO counters (kind, number) VALUES (?, 1)"
+                " ON CONFLICT (kind) DO UPDATE SET number = number + 1",
+                (kind,),
+            )
+            return int(
+                connection.execute("SELECT number FROM counters WHERE kind = ?", (kind,)).fetchone()[0]
+            )
+
+    def document(self, kind: str, key: str) -> Document | None:
+        """The latest version of a document, or None."""
+        rows = self._rows(
+            "SELECT kind, key, status, version, data FROM documents WHERE kind = ? AND key = ?", (kind, key)
+        )
+        return _document(rows[0]) if rows else None
+
+    def documents(self, kind: str, status: str = "", limit: int = 1000) -> Sequence[Document]:
+        """The latest versions of a kind's documents (of one status, if given), oldest document first."""
+        if status:
+            rows = self._rows(
+                "SELECT kind, key, status, version, data FROM documents WHERE kind = ? AND status = ?"
+                " ORDER BY number LIMIT ?",
+                (kind, status, limit),
+            )
+        else:
+            rows = self._rows(
+                "SELECT kind, key, status, version, data FROM documents WHERE kind = ? ORDER BY number LIMIT ?",
+                (kind, limit),
+            )
+        return [_document(row) for row in rows]
+
+    def change(self, document: Document, events: Sequence[Event] = ()) -> bool:
+        """Keep a document and append the events, in one transaction; False where somebody was first.
+
+        They come after whatever this process has appended before.
+
+        Raises:
+            StorageError: nothing was kept, or JSON has no form for it.
+        """
+        change = _Change(document, [_row(event) for event in events])
+        self._queued([change]).result()
+        return change.made
 
     # -- logs --------------------------------------------------------------------------------------------
 
@@ -327,22 +407,19 @@ class SQLite:
             return connection.execute(query, values).fetchall()
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the tables of a new file, and refuse one from the future."""
+        """Make the tables of a new file, bring those of an older one up to date, and refuse one from the future."""
         version = self._version(connection)
         _use_write_ahead_log(connection)
-        if version == SCHEMA_VERSION:
+        if version == forms.VERSION:
             return
         with _immediate(connection):  # of several processes that found it new, one makes the tables
-            if self._version(connection) != SCHEMA_VERSION:
-                for statement in _SCHEMA.split(";\n"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            forms.bring_up_to_date(connection, self._version(connection))
 
     def _version(self, connection: sqlite3.Connection) -> int:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-        if version > SCHEMA_VERSION:
+        if version > forms.VERSION:
             raise StorageError(
-                f"the journal was written by a newer KR (its form is {version}, this KR knows {SCHEMA_VERSION})",
+                f"the journal was written by a newer KR (its form is {version}, this KR knows {forms.VERSION})",
                 where=str(self._file),
                 todo=f"update KR, or {_MOVE_ASIDE}",
             )
@@ -374,6 +451,63 @@ def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
     finally:
         if connection.in_transaction:  # it failed; a full disk may have rolled it back already
             connection.execute("ROLLBACK")
+
+
+@contextmanager
+def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that sees the file as it is at its first reading; it keeps nobody from writing."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _insert(connection: sqlite3.Connection, rows: list[_Row]) -> None:
+    """Append events; those whose ids are there already are left out."""
+    try:
+        _link(connection, rows)
+    except sqlite3.IntegrityError:  # nothing of the statement stays, so that no number is left out
+        known: set[str] = set()
+        for one in rows:
+            if one[0] not in known:
+                known.add(one[0])
+                if not connection.execute("SELECT 1 FROM events WHERE id = ?", (one[0],)).fetchone():
+                    _link(connection, [one])
+
+
+def _link(connection: sqlite3.Connection, rows: list[_Row]) -> None:
+    last = connection.execute("SELECT hash FROM events ORDER BY number DESC LIMIT 1").fetchone()
+    before = last[0] if last else chaining.START
+    for first in range(0, len(rows), _AT_ONCE):
+        values: list[Any] = []
+        for row in rows[first : first + _AT_ONCE]:
+            before = chaining.link(before, *row[:5])
+            values += (*row, before)
+        marks = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(rows[first : first + _AT_ONCE]))
+        connection.execute(_APPEND.format(marks), values)
+
+
+def _change(connection: sqlite3.Connection, document: Document, data: str) -> bool:
+    """Keep a document if the version before it is the one that is kept."""
+    kind, key, status, version, _ = document
+    if version == 1:
+        made = connection.execute(
+            "INSERT INTO documents (kind, key, status, version, data) VALUES (?, ?, ?, 1, ?)"
+            " ON CONFLICT (kind, key) DO NOTHING",
+            (kind, key, status, data),
+        )
+    else:
+        made = connection.execute(
+            "UPDATE documents SET status = ?, version = ?, data = ? WHERE kind = ? AND key = ? AND version = ?",
+            (status, version, data, kind, key, version - 1),
+        )
+    return made.rowcount == 1
+
+
+def _document(row: tuple[str, str, str, int, str]) -> Document:
+    kind, key, status, version, data = row
+    return Document(kind, key, status, version, json.loads(data))
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
@@ -423,6 +557,7 @@ def _row(event: Event) -> _Row:
         event.run,
         event.kind,
         _as_json(event.data, f"event {event.kind!r}"),
+        chaining.feature_of(event.data),
     )
 
 

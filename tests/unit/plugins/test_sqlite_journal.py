@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from kr_core.errors import StorageError
 from kr_core.hookspecs import Settings
 from kr_core.model import Event
-from kr_plugins.journals import sqlite
-from kr_plugins.journals.sqlite import SCHEMA_VERSION, SQLite, kr_journal
+from kr_plugins.journals import forms, sqlite
+from kr_plugins.journals.sqlite import SQLite, kr_journal
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -72,7 +72,7 @@ class TestFile:
         with journal._connection() as connection:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
             assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
-            assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+            assert connection.execute("PRAGMA user_version").fetchone() == (forms.VERSION,)
 
     @pytest.mark.req("G2")
     def test_everything_is_there_when_it_is_opened_again(self, folder):
@@ -123,7 +123,7 @@ class TestFile:
         """A journal of a newer KR is refused, and not changed."""
         SQLite(folder).close()
         with sqlite3.connect(folder / "journal.sqlite") as connection:
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+            connection.execute(f"PRAGMA user_version = {forms.VERSION + 1}")
         connection.close()
         with pytest.raises(StorageError, match="newer KR"):
             SQLite(folder)

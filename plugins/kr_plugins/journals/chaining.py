@@ -1,0 +1,90 @@
+"""The chain of hashes over a journal's events: what it is made of, and what it shows.
+
+The hash of an event is SHA-256 over the hash of the event before it (32 zero bytes for the first) and, in UTF-8, a line
+with the lengths in characters of its id, time, run and kind, and these four and its data as they are stored:
+
+    18 32 16 11
+    <id><time><run><kind><data>
+
+The lengths keep a text from being moved from one of them to the next. Whoever can write the file can also make the chain
+anew: it shows accidents and careless hands, and a forger to whoever has kept one of the hashes.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from kr_core import Flaw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["START", "feature_of", "flaws", "link"]
+
+START = bytes(32)
+_MOST = 1000
+"""Flaws that are told; a record of which more is wrong is told by these."""
+_COMPARE = "compare it with a log (.kr/log.jsonl) or a backup"
+
+_Stored = tuple[int, str, str, str, str, str, str | None, bytes]
+
+
+def link(before: bytes, id: str, time: str, run: str, kind: str, data: str) -> bytes:  # noqa: A002  the column's name
+    """The hash of an event, from the hash of the one before it and its values as they are stored."""
+    text = f"{len(id)} {len(time)} {len(run)} {len(kind)}\n{id}{time}{run}{kind}{data}"
+    return sha256(before + text.encode()).digest()
+
+
+def feature_of(data: Any) -> str | None:
+    """What an event is listed by; None where its data names no feature."""
+    feature = data.get("feature_id") if isinstance(data, dict) else None
+    return feature if isinstance(feature, str) and feature else None
+
+
+def flaws(rows: Iterable[_Stored], *, last: int, dense_after: int) -> list[Flaw]:
+    """What is wrong with a record, entry by entry; at most 1000 flaws are told.
+
+    Args:
+        rows: number, id, time, run, kind, data, feature and hash of each event, in order.
+        last: the highest number that was ever given.
+        dense_after: up to this number some may have been left out.
+    """
+    found: list[Flaw] = []
+    number, before = 0, START
+    for this, *row, feature, told in rows:
+        if this != number + 1 and this > dense_after:
+            found.append(_missing(max(number, dense_after) + 1, this - 1))
+        number = this
+        if link(before, *row) != told:
+            found.append(
+                Flaw(
+                    "altered",
+                    f"entry {number}",
+                    "it does not follow from the entry before it: one of the two was altered, added or moved, or one "
+                    "between them was taken out",
+                    _COMPARE,
+                )
+            )
+        elif not _listed_rightly(row[-1], feature):
+            found.append(
+                Flaw("altered", f"entry {number}", "it is listed by another feature than its own", _COMPARE)
+            )
+        before = told
+        if len(found) >= _MOST:
+            return found
+    if number < last:
+        found.append(_missing(number + 1, last))
+    return found
+
+
+def _missing(first: int, last: int) -> Flaw:
+    said = "it is missing" if first == last else f"it and those up to entry {last} are missing"
+    return Flaw("missing", f"entry {first}", said, _COMPARE)
+
+
+def _listed_rightly(data: str, feature: str | None) -> bool:
+    if feature is None and '"feature_id"' not in data:
+        return True
+    return feature_of(json.loads(data)) == feature
