@@ -6,7 +6,9 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
+from sites import Fetched, Loop
 
+from kr_core import RequestError
 from kr_core.pipeline.context import Context
 from kr_core.pipeline.outside import Outside
 
@@ -44,3 +46,22 @@ def way(tmp_path):
     made = Way(tmp_path / "answers")
     yield made
     made.outside.close()
+
+
+@pytest.fixture
+def fetch(way):
+    """One fetch of a page: `fetch(url, allow_hosts)`."""
+
+    def fetched(url, allow=(), *, seconds=10.0, loop=None):
+        async def go():
+            async with way.out(seconds=seconds) as context:
+                return await context.fetch(url, allow_hosts=allow)
+
+        loop = loop or Loop()
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            try:
+                return Fetched(runner.run(go()), None, loop)
+            except RequestError as error:
+                return Fetched(None, error, loop)
+
+    return fetched

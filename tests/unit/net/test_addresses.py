@@ -1,10 +1,12 @@
 """Which addresses may be connected to: those of the public internet, however they are written."""
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core.net.addresses import is_public
+from kr_core.net.line import place_of
 
 pytestmark = pytest.mark.req("Z2")
 
@@ -42,3 +44,19 @@ def test_an_address_in_an_address_counts_as_itself(inner):
 def test_teredo_leads_to_its_client():
     """The last four bytes are the client's address, turned over."""
     assert not is_public("2001:0:102:304:0:0:80ff:fffe")  # 127.0.0.1
+
+
+@pytest.mark.req("Z5")
+@pytest.mark.parametrize(
+    ("url", "host", "place"),
+    [
+        ("https://Docs.Example/a?q=secret#part", "docs.example:443", "https://docs.example/a"),
+        ("http://user:secret@docs.example", "docs.example:80", "http://docs.example"),
+        ("http://[::1]:8080/mcp", "::1:8080", "http://[::1]:8080/mcp"),
+        ("https://bücher.example", "xn--bcher-kva.example:443", "https://xn--bcher-kva.example"),
+        ("docs.example/mcp", ":0", "docs.example/mcp"),
+    ],
+)
+def test_whose_circuit_it_is_and_what_is_told(url, host, place):
+    """Host and port, and the address without its query and password, for every way out."""
+    assert place_of(httpx.URL(url)) == (host, place)
