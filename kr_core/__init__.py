@@ -63,9 +63,11 @@ if TYPE_CHECKING:
     from kr_core.model import new_id as new_id
     from kr_core.model.lessons import Lesson as Lesson
     from kr_core.model.lessons import LessonsResult as LessonsResult
+    from kr_core.model.questions import AcceptedOrEscalate as AcceptedOrEscalate
     from kr_core.model.questions import AgentHandle as AgentHandle
     from kr_core.model.questions import AgentStatus as AgentStatus
     from kr_core.model.questions import Answer as Answer
+    from kr_core.model.questions import AskResult as AskResult
     from kr_core.model.questions import EscalationRequest as EscalationRequest
     from kr_core.model.questions import HumanResponse as HumanResponse
     from kr_core.model.questions import QALogEntry as QALogEntry
@@ -117,6 +119,8 @@ if TYPE_CHECKING:
     from kr_core.search.ranking import telling_parameters as telling_parameters
     from kr_core.search.terms import Term as Term
     from kr_core.search.terms import question_terms as question_terms
+    from kr_core.service import AsyncKnowledgeRouterService as AsyncKnowledgeRouterService
+    from kr_core.service import KnowledgeRouterService as KnowledgeRouterService
     from kr_core.templating import render as _render
     from kr_core.text import content_words as content_words
 
@@ -195,9 +199,11 @@ _HOMES: dict[str, dict[str, str]] = {
     },
     "kr_core.model.lessons": {"Lesson": "", "LessonsResult": ""},
     "kr_core.model.questions": {
+        "AcceptedOrEscalate": "",
         "AgentHandle": "",
         "AgentStatus": "",
         "Answer": "",
+        "AskResult": "",
         "EscalationRequest": "",
         "HumanResponse": "",
         "QALogEntry": "",
@@ -231,6 +237,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.evidence.refusals": {"refusal": ""},
     "kr_core.pipeline": {"Pipeline": "", "Research": ""},
     "kr_core.pipeline.lessons": {"Lessons": ""},
+    "kr_core.service": {"AsyncKnowledgeRouterService": "", "KnowledgeRouterService": ""},
 }
 """Where each public name lives, and its name there if that differs."""
 _HOME_OF = {name: (home, real or name) for home, names in _HOMES.items() for name, real in names.items()}

@@ -145,7 +145,11 @@ class Progress:
                 self._line(f"reading {event.data['package']}: {done} of {total} files")
         elif event.kind == "source.started":
             self._say(f"asking {event.data['source']}")
-        elif event.kind == "source.request":
+        elif event.kind == "agent.started":
+            self._say(f"asking {event.data['agent']}")
+        elif event.kind == "agent.failed":
+            self._say(f"{event.data['agent']}: {event.data['outcome']}: {event.data['reason']}")
+        elif event.kind in {"source.request", "agent.request"}:
             data = event.data
             came = data["error"] or f"{data['status'] or 'answered'}, {data['received']} bytes"
             came = "given up" if came.startswith("CancelledError") else came

@@ -35,6 +35,21 @@ def parser() -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
     )
+    _ask(
+        commands.add_parser(
+            "ask",
+            parents=[common],
+            help="ask an agent, or a human where no agent is sure enough",
+            epilog=EXIT_CODES,
+            allow_abbrev=False,
+        )
+    )
+    route = _with(commands, common, "route", "say where a question would go; nobody is asked")
+    _question(route)
+    route.add_argument(
+        "--explain", action="store_true", help="with what decided: the rule, its file and line"
+    )
+    route.add_argument("--json", action="store_true", help="print the route as JSON")
     _with(commands, common, "verify", "check reports' quotes against the kept passages").add_argument(
         "reports",
         metavar="REPORT",
@@ -141,6 +156,28 @@ def _research(command: argparse.ArgumentParser) -> None:
         "--batch", metavar="FILE", help="requests or questions, one JSON value a line; - for standard input"
     )
     _forms(command)
+
+
+def _ask(command: argparse.ArgumentParser) -> None:
+    command.description = "Ask a question of the agent that the rules say; its answer is accepted if it is sure enough, else a human decides."
+    _question(command)
+    _forms(command)
+
+
+def _question(command: argparse.ArgumentParser) -> None:
+    command.add_argument("question", metavar="QUESTION", nargs="?")
+    command.add_argument("--topic", metavar="T", help="what it is about, such as security/oauth")
+    command.add_argument("--target", metavar="R", help="who should answer: a role, an agent or human")
+    command.add_argument("--feature", metavar="ID", help="the feature that it belongs to")
+    command.add_argument("--context", metavar="TEXT", help="what the agent should know")
+    command.add_argument(
+        "--choice",
+        metavar="A",
+        dest="choices",
+        action="append",
+        default=[],
+        help="an answer to choose; may be repeated",
+    )
 
 
 def _cache(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:

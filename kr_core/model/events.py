@@ -223,6 +223,146 @@ class RunFinished(TypedDict):
     score: int | None
 
 
+class OfExchange(TypedDict):
+    """What every event of a question has: its exchange (the run), the one that this follows, its feature and itself."""
+
+    exchange_id: str
+    parent_id: str | None
+    feature_id: str
+    question_id: str
+
+
+class QuestionAsked(OfExchange):
+    """A question as it was asked."""
+
+    topic: str
+    text: str
+    suggested_target: str | None
+    context: str
+    choices: list[str]
+    depends_on: list[str]
+
+
+class QuestionRouted(OfExchange):
+    """Where it goes, and what decided; a proposed topic decides nothing."""
+
+    topic: str
+    target: str
+    agent: str | None
+    rule: str | None
+    where: str
+    reason: str
+    threshold: int
+    threshold_reason: str
+    always_escalate: bool
+    proposed_topic: str | None
+
+
+class AgentStarted(OfExchange):
+    """An agent is asked, and dropped after so many seconds."""
+
+    agent: str
+    plugin: str
+    model: str | None
+    timeout_seconds: int
+
+
+class AgentRequest(TypedDict):
+    """A request left the machine, or was to, as `source.request` tells of a source's."""
+
+    agent: str
+    method: str
+    url: str
+    sent: str
+    status: int | None
+    received: int
+    seconds: float
+    error: str
+
+
+class AgentRepaired(OfExchange):
+    """An agent's reply was not in the form asked for, and it is asked once more."""
+
+    agent: str
+    fault: str
+
+
+class AgentFailed(OfExchange):
+    """An agent gave no answer: a typed outcome, and why."""
+
+    agent: str
+    outcome: str
+    reason: str
+    seconds: float
+
+
+class AnswerReceived(OfExchange):
+    """An agent's or a human's answer, whole, with what it cost."""
+
+    content: str
+    rationale: str
+    confidence: int
+    raw_confidence: int
+    uncertainty_reasons: list[str]
+    agent: str
+    model: str
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    seconds: float | None
+    validated_by: str | None
+    notes: list[str]
+
+
+class AnswerGated(OfExchange):
+    """What the gate said."""
+
+    accepted: bool
+    confidence: int
+    threshold: int
+    reason: str
+
+
+class EscalationOpened(OfExchange):
+    """A question was put to a human; each revision is a new tentative answer."""
+
+    escalation_id: str
+    revision: int
+    reason: str
+    agent: str | None
+
+
+class EscalationShown(OfExchange):
+    """Where a case can be seen (`terminal`, a URL); `error` where a sink could not show it."""
+
+    escalation_id: str
+    revision: int
+    sink: str
+    place: str | None
+    error: str | None
+
+
+class HumanReplied(OfExchange):
+    """What a human did about an escalation; `applied` is False where it was refused, with the reason."""
+
+    escalation_id: str
+    revision: int
+    action: str
+    content: str
+    by: str
+    applied: bool
+    reason: str
+
+
+class ExchangeFinished(OfExchange):
+    """How it ended: `accepted`, `escalated`, `answered` or `failed`."""
+
+    status: str
+    agent: str | None
+    confidence: int | None
+    escalation_id: str | None
+
+
 EVENTS: dict[str, type] = {
     "run.started": RunStarted,
     **{f"{stage}.started": Nothing for stage in STAGES},
@@ -246,5 +386,17 @@ EVENTS: dict[str, type] = {
     "needs-intervention": NeedsIntervention,
     "run.repeated": RunRepeated,
     "run.finished": RunFinished,
+    "question.asked": QuestionAsked,
+    "question.routed": QuestionRouted,
+    "agent.started": AgentStarted,
+    "agent.request": AgentRequest,
+    "agent.repaired": AgentRepaired,
+    "agent.failed": AgentFailed,
+    "answer.received": AnswerReceived,
+    "answer.gated": AnswerGated,
+    "escalation.opened": EscalationOpened,
+    "escalation.shown": EscalationShown,
+    "human.replied": HumanReplied,
+    "exchange.finished": ExchangeFinished,
 }
 """The data of each kind of event; a source may emit further kinds of its own through `context.emit`."""

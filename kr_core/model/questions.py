@@ -16,15 +16,18 @@ from kr_core.model.events import new_id
 from kr_core.model.routing import HUMAN, Route
 
 __all__ = [
+    "AcceptedOrEscalate",
     "AgentHandle",
     "AgentState",
     "AgentStatus",
     "Answer",
+    "AskResult",
     "EscalationRequest",
     "HumanResponse",
     "QALogEntry",
     "Question",
     "Reply",
+    "Resolution",
     "Verdict",
     "read_confidence",
 ]
@@ -113,6 +116,19 @@ class Verdict(Value):
     reason: str
 
 
+class AcceptedOrEscalate(Value):
+    """What became of an answer that was submitted: accepted, or put to a human."""
+
+    verdict: Verdict
+    answer: Answer
+    escalation: EscalationRequest | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the answer may be built on."""
+        return self.escalation is None
+
+
 class EscalationRequest(Value):
     """A question put to a human, with all that is needed to decide.
 
@@ -124,6 +140,7 @@ class EscalationRequest(Value):
     id: str
     revision: Annotated[Whole, Field(ge=1)] = 1
     exchange_id: str
+    parent_id: str | None = None
     question: Question
     answer: Answer | None = None
     alternatives: tuple[Answer, ...] = ()
@@ -147,6 +164,15 @@ class HumanResponse(Value):
     revision: int | None = None
 
 
+class Resolution(Value):
+    """How a case ended; `action` is `timeout` where nobody decided in time. `content` is what the human wrote, if anything."""
+
+    action: Literal["confirm", "correct", "add_context", "choose", "chat", "timeout"]
+    by: str
+    content: str | None = None
+    time: dt.datetime
+
+
 class QALogEntry(Value):
     """One immutable entry of the log.
 
@@ -163,6 +189,50 @@ class QALogEntry(Value):
     feature_id: str
     question_id: str
     data: dict[str, Any]
+
+
+class AskResult(Value):
+    """What became of a question that was asked.
+
+    `accepted`: the agent's answer passed the gate; `answered`: a human gave or confirmed it; `escalated`: it waits for
+    one; `failed`: there is neither an answer nor a way to a human.
+    """
+
+    exchange_id: str
+    question_id: str
+    status: Literal["accepted", "escalated", "answered", "failed"]
+    route: Route
+    answer: Answer | None = None
+    threshold: Score100
+    escalation: EscalationRequest | None = None
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values, in the published shape."""
+        answer, escalation = self.answer, self.escalation
+        return {
+            "exchange_id": self.exchange_id,
+            "question_id": self.question_id,
+            "status": self.status,
+            "route": self.route.model_dump(mode="json", include={"target", "agent", "rule", "reason"}),
+            "answer": None
+            if answer is None
+            else {
+                "content": answer.content,
+                "rationale": answer.rationale,
+                "confidence": answer.confidence,
+                "raw_confidence": answer.raw_confidence,
+                "uncertainty": list(answer.uncertainty_reasons),
+                "agent": answer.agent,
+                "model": answer.model,
+                "validated_by": answer.validated_by,
+            },
+            "threshold": self.threshold,
+            "escalation": None
+            if escalation is None
+            else {"id": escalation.id, "revision": escalation.revision, "reason": escalation.reason},
+            "notes": list(self.notes),
+        }
 
 
 class Reply(Value):

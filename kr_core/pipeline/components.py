@@ -6,7 +6,7 @@ import json
 import threading
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from kr_core.config.naming import DEFAULT_CHAIN, MCP_SOURCES
@@ -19,14 +19,26 @@ from kr_core.registry import Registry
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date
 
     from kr_core.config import Config
     from kr_core.knowledge.project import LocalProject
     from kr_core.model import Egress, ResearchQuery
+    from kr_core.model.routing import AgentProfile, RoutingRule
     from kr_core.pipeline.handed import Given
-    from kr_core.protocols import Journal, Log, Renderer, Scorer, Source, Store
+    from kr_core.protocols import (
+        Agent,
+        Escalation,
+        Journal,
+        Log,
+        Renderer,
+        Router,
+        Scorer,
+        Source,
+        Store,
+    )
+    from kr_core.routing.table import Table
 
 __all__ = ["Components", "Link"]
 
@@ -97,23 +109,74 @@ class Components:
         given = self._given.renderer
         return self.registry.build("renderer", self.config.settings.renderer) if given is None else given
 
+    @cached_property
+    def table(self) -> Callable[[], Table]:
+        """Gives the rules in force; `change_rules` puts others in their place."""
+        return lambda: self._table
+
+    @cached_property
+    def _table(self) -> Table:
+        return self.config.routing
+
+    def change_rules(self, rules: Sequence[RoutingRule]) -> None:
+        """Route by other rules from the next question on.
+
+        Raises:
+            ConfigError: a rule is wrong; the rules are as they were.
+        """
+        from kr_core.config.routing import changed
+
+        self._table = changed(self._table, rules)
+
+    def routers(self) -> tuple[dict[str, Router], list[str]]:
+        """The routers by name, in order, and a note for each that cannot be built.
+
+        Raises:
+            ConfigError: a router is wrongly configured.
+        """
+        return self._several("router", self.config.settings.routers, self._given.routers)
+
+    def escalations(self) -> tuple[dict[str, Escalation], list[str]]:
+        """The ways to a human by name, and a note for each that cannot be built.
+
+        Raises:
+            ConfigError: one is wrongly configured.
+        """
+        return self._several("escalation", self.config.settings.escalations, self._given.escalations)
+
+    def agent(self, profile: AgentProfile) -> Agent:
+        """What carries an agent's prompts to a model.
+
+        Raises:
+            ConfigError: the plugin is wrongly configured, or not trusted.
+            PluginError: it cannot be imported or built.
+        """
+        given = self._given.agents or {}
+        return given[profile.name] if profile.name in given else self.registry.build("agent", profile.plugin)
+
     def logs(self) -> tuple[dict[str, Log], list[str]]:
         """The logs by name, and a note for each that cannot be built.
 
         Raises:
             ConfigError: a log is wrongly configured.
         """
-        if self._given.logs is not None:
-            return dict(self._given.logs), []
-        logs, notes = {}, []
-        for name in self.config.settings.logs:
+        return self._several("log", self.config.settings.logs, self._given.logs)
+
+    def _several(
+        self, noun: Any, names: Sequence[str], given: Mapping[str, Any] | None
+    ) -> tuple[dict[str, Any], list[str]]:
+        """The components of a kind that is listed, and a note for each that cannot be built."""
+        if given is not None:
+            return dict(given), []
+        found, notes = {}, []
+        for name in names:
             try:
-                logs[name] = self.registry.build("log", name)
+                found[name] = self.registry.build(noun, name)
             except ConfigError:
                 raise
             except Exception as error:
-                notes.append(f"log {name}: {error}")
-        return logs, notes
+                notes.append(f"{noun} {name}: {error}")
+        return found, notes
 
     @property
     def outside(self) -> Outside:
@@ -213,6 +276,7 @@ class Components:
             cache_folder=self._cache_folder,
             template_folders=search_folders(self.config.root),
             today=self.today,
+            routing=self.table,
             max_entries=self.config.settings.knowledge_research.max_entries,
             cache_ttl_days=self.config.settings.knowledge_research.cache_ttl_days,
             parallel=self.config.settings.defaults.parallel,

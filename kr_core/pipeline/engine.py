@@ -100,10 +100,34 @@ class Run:
         for future in pending:
             future.result()
 
+    async def settled(self) -> None:
+        """The same inside an event loop, which goes on meanwhile.
+
+        Raises:
+            StorageError: it could not be made so.
+        """
+        import asyncio
+
+        from kr_core.pipeline.running import heard
+
+        pending, self._pending = self._pending, []
+        for future in reversed(
+            pending
+        ):  # the last is done last, as a rule, and then none of the others is waited for
+            if not future.done():
+                waited = asyncio.wrap_future(future)
+                waited.add_done_callback(heard)
+                await asyncio.wait({waited})
+        for future in pending:
+            future.result()
+
     @property
     def failed(self) -> bool:
         """Whether something said is known by now not to have become durable; never waits."""
-        return any(future.done() and future.exception() is not None for future in self._pending)
+        for future in self._pending:  # noqa: SIM110  each repeated answer asks, and `any` takes twice as long
+            if future.done() and future.exception() is not None:
+                return True
+        return False
 
     def _failed(self, name: str, error: BaseException) -> None:
         said = printable(f"{type(error).__name__}: {error}".removesuffix(": "))

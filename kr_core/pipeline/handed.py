@@ -8,7 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kr_core.errors import ConfigError
-from kr_core.protocols import Journal, Log, Renderer, Scorer, Source, Store, lacking
+from kr_core.protocols import (
+    Agent,
+    Escalation,
+    Journal,
+    Log,
+    Renderer,
+    Router,
+    Scorer,
+    Source,
+    Store,
+    lacking,
+)
 
 __all__ = ["Given", "handed"]
 
@@ -23,10 +34,15 @@ class Given(NamedTuple):
     renderer: Renderer | None = None
     journal: Journal | None = None
     logs: Mapping[str, Log] | None = None
+    routers: Mapping[str, Router] | None = None
+    agents: Mapping[str, Agent] | None = None
+    """By the agents' names in the roster."""
+    escalations: Mapping[str, Escalation] | None = None
 
 
 _PROTOCOLS: dict[str, type] = {
     "store": Store, "source": Source, "scorer": Scorer, "renderer": Renderer, "journal": Journal, "log": Log,
+    "router": Router, "agent": Agent, "escalation": Escalation,
 }  # fmt: skip
 
 
@@ -38,6 +54,9 @@ def handed(
     renderer: Renderer | None,
     journal: Journal | None,
     logs: Mapping[str, Log] | Sequence[Log] | None,
+    routers: Mapping[str, Router] | Sequence[Router] | None = None,
+    agents: Mapping[str, Agent] | None = None,
+    escalations: Mapping[str, Escalation] | Sequence[Escalation] | None = None,
 ) -> Given:
     """What the embedding program hands over, once it is what the protocols ask for.
 
@@ -54,7 +73,17 @@ def handed(
     ):
         if component is not None:
             _check(component, noun, f"Pipeline({noun}=...)")
-    return Given(store, _named(sources, "source"), scorer, renderer, journal, _named(logs, "log"))
+    return Given(
+        store,
+        _named(sources, "source"),
+        scorer,
+        renderer,
+        journal,
+        _named(logs, "log"),
+        _named(routers, "router"),
+        _named(agents, "agent"),
+        _named(escalations, "escalation"),
+    )
 
 
 def _named(components: Any, noun: str) -> Mapping[str, Any] | None:

@@ -12,21 +12,31 @@ from typing import TYPE_CHECKING, Any, Self
 from kr_core.config import Config, given, load
 from kr_core.errors import ConfigError
 from kr_core.knowledge.project import LocalProject
-from kr_core.model import ResearchRequest
+from kr_core.model import ResearchRequest, new_id
 from kr_core.pipeline import requests, results
 from kr_core.pipeline.components import Components
 from kr_core.pipeline.delivery import deliver
 from kr_core.pipeline.handed import handed
 from kr_core.pipeline.research import Inquiry
 from kr_core.pipeline.results import Research
-from kr_core.pipeline.warm import Warm
+from kr_core.pipeline.warm import Questions, Warm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kr_core.model import Event
     from kr_core.pipeline.lessons import Lessons
-    from kr_core.protocols import Journal, Log, Renderer, Scorer, Source, Store
+    from kr_core.protocols import (
+        Agent,
+        Escalation,
+        Journal,
+        Log,
+        Renderer,
+        Router,
+        Scorer,
+        Source,
+        Store,
+    )
     from kr_core.registry import Registry
 
 Asked = str | Mapping[str, Any] | ResearchRequest | requests.Invalid
@@ -51,7 +61,8 @@ class Pipeline:
         sources: in place of the configured chain, in order: objects, or a mapping that names them. Those of a list
             are called after their `name` attribute or their class (`ReleaseNotes` is `release_notes`); a text among
             them is the name of an installed plugin or a configured instance.
-        logs: in place of the configured ones, in the same two forms.
+        logs: in place of the configured ones, in the same two forms; `routers` and `escalations` likewise.
+        agents: what carries the prompts of agents, by the agents' names in the roster (`{"duc": MyModel()}`).
         on_event: called with every event at once, in whichever thread it happens; what it raises is ignored.
         today: the date that entries and reports carry.
 
@@ -70,6 +81,9 @@ class Pipeline:
         renderer: Renderer | None = None,
         journal: Journal | None = None,
         logs: Mapping[str, Log] | Sequence[Log] | None = None,
+        routers: Mapping[str, Router] | Sequence[Router] | None = None,
+        agents: Mapping[str, Agent] | None = None,
+        escalations: Mapping[str, Escalation] | Sequence[Escalation] | None = None,
         on_event: Callable[[Event], object] | None = None,
         today: Callable[[], date] = date.today,
     ) -> None:
@@ -83,10 +97,19 @@ class Pipeline:
         start = self.config.root if config else here
         self.project = project or LocalProject(self.config.root, start, self.config.environ)
         objects = handed(
-            store=store, sources=sources, scorer=scorer, renderer=renderer, journal=journal, logs=logs
+            store=store,
+            sources=sources,
+            scorer=scorer,
+            renderer=renderer,
+            journal=journal,
+            logs=logs,
+            routers=routers,
+            agents=agents,
+            escalations=escalations,
         )
         self._components = Components(self.config, self.project, objects, today)
         self._observers = (on_event,) if on_event else ()
+        self._questions = Questions(self.project)
         self._warm = Warm(self._components, self._observers)
 
     @classmethod
@@ -128,6 +151,16 @@ class Pipeline:
             self.registry.check_names()
 
     @property
+    def components(self) -> Components:
+        """What this pipeline works with; for KR's own parts."""
+        return self._components
+
+    @property
+    def observers(self) -> tuple[Callable[[Event], object], ...]:
+        """Who is called with every event."""
+        return self._observers
+
+    @property
     def registry(self) -> Registry:
         """The plugins of this configuration."""
         return self._components.registry
@@ -151,7 +184,7 @@ class Pipeline:
             question: in English, with the library named.
             options: framework, version, topic, tags, story_key, session_id, max_calls, timeout_seconds, refresh.
         """
-        return requests.from_question(question, self.project, **options)
+        return self._questions.request(question, options)
 
     def read_request(self, raw: Any) -> ResearchRequest | requests.Invalid:
         """Read a request in the published form (R1)."""
@@ -211,6 +244,8 @@ class Pipeline:
 
     def _begin(self, asked: Asked, options: Mapping[str, Any]) -> Research | Inquiry:
         """Everything before a source is asked: refusals and cache hits end here."""
+        if isinstance(asked, str) and (known := self._known(asked, options)) is not None:
+            return known
         request = self._requested(asked, options)
         settings = self.config.settings.knowledge_research
         calls = settings.max_calls_per_story
@@ -231,6 +266,13 @@ class Pipeline:
             return inquiry
         self._warm.keep(request, answer, inquiry.read, guards)
         return answer
+
+    def _known(self, question: str, options: Mapping[str, Any]) -> Research | None:
+        """The answer to a question that this process has understood and answered before."""
+        request = self._questions.known(question, options)
+        if request is None:
+            return None
+        return self._warm.answer(request, None if "session_id" in options else new_id())
 
     def _requested(self, asked: Asked, options: Mapping[str, Any]) -> ResearchRequest | requests.Invalid:
         if isinstance(asked, str):

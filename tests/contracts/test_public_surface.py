@@ -10,16 +10,17 @@ import pytest
 import kr_core
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
-PUBLIC = """
-__version__ answered Attribution build_index Cache Candidates Citation Claim closest_name CodeExample ConfigError
-content_words CONTRACT_VERSION COVERED Distribution Draft Entry EntryStatus Event EVENTS Exchange Finding Flaw fold_name
-FULLY gap hookimpl import_names INDEX_FORMAT IndexedPassage inside is_python Journal json_of Kept KRError Lesson Lessons
-LessonsResult Level LocalProject locked Log LogRecord main_text make_state_folder Moved new_id Outcome Page Passage PassageIndex
-Pipeline PluginError Program Project Provider question_terms rank Ranked Rate Rebuilt refusal render_template Renderer Repairable
-Report report_path RequestError require Research ResearchQuery ResearchRequest ResearchResult Score Scorer Settings Setup
-SKELETON_MARK Source SourceContext STAGES STALE_MARK StorageError Store telling_parameters Term ToolResult TopicIndex Value
-write_atomically yamltext
-"""
+PUBLIC = """AcceptedOrEscalate Agent AgentHandle AgentProfile AgentStatus Answer AskResult AsyncKnowledgeRouterService
+Attribution CONTRACT_VERSION COVERED Cache Candidates Case Citation Claim CodeExample ConfigError Distribution
+Document Draft EVENTS Entry EntryStatus Escalation EscalationRequest Event Exchange FULLY Finding Flaw HUMAN
+HumanReply HumanResponse INDEX_FORMAT IndexedPassage Job Journal KRError Kept KnowledgeRouterService Lesson
+Lessons LessonsResult Level LocalProject Log LogRecord Moved Outcome Page Passage PassageIndex Pipeline
+PluginError Program Project Provider QALogEntry Question Ranked Rate Rebuilt Renderer Repairable Reply Report
+RequestError Research ResearchQuery ResearchRequest ResearchResult Route Router RoutingRule SKELETON_MARK STAGES
+STALE_MARK Score Scorer Settings Setup Source SourceContext StorageError Store Table Term ToolResult TopicIndex
+Value Verdict __version__ answered build_index closest_name content_words fold_name gap hookimpl import_names
+inside is_python json_of locked main_text make_state_folder new_id question_terms rank refusal render_template
+report_path require telling_parameters write_atomically yamltext"""
 
 
 @pytest.mark.req("P1")

@@ -196,14 +196,14 @@ def test_an_unknown_name_is_told_where_it_stands_with_the_nearest_installed_one(
     ("text", "where"),
     [
         ("{}", "kr.yaml"),
-        ("store: notes\njournal: notes\nscorer: notes\nrenderer: notes\nlogs: [notes, x]", "kr.yaml:5"),
-        ("{store: notes, journal: notes, scorer: notes, renderer: notes, logs: []}\n", None),
+        ("store: notes\njournal: notes\nscorer: notes\nrenderer: notes\nlogs: [notes, x]\nrouters: []\nescalations: []", "kr.yaml:5"),
+        ("{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: []}\n", None),
         (
-            "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], knowledge_research: {sources: [\n\nx]}}",
+            "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: [], knowledge_research: {sources: [\n\nx]}}",
             "kr.yaml:3",
         ),
         (
-            "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [],\nplugins: {nots: {}}}",
+            "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: [],\nplugins: {nots: {}}}",
             "kr.yaml:2",
         ),
     ],

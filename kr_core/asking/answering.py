@@ -1,0 +1,261 @@
+"""From a question to an accepted answer, or to a human: what is asked of whom, and what the gate says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kr_core.asking.exchange import Exchange, told
+from kr_core.asking.gate import decide
+from kr_core.errors import ConfigError
+from kr_core.model.questions import Answer, AskResult
+from kr_core.model.routing import HUMAN
+from kr_core.net.egress import redacted
+from kr_core.pipeline.agents import prompts
+from kr_core.pipeline.agents.consulting import Consulted, Desk
+from kr_core.pipeline.agents.replies import answer_schema, chosen
+from kr_core.printable import printable
+from kr_core.routing.table import UNKNOWN_TOPIC
+from kr_core.templating import search_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kr_core.model import ResearchResult
+    from kr_core.model.questions import EscalationRequest, Question, Verdict
+    from kr_core.model.routing import AgentProfile, Route
+    from kr_core.pipeline.pipeline import Pipeline
+    from kr_core.protocols import Agent
+
+__all__ = ["AGENT_UNAVAILABLE", "Asking"]
+
+AGENT_UNAVAILABLE = "Agent unavailable"
+LONGEST_QUESTION = 100_000
+"""Characters of a question with its context; a model would cut off more, and not say so."""
+LONGEST_ANSWER = 16_000
+"""Characters of an answer as the next reader gets it, some 4,000 tokens; the record has all of it."""
+
+
+class Asking:
+    """Asks questions in a project.
+
+    Args:
+        pipeline: the project's.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._components = pipeline.components
+        self._folders = search_folders(pipeline.config.root)
+        self._desk = Desk(
+            pipeline.project, self._folders, self._components.outside, self._built, self._researched
+        )
+        self._systems: dict[AgentProfile, tuple[str, list[str]]] = {}
+
+    # -- the way --------------------------------------------------------------------------------------------
+
+    def begin(self, question: Question, parent_id: str | None = None, route: Route | None = None) -> Exchange:
+        """Open an exchange: the question and its way are on the record.
+
+        Args:
+            question: what is asked.
+            parent_id: the exchange that this one follows.
+            route: where it goes, if that is known already.
+
+        Raises:
+            ConfigError: the question is too long or names a target that there is not; nothing is on the record.
+        """
+        question = _clean(question)
+        notes: list[str] = []
+        if route is None:
+            route, notes = self.route(question)
+        exchange = Exchange(question, self._components.journal, self._pipeline.observers, parent_id)
+        exchange.notes += notes
+        exchange.route = route
+        exchange.say("question.asked", **question.model_dump(mode="json", exclude={"id", "feature_id"}))
+        exchange.say("question.routed", topic=question.topic, **route.model_dump(mode="json"))
+        return exchange
+
+    def route(self, question: Question) -> tuple[Route, list[str]]:
+        """Where a question goes, and notes of routers that failed.
+
+        Raises:
+            ConfigError: the question names a target that there is not.
+        """
+        routers, notes = self._components.routers()
+        for name, router in routers.items():
+            try:
+                route = router.route(question)
+            except ConfigError:
+                raise
+            except Exception as error:
+                notes.append(printable(f"router {name}: {type(error).__name__}: {error}"))
+                continue
+            if route is not None:
+                return route, notes
+        table = self._components.table()
+        return table.routed(question.topic, HUMAN, UNKNOWN_TOPIC), notes
+
+    # -- the answer -----------------------------------------------------------------------------------------
+
+    async def consult(self, exchange: Exchange, context: str | None = None) -> Answer | None:
+        """Ask the agent that the question was sent to, then its fallbacks; None where nobody answered.
+
+        Args:
+            exchange: the question's.
+            context: in place of the question's own.
+
+        Raises:
+            ConfigError: an agent's plugin is wrongly configured, or not trusted.
+        """
+        assert exchange.route is not None, "it was routed when it began"
+        agents = self._components.table().agents
+        first = exchange.route.agent
+        if first is None:
+            return None
+        asked = exchange.question.context if context is None else context
+        for name in (first, *agents[first].fallback):
+            answer = await self._asked(exchange, agents[name], asked)
+            if answer is not None:
+                return answer
+        return None
+
+    async def _asked(self, exchange: Exchange, profile: AgentProfile, context: str) -> Answer | None:
+        question = exchange.question
+        system, notes = self._system(profile)
+        exchange.notes += [note for note in notes if note not in exchange.notes]
+        async with self._components.gate():
+            exchange.say(
+                "agent.started",
+                agent=profile.name,
+                plugin=profile.plugin,
+                model=profile.model,
+                timeout_seconds=profile.timeout_seconds,
+            )
+            came = await self._desk.consult(
+                profile,
+                question,
+                system,
+                prompts.answer(self._folders, question, context),
+                answer_schema(question.choices),
+                exchange.emit,
+            )
+        if came.fields is None:
+            exchange.say(
+                "agent.failed",
+                agent=profile.name,
+                outcome=came.outcome,
+                reason=came.reason,
+                seconds=came.seconds,
+            )
+            exchange.notes.append(f"{profile.name}: {came.outcome}: {came.reason}")
+            return None
+        answer = _answer(question, profile, came.fields, came)
+        exchange.say("answer.received", **told(answer))
+        return answer
+
+    def judge(self, exchange: Exchange, answer: Answer) -> Verdict:
+        """What the gate says of an answer; on the record."""
+        assert exchange.route is not None, "it was routed when it began"
+        table = self._components.table()
+        threshold = exchange.route.threshold
+        if answer.agent != exchange.route.agent:  # a fallback has its own, where the topic has none
+            threshold, _ = table.threshold(exchange.question.topic, answer.agent)
+        verdict = decide(answer.confidence, threshold, always_escalate=exchange.route.always_escalate)
+        exchange.say("answer.gated", **verdict.model_dump(mode="json"))
+        return verdict
+
+    def finish(
+        self,
+        exchange: Exchange,
+        status: str,
+        answer: Answer | None,
+        threshold: int,
+        escalation: EscalationRequest | None = None,
+    ) -> AskResult:
+        """The result of an exchange; on the record."""
+        assert exchange.route is not None, "it was routed when it began"
+        notes = list(exchange.notes)
+        if answer is not None:
+            notes += [note for note in answer.notes if note not in notes]
+        result = AskResult(
+            exchange_id=exchange.id,
+            question_id=exchange.question.id,
+            status=status,
+            route=exchange.route,
+            answer=None if answer is None else shortened(answer, exchange.id),
+            threshold=threshold,
+            escalation=escalation,
+            notes=tuple(notes),
+        )
+        exchange.say(
+            "exchange.finished",
+            status=status,
+            agent=None if answer is None else answer.agent,
+            confidence=None if answer is None else answer.confidence,
+            escalation_id=None if escalation is None else escalation.id,
+        )
+        return result
+
+    # -- what agents are asked with ---------------------------------------------------------------------------
+
+    def _built(self, profile: AgentProfile) -> Agent:
+        return self._components.agent(profile)
+
+    def _system(self, profile: AgentProfile) -> tuple[str, list[str]]:
+        """Read once for a pipeline: persona and knowledge of an agent do not change from question to question."""
+        if profile not in self._systems:
+            self._systems[profile] = prompts.system(self._folders, profile, self._pipeline.config.root)
+        return self._systems[profile]
+
+    async def _researched(self, question: str, **options: Any) -> ResearchResult:
+        return (await self._pipeline.aresearch(question, **options)).result
+
+
+def _clean(question: Question) -> Question:
+    """The question without what looks like a secret.
+
+    Raises:
+        ConfigError: it is longer than any agent would read.
+    """
+    length = len(question.text) + len(question.context)
+    if not question.text.strip():
+        raise ConfigError("the question is empty", where="question", todo="ask something")
+    if length > LONGEST_QUESTION:
+        raise ConfigError(
+            f"the question has {length:,} characters with its context, at most {LONGEST_QUESTION:,} can be asked",
+            where="question",
+            todo="ask about less, or put what is to be known into the agent's knowledge folder",
+        )
+    return question.model_copy(
+        update={
+            "text": redacted(question.text),
+            "context": redacted(question.context),
+            "choices": tuple(map(redacted, question.choices)),
+        }
+    )
+
+
+def _answer(question: Question, profile: AgentProfile, fields: Mapping[str, Any], came: Consulted) -> Answer:
+    content = redacted(str(fields["answer"]).strip())
+    return Answer(
+        question_id=question.id,
+        content=chosen(content, question.choices) or content,
+        rationale=redacted(str(fields.get("rationale", "")).strip()),
+        confidence=fields.get("confidence"),
+        uncertainty_reasons=tuple(redacted(reason) for reason in fields.get("uncertainty_reasons") or ()),
+        agent=profile.name,
+        model=came.reply.model or profile.model or "",
+        input_tokens=came.reply.input_tokens,
+        output_tokens=came.reply.output_tokens,
+        cost_usd=came.reply.cost_usd,
+        seconds=came.seconds,
+        notes=came.reply.notes,
+    )
+
+
+def shortened(answer: Answer, exchange_id: str) -> Answer:
+    """An answer as the next reader gets it: of one that is too long, the beginning, marked."""
+    if len(answer.content) <= LONGEST_ANSWER:
+        return answer
+    mark = f"\n\n[Shortened: {len(answer.content):,} characters; the whole answer is in the log, exchange {exchange_id}]"
+    return answer.model_copy(update={"content": answer.content[: LONGEST_ANSWER - len(mark)] + mark})

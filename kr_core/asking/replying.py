@@ -1,0 +1,143 @@
+"""What a human's reply does to a case: each action, applied once, or refused with the reason."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+from kr_core.asking.exchange import told
+from kr_core.model.events import Event, new_id
+from kr_core.model.questions import Answer, Resolution
+from kr_core.net.egress import redacted
+
+if TYPE_CHECKING:
+    from kr_core.escalation.cases import KeptCase
+    from kr_core.model.questions import HumanResponse
+
+__all__ = ["choice", "concluded", "final_answer", "refusal", "replied", "resolved"]
+
+
+def refusal(case: KeptCase, response: HumanResponse) -> str:
+    """Why a reply cannot be applied to a case as it stands; empty if it can."""
+    request = case.request
+    if not case.waits:
+        by = f" by {case.resolution.by} ({case.resolution.action})" if case.resolution else ""
+        return f"{request.id} is {case.status} already{by}"
+    if response.revision is not None and response.revision != request.revision:
+        return (
+            f"{request.id}@{response.revision} is an older answer; the one that waits now is"
+            f" {request.id}@{request.revision}"
+            if response.revision < request.revision
+            else f"there is no {request.id}@{response.revision}; the one that waits is {request.id}@{request.revision}"
+        )
+    if response.action == "confirm" and (request.answer is None or request.alternatives):
+        return (
+            "there is no single answer to confirm; correct it, or choose"
+            if request.alternatives
+            else ("there is no answer to confirm; give one with correct")
+        )
+    if response.action in {"correct", "add_context", "chat"} and not response.content.strip():
+        return f"{response.action} needs a text"
+    if response.action == "add_context" and request.agent is None:
+        return "no agent was asked, so none can be asked again; give the answer with correct"
+    if response.action == "choose" and choice(case, response.content) is None:
+        letters = ", ".join(letter for letter, _ in _options(case)) or "none"
+        return f"`{response.content.strip()}` is no choice; there are: {letters}"
+    return ""
+
+
+def final_answer(case: KeptCase, response: HumanResponse) -> Answer:
+    """The answer that a human's decision comes to; for every action but `add_context`."""
+    request = case.request
+    if response.action == "confirm":
+        assert request.answer is not None, "it was not refused"
+        return request.answer.model_copy(update={"validated_by": "human"})
+    if response.action == "choose":
+        found = choice(case, response.content)
+        assert found is not None, "it was not refused"
+        if isinstance(found, Answer):
+            return found.model_copy(update={"validated_by": "human"})
+        return _of_human(case, response, found)
+    return _of_human(case, response, redacted(response.content.strip()))
+
+
+def choice(case: KeptCase, written: str) -> Answer | str | None:
+    """The choice or alternative that a letter or its own text means."""
+    folded = " ".join(written.split()).casefold()
+    for letter, option in _options(case):
+        text = option.content if isinstance(option, Answer) else option
+        if folded in {letter.casefold(), " ".join(text.split()).casefold()}:
+            return option
+    return None
+
+
+def _options(case: KeptCase) -> list[tuple[str, Answer | str]]:
+    options: tuple[Answer | str, ...] = case.request.alternatives or case.request.question.choices
+    return [("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number % 26], option) for number, option in enumerate(options)]
+
+
+def _of_human(case: KeptCase, response: HumanResponse, content: str) -> Answer:
+    return Answer(
+        question_id=case.request.question.id,
+        content=content,
+        rationale="",
+        confidence=100,
+        agent=response.by,
+        validated_by="human",
+    )
+
+
+def resolved(case: KeptCase, response: HumanResponse, answer: Answer) -> KeptCase:
+    """The case with the human's decision."""
+    return case._replace(
+        status="resolved",
+        version=case.version + 1,
+        answer=answer,
+        resolution=Resolution(
+            action=response.action,
+            by=response.by,
+            content=redacted(response.content.strip()) or None,
+            time=dt.datetime.now(dt.UTC),
+        ),
+    )
+
+
+def replied(case: KeptCase, response: HumanResponse, refused: str = "") -> Event:
+    """The record of a reply, applied or refused."""
+    return _event(
+        case,
+        "human.replied",
+        escalation_id=case.request.id,
+        revision=case.request.revision if response.revision is None else response.revision,
+        action=response.action,
+        content=redacted(response.content.strip()),
+        by=response.by,
+        applied=not refused,
+        reason=refused,
+    )
+
+
+def concluded(case: KeptCase, answer: Answer) -> list[Event]:
+    """The record of a human's decision: the answer, and the end of the exchange."""
+    return [
+        _event(case, "answer.received", **told(answer)),
+        _event(
+            case,
+            "exchange.finished",
+            status="answered",
+            agent=answer.agent,
+            confidence=answer.confidence,
+            escalation_id=case.request.id,
+        ),
+    ]
+
+
+def _event(case: KeptCase, kind: str, **data: object) -> Event:
+    question = case.request.question
+    about = {
+        "exchange_id": case.request.exchange_id,
+        "parent_id": case.request.parent_id,
+        "feature_id": question.feature_id,
+        "question_id": question.id,
+    }
+    return Event(kind, case.request.exchange_id, {**about, **data}, f"{case.request.exchange_id}-{new_id()}")

@@ -1,0 +1,51 @@
+"""`kr route`: where a question would go, and what decides it; nobody is asked."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from kr_core.asking.answering import Asking
+from kr_core.cli.ask import question
+from kr_core.pipeline import Pipeline
+from kr_core.printable import printable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from kr_core.model.routing import AgentProfile, Route
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the way of a question, and with `--explain` what decided."""
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        asked = question(options)
+        route, notes = Asking(pipeline).route(asked)
+        profile = pipeline.components.table().agents.get(route.agent or "")
+    if options.json:
+        print(json.dumps({**route.model_dump(mode="json"), "notes": notes}, ensure_ascii=False, indent=2))
+        return 0
+    print(printable(route.target if profile is None else _who(route, profile)))
+    if options.explain:
+        for line in _why(route, profile):
+            print(printable(f"  {line}"))
+    return 0
+
+
+def _who(route: Route, profile: AgentProfile) -> str:
+    return profile.name if route.target == profile.name else f"{profile.name} ({route.target})"
+
+
+def _why(route: Route, profile: AgentProfile | None) -> list[str]:
+    lines = [f"because: {route.reason}"]
+    if route.proposed_topic:
+        lines.append(f"proposed topic, which decides nothing: {route.proposed_topic}")
+    if profile is None:
+        return lines
+    needed = "every answer goes to a human" if route.always_escalate else f"{route.threshold}"
+    lines.append(f"threshold: {needed} ({route.threshold_reason})")
+    model = f", model {profile.model}" if profile.model else ""
+    lines.append(f"asked through: {profile.plugin}{model}, at most {profile.timeout_seconds} s")
+    if profile.fallback:
+        lines.append(f"if it fails: {', '.join(profile.fallback)}, then a human")
+    return lines

@@ -1,0 +1,117 @@
+"""The cases that wait for a human, in the journal: they outlive every process, and any process may go on with them.
+
+A case is `open` until some sink has shown it (`notified`), and `resolved` once a human has decided. Each change names the
+version that it changes, so of two humans who answer at once one is first, and the other is told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.errors import ConfigError
+from kr_core.model.questions import Answer, EscalationRequest, Resolution
+from kr_core.model.routing import Route
+from kr_core.protocols import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.model import Event
+    from kr_core.protocols import Journal
+
+__all__ = ["WAITING", "Cases", "KeptCase"]
+
+_KIND = "escalation"
+WAITING = ("open", "notified")
+"""The states in which a case waits for a human."""
+
+
+class KeptCase(NamedTuple):
+    """A case as it is kept."""
+
+    request: EscalationRequest
+    route: Route
+    status: str
+    version: int
+    resolution: Resolution | None = None
+    answer: Answer | None = None
+    """The final answer, once it is resolved."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has decided yet."""
+        return self.status in WAITING
+
+    def to_dict(self) -> dict[str, Any]:
+        """The case as plain values, in the published shape."""
+        return {
+            "id": self.request.id,
+            "status": self.status,
+            "revision": self.request.revision,
+            "case": self.request.model_dump(mode="json"),
+            "resolution": None if self.resolution is None else self.resolution.model_dump(mode="json"),
+        }
+
+
+class Cases:
+    """The cases of a project.
+
+    Args:
+        journal: where they are kept.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def new_id(self) -> str:
+        """The id of the next case; never given twice."""
+        return f"E{self._journal.number(_KIND)}"
+
+    def keep(self, case: KeptCase, events: Sequence[Event] = ()) -> bool:
+        """Keep a case, together with what is said of it; False where somebody has changed it meanwhile.
+
+        Args:
+            case: its `version` is one more than the one that it was made from.
+            events: kept only if the case is.
+        """
+        data = {
+            "request": case.request.model_dump(mode="json"),
+            "route": case.route.model_dump(mode="json"),
+            "resolution": None if case.resolution is None else case.resolution.model_dump(mode="json"),
+            "answer": None if case.answer is None else case.answer.model_dump(mode="json"),
+        }
+        return self._journal.change(Document(_KIND, case.request.id, case.status, case.version, data), events)
+
+    def get(self, escalation_id: str) -> KeptCase:
+        """A case by its id, in either case of the letter.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        document = self._journal.document(_KIND, escalation_id.strip().upper())
+        if document is None:
+            raise ConfigError(
+                f"there is no escalation `{escalation_id}`", where="inbox", todo="see `kr inbox list`"
+            )
+        return _read(document)
+
+    def waiting(self) -> list[KeptCase]:
+        """The cases that nobody has decided, oldest first."""
+        found = [one for status in WAITING for one in self._journal.documents(_KIND, status)]
+        return sorted(map(_read, found), key=lambda case: int(case.request.id[1:]))
+
+    def all(self) -> list[KeptCase]:
+        """All cases, oldest first."""
+        return [_read(document) for document in self._journal.documents(_KIND)]
+
+
+def _read(document: Document) -> KeptCase:
+    data = document.data
+    return KeptCase(
+        EscalationRequest.model_validate(data["request"]),
+        Route.model_validate(data["route"]),
+        document.status,
+        document.version,
+        None if data["resolution"] is None else Resolution.model_validate(data["resolution"]),
+        None if data["answer"] is None else Answer.model_validate(data["answer"]),
+    )

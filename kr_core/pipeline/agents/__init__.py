@@ -1,0 +1,1 @@
+"""Agents at work: their prompts, their replies, and what follows a failure."""

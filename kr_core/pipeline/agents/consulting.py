@@ -1,0 +1,167 @@
+"""One agent asked: within its time, with one chance to mend a reply that is not in the form asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.errors import ConfigError, RequestError
+from kr_core.model.questions import Reply
+from kr_core.net.egress import redacted
+from kr_core.pipeline.agents import prompts
+from kr_core.pipeline.agents.job import Job, way_out
+from kr_core.pipeline.agents.replies import BadReplyError, read
+from kr_core.pipeline.running import GRACE_SECONDS, apart, heard, until_done
+from kr_core.pipeline.vetting import said
+from kr_core.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from pathlib import Path
+
+    from kr_core.model import ResearchResult
+    from kr_core.model.questions import Question
+    from kr_core.model.routing import AgentProfile
+    from kr_core.pipeline.outside import Outside
+    from kr_core.protocols import Agent, Project
+
+__all__ = ["Consulted", "Desk"]
+
+
+class Consulted(NamedTuple):
+    """What came of asking an agent: the object it replied with, or why there is none."""
+
+    fields: dict[str, Any] | None
+    reply: Reply
+    outcome: str
+    """`ok`, or that of the failure: `timeout`, `limited`, `blocked`, `unavailable`, `bad_answer`."""
+    reason: str
+    """Empty where all is well; fit to be shown."""
+    seconds: float
+    repaired: bool = False
+    """Whether it needed its second chance."""
+
+
+class Desk:
+    """What agents are asked with: the project, its templates, the way out, and research.
+
+    Args:
+        project: where questions are asked.
+        folders: where templates are looked for.
+        outside: what all consultations share.
+        build: the agent plugin of a profile; may fail.
+        researcher: answers a question from the sources.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        folders: tuple[Path, ...],
+        outside: Outside,
+        build: Callable[[AgentProfile], Agent],
+        researcher: Callable[..., Awaitable[ResearchResult]],
+    ) -> None:
+        self._project = project
+        self._folders = folders
+        self._outside = outside
+        self._build = build
+        self._researcher = researcher
+
+    async def consult(
+        self,
+        profile: AgentProfile,
+        question: Question,
+        system: str,
+        prompt: str,
+        schema: Mapping[str, Any],
+        emit: Callable[[str, dict[str, Any]], None],
+    ) -> Consulted:
+        """Ask an agent; whatever it does comes back as an outcome.
+
+        Raises:
+            ConfigError: the plugin is wrongly configured, or not trusted.
+        """
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        deadline = started + profile.timeout_seconds
+        context = way_out(profile, self._project, self._outside, deadline, emit)
+
+        async def asked() -> Consulted:
+            agent = await self._built(profile)
+            job = Job(profile, question, system, prompt, schema, context, self._researcher)
+            reply = await agent.run(job)
+            try:
+                return Consulted(read(_checked(reply), schema), reply, "ok", "", 0.0)
+            except BadReplyError as error:
+                emit("agent.repaired", {"agent": profile.name, "fault": printable(str(error))})
+                again = prompts.repair(self._folders, prompt, reply.text or str(reply.data), str(error))
+            second = _checked(await agent.run(job.again(again)))
+            total = _sum(reply, second)
+            try:
+                return Consulted(read(second, schema), total, "ok", "", 0.0, repaired=True)
+            except BadReplyError as error:
+                return Consulted(None, total, "bad_answer", f"no valid answer: {error}", 0.0, repaired=True)
+
+        task = asyncio.ensure_future(asked())
+        task.add_done_callback(heard)
+        cancelled: BaseException | None = None
+        try:
+            await asyncio.wait({task}, timeout=profile.timeout_seconds)
+        except asyncio.CancelledError as error:
+            cancelled = error
+        stopped = not task.done()
+        if stopped:
+            task.cancel()
+            cancelled = await until_done(task, GRACE_SECONDS) or cancelled
+        cancelled = await context.close() or cancelled
+        if cancelled is not None:
+            raise cancelled
+        seconds = round(loop.time() - started, 3)
+        if stopped:
+            return _failed("timeout", f"timeout after {profile.timeout_seconds} s", seconds)
+        return _outcome(task, seconds)
+
+    async def _built(self, profile: AgentProfile) -> Agent:
+        building = apart(lambda: self._build(profile))  # it imports, and may wait for ever
+        building.add_done_callback(heard)
+        return await building
+
+
+def _checked(reply: Any) -> Reply:
+    """The reply, without what looks like a secret."""
+    if not isinstance(reply, Reply):
+        raise RequestError("bad_answer", f"returned {type(reply).__name__} instead of a kr_core.Reply")
+    return reply
+
+
+def _outcome(task: asyncio.Task[Consulted], seconds: float) -> Consulted:
+    if task.cancelled():
+        return _failed("unavailable", "the agent cancelled itself", seconds)
+    error = task.exception()
+    if error is None:
+        return task.result()._replace(seconds=seconds)
+    if isinstance(error, ConfigError | KeyboardInterrupt | SystemExit):
+        raise error
+    if isinstance(error, RequestError):
+        return _failed(error.outcome, said(error), seconds)
+    if isinstance(error, TimeoutError):
+        return _failed("timeout", said(error), seconds)
+    return _failed("unavailable", said(error), seconds)
+
+
+def _failed(outcome: str, reason: str, seconds: float) -> Consulted:
+    return Consulted(None, Reply(), outcome, printable(redacted(reason)), seconds)
+
+
+def _sum(first: Reply, second: Reply) -> Reply:
+    """The second reply with what both cost."""
+
+    def both(one: Any, other: Any) -> Any:
+        return other if one is None else one if other is None else one + other
+
+    return second.model_copy(
+        update={
+            name: both(getattr(first, name), getattr(second, name))
+            for name in ("input_tokens", "output_tokens", "cost_usd", "notes")
+        }
+    )

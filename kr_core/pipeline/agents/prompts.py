@@ -1,0 +1,100 @@
+"""The prompts of agents, from templates that a project may replace.
+
+Whatever comes from outside (question, context, knowledge, earlier replies) stands in a fence that it cannot close: it is
+data, and the prompt says so.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kr_core.pipeline.agents.personas import persona
+from kr_core.templating import render
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kr_core.model.questions import Question
+    from kr_core.model.routing import AgentProfile
+
+__all__ = ["answer", "fenced", "repair", "system"]
+
+_LONGEST_QUOTED = 4000
+
+
+def system(folders: tuple[Path, ...], profile: AgentProfile, root: Path) -> tuple[str, list[str]]:
+    """Who answers: the persona, and the knowledge folder's texts; with notes of what could not be read."""
+    who, notes = persona(folders, profile, root)
+    knowledge, more = _knowledge(profile, root)
+    text = render(folders, "prompts/system.md.j2", persona=who, agent=profile, knowledge=knowledge)
+    return text, notes + more
+
+
+def answer(folders: tuple[Path, ...], question: Question, context: str) -> str:
+    """What is asked: the question, its context and choices.
+
+    Args:
+        folders: where templates are looked for.
+        question: what is asked.
+        context: the question's own, and the answers it builds on.
+    """
+    return render(
+        folders,
+        "prompts/answer.md.j2",
+        question=fenced(question.text),
+        context=fenced(context) if context.strip() else "",
+        topic=question.topic,
+        choices=question.choices,
+    )
+
+
+def repair(folders: tuple[Path, ...], prompt: str, reply: str, fault: str) -> str:
+    """The same once more, with what was wrong with the reply."""
+    return render(
+        folders, "prompts/repair.md.j2", prompt=prompt, reply=fenced(reply[:_LONGEST_QUOTED]), fault=fault
+    )
+
+
+def fenced(text: str) -> str:
+    """A text in a fence longer than any in it, so that nothing in it ends the fence."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}text\n{text.strip()}\n{fence}"
+
+
+_MOST_KNOWLEDGE = 200_000
+"""Characters: some 50,000 tokens, which fit any model in use beside question and answer."""
+_READ = {".md", ".txt", ".rst", ".adoc"}
+
+
+def _knowledge(profile: AgentProfile, root: Path) -> tuple[list[tuple[str, str]], list[str]]:
+    """The texts of an agent's knowledge folder, by name, as far as they fit."""
+    if profile.knowledge is None:
+        return [], []
+    folder = root / profile.knowledge
+    texts: list[tuple[str, str]] = []
+    notes: list[str] = []
+    left = _MOST_KNOWLEDGE
+    try:
+        files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _READ and path.is_file())
+    except OSError as error:
+        files, notes = [], [f"knowledge of {profile.name}: cannot be read: {error.strerror or error}"]
+    if not files and not notes:
+        notes.append(f"knowledge of {profile.name}: {profile.knowledge} has no text in it")
+    for path in files:
+        name = path.relative_to(folder).as_posix()
+        if not path.resolve().is_relative_to(folder.resolve()):
+            notes.append(f"knowledge of {profile.name}: {name} leads out of its folder and was left out")
+            continue
+        try:
+            text = path.read_text("utf-8-sig", errors="replace").strip()
+        except OSError as error:
+            notes.append(f"knowledge of {profile.name}: {name}: {error.strerror or error}")
+            continue
+        if len(text) > left:
+            notes.append(f"knowledge of {profile.name}: {name} did not fit any more and was left out")
+            continue
+        left -= len(text)
+        texts.append((name, fenced(text)))
+    return texts, notes

@@ -1,0 +1,140 @@
+"""What a model wrote, read against the form that it was asked for; nothing is guessed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from kr_core.text import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kr_core.model.questions import Reply
+
+__all__ = ["BadReplyError", "answer_schema", "chosen", "read"]
+
+_MOST_STARTS = 50
+"""Braces in prose at which an object is looked for."""
+_SHOWN = 200
+
+
+class BadReplyError(Exception):
+    """A reply is not in the form that was asked for; says what is wrong, for the model to mend."""
+
+
+def answer_schema(choices: Sequence[str] = ()) -> dict[str, Any]:
+    """The form of an answer as a JSON schema: one flat object.
+
+    Args:
+        choices: the answers to choose from, if any.
+    """
+    answer: dict[str, Any] = {"type": "string", "description": "the answer itself"}
+    if choices:
+        answer = {"type": "string", "enum": list(choices), "description": "the choice, word for word"}
+    return {
+        "type": "object",
+        "properties": {
+            "answer": answer,
+            "rationale": {"type": "string", "description": "why, in a few sentences"},
+            "confidence": {
+                "type": "integer",
+                "description": "0 to 100: of a hundred answers given with this confidence, so many are right",
+            },
+            "uncertainty_reasons": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "what would have to be known to be sure; empty if nothing",
+            },
+        },
+        "required": ["answer", "rationale", "confidence", "uncertainty_reasons"],
+        "additionalProperties": False,
+    }
+
+
+def read(reply: Reply, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The object of a reply: what the service handed over apart, or else the one object in its text.
+
+    The object may stand in a fence or in prose. `confidence` may be missing or wrong: that is no fault of form but an
+    answer that nobody is sure of.
+
+    Raises:
+        BadReplyError: there is none, there are several that differ, or it is not in the form asked for.
+    """
+    found = reply.data if reply.data is not None else _object_in(reply.text, schema)
+    for name, asked in schema["properties"].items():
+        if name == "confidence":
+            continue
+        if name not in found:
+            if asked["type"] == "array":
+                continue
+            raise BadReplyError(f"`{name}` is missing")
+        fault = _fault(found[name], asked)
+        if fault:
+            raise BadReplyError(f"`{name}` {fault}")
+    if not str(found.get("answer", "x")).strip():
+        raise BadReplyError("`answer` is empty")
+    return found
+
+
+def chosen(content: str, choices: Sequence[str]) -> str | None:
+    """The choice that an answer is, or None where it is none of them."""
+    folded = " ".join(content.split()).casefold()
+    return next((choice for choice in choices if " ".join(choice.split()).casefold() == folded), None)
+
+
+def alike(one: str, other: str) -> float:
+    """How much two texts say the same: their content words in common, over the larger of the two sets; 0 to 1."""
+    first, second = set(content_words(one)), set(content_words(other))
+    return len(first & second) / max(len(first), len(second), 1)
+
+
+def _fault(value: Any, asked: Mapping[str, Any]) -> str:
+    if asked["type"] == "string":
+        if not isinstance(value, str):
+            return "must be text"
+        if "enum" in asked and chosen(value, asked["enum"]) is None:
+            return f"must be one of: {'; '.join(asked['enum'])}"
+    if asked["type"] == "array" and not (
+        isinstance(value, list) and all(isinstance(item, str) for item in value)
+    ):
+        return "must be a list of texts"
+    return ""
+
+
+def _object_in(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    if not text.strip():
+        raise BadReplyError("the reply is empty")
+    whole = _loaded(text)
+    if isinstance(whole, dict):
+        return whole
+    found = [one for one in _candidates(text) if "answer" in one or "answer" not in schema["properties"]]
+    different = [one for number, one in enumerate(found) if one not in found[:number]]
+    if len(different) > 1:
+        raise BadReplyError("there are several objects that differ; write one")
+    if not different:
+        shown = " ".join(text.split())[:_SHOWN]
+        raise BadReplyError(f"there is no whole JSON object in the reply, which begins: {shown}")
+    return different[0]
+
+
+def _candidates(text: str) -> Iterator[dict[str, Any]]:
+    """The outermost objects in a text, in fences or in prose."""
+    decoder = json.JSONDecoder()
+    position, starts = 0, 0
+    while (start := text.find("{", position)) >= 0 and starts < _MOST_STARTS:
+        starts += 1
+        try:
+            value, position = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            position = start + 1
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,445 @@
+"""The router as other programs embed it: questions in, accepted answers or escalations out.
+
+`KnowledgeRouterService` has plain methods, `AsyncKnowledgeRouterService` the same as coroutines. `ask` is the whole way in
+one call; the others are its steps, for a program that goes them by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
+
+from kr_core.asking.answering import AGENT_UNAVAILABLE, Asking, shortened
+from kr_core.asking.escalating import Escalating
+from kr_core.asking.exchange import told
+from kr_core.errors import ConfigError
+from kr_core.model.questions import (
+    AcceptedOrEscalate,
+    AgentHandle,
+    AgentStatus,
+    Answer,
+    AskResult,
+    EscalationRequest,
+    HumanResponse,
+    Question,
+)
+from kr_core.pipeline import Pipeline
+from kr_core.pipeline.running import heard, to_its_end
+from kr_core.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from pathlib import Path
+
+    from kr_core.asking.exchange import Exchange
+    from kr_core.escalation.cases import Cases
+    from kr_core.model import Event
+    from kr_core.model.questions import AgentState, QALogEntry
+    from kr_core.model.routing import RoutingRule
+
+__all__ = ["AsyncKnowledgeRouterService", "KnowledgeRouterService"]
+
+Result = TypeVar("Result")
+_LATER = "is not available in this version of KR"
+
+
+class _UnderWay(NamedTuple):
+    """A question that `route_question` has sent to an agent."""
+
+    exchange: Exchange
+    started: dt.datetime
+    task: asyncio.Task[Answer | None]
+
+
+class AsyncKnowledgeRouterService:
+    """Routes questions to agents, gates their answers, and puts what is doubtful to a human.
+
+        async with AsyncKnowledgeRouterService(Pipeline.open()) as service:
+            result = await service.ask(Question(text="Which session store should we use?", topic="authentication"))
+
+    Args:
+        pipeline: the project's; it is closed with the service. The working folder's, if none is given.
+    """
+
+    def __init__(self, pipeline: Pipeline | None = None) -> None:
+        self.pipeline = pipeline or Pipeline.open()
+        self._asking = Asking(self.pipeline)
+        self._escalating = Escalating(self.pipeline)
+        self._under_way: dict[str, _UnderWay] = {}
+        self._ready = False
+
+    @classmethod
+    def open(
+        cls,
+        config: str | Path | Mapping[str, Any] | None = None,
+        *,
+        folder: str | Path | None = None,
+        on_event: Callable[[Event], object] | None = None,
+    ) -> Self:
+        """Open the service of a project, as `Pipeline.open` does.
+
+        Raises:
+            ConfigError: the configuration is wrong, or names a plugin that is not installed.
+        """
+        return cls(Pipeline.open(config, folder=folder, on_event=on_event))
+
+    @property
+    def cases(self) -> Cases:
+        """The questions that were put to a human."""
+        return self._escalating.cases
+
+    # -- the whole way --------------------------------------------------------------------------------------
+
+    async def ask(self, question: Question) -> AskResult:
+        """Ask a question: it is routed and answered, and its answer accepted or put to a human.
+
+        Raises:
+            ConfigError: the question or the configuration is wrong.
+            StorageError: the journal cannot be written.
+        """
+        exchange = await self._begun(question)
+        try:
+            return await self._answered(exchange)
+        except BaseException as error:
+            exchange.say(
+                "exchange.finished", status="cancelled", agent=None, confidence=None, escalation_id=None
+            )
+            exchange.notes.append(printable(f"{type(error).__name__}: {error}".removesuffix(": ")))
+            raise
+
+    async def _answered(self, exchange: Exchange) -> AskResult:
+        route = exchange.route
+        assert route is not None, "it was routed when it began"
+        answer = await self._asking.consult(exchange)
+        if answer is not None:
+            verdict = self._asking.judge(exchange, answer)
+            if verdict.accepted:
+                result = self._asking.finish(exchange, "accepted", answer, verdict.threshold)
+                await exchange.settled()
+                return result
+            reason, threshold = verdict.reason, verdict.threshold
+        else:
+            reason, threshold = AGENT_UNAVAILABLE if route.agent else route.reason, route.threshold
+        request = await self._escalating.open(exchange, answer, reason, threshold)
+        status = "failed" if request is None else "escalated"
+        result = self._asking.finish(exchange, status, answer, threshold, request)
+        await exchange.settled()
+        return result
+
+    async def reply(self, escalation_id: str, response: HumanResponse) -> AskResult:
+        """Do what a human replied to an escalation; of two who decide at once, the first one does.
+
+        Returns:
+            `answered`, or after `add_context` whatever the agent's new answer comes to.
+
+        Raises:
+            ConfigError: there is no such escalation, or the reply cannot be applied, with the reason; it is on the record.
+        """
+        case = await self._escalating.accepted_reply(escalation_id, response)
+        if response.action != "add_context":
+            return self._escalating.result_of(case)
+        return await self._asked_again(case.request, response)
+
+    async def _asked_again(self, request: EscalationRequest, response: HumanResponse) -> AskResult:
+        """Ask the same agent once more, with what the human added; a linked exchange."""
+        case = await to_its_end(lambda: self.cases.get(request.id))
+        question = request.question.model_copy(
+            update={"context": f"{request.question.context}\n\n{response.content.strip()}".strip()}
+        )
+        agent = request.agent
+        route = case.route.model_copy(update={"agent": agent, "reason": f"asked again after {request.id}"})
+        exchange = await to_its_end(lambda: self._asking.begin(question, request.exchange_id, route))
+        answer = await self._asking.consult(exchange)
+        if answer is None:
+            said = f"{AGENT_UNAVAILABLE}: asked again with the added context, {agent} gave no answer"
+            result = await self._escalating.revised(exchange, case, None, said)
+        else:
+            verdict = self._asking.judge(exchange, answer)
+            if verdict.accepted:
+                await self._escalating.resolved_by_agent(case, answer, response)
+                result = None
+            else:
+                result = await self._escalating.revised(exchange, case, answer, verdict.reason)
+        status = "accepted" if result is None else "escalated"
+        finished = self._asking.finish(exchange, status, answer, route.threshold, result)
+        await exchange.settled()
+        return finished
+
+    # -- its steps, under the names that other programs know -----------------------------------------------
+
+    async def route_question(self, question: Question) -> AgentHandle:
+        """Send a question to the agent that the rules say; it works from now on, and `get_agent_status` tells how far it is.
+
+        Raises:
+            ConfigError: the question names a target that there is not.
+        """
+        exchange = await self._begun(question)
+        task = asyncio.ensure_future(self._asking.consult(exchange))
+        task.add_done_callback(heard)
+        self._under_way[question.id] = _UnderWay(exchange, dt.datetime.now(dt.UTC), task)
+        assert exchange.route is not None, "it was routed when it began"
+        return AgentHandle(
+            exchange_id=exchange.id, question_id=question.id, agent=exchange.route.agent, route=exchange.route
+        )
+
+    async def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
+        """How far a question is that `route_question` has sent.
+
+        Raises:
+            ConfigError: this service has sent none of this handle.
+        """
+        under_way = self._found(handle.question_id)
+        task = under_way.task
+        state: AgentState = "running"
+        answer, error = None, ""
+        if handle.agent is None:
+            state = "waiting_for_human"
+        elif task.done():
+            raised = None if task.cancelled() else task.exception()
+            answer = None if task.cancelled() or raised is not None else task.result()
+            notes = under_way.exchange.notes
+            error = "" if answer is not None else str(raised or (notes[-1] if notes else "cancelled"))
+            state = "succeeded" if answer else "timed_out" if ": timeout: " in error else "failed"
+        return AgentStatus(
+            state=state, agent=handle.agent, started=under_way.started, answer=answer, error=printable(error)
+        )
+
+    async def submit_answer(self, answer: Answer) -> AcceptedOrEscalate:
+        """Accept an answer to a question under way, or put it to a human.
+
+        Raises:
+            ConfigError: no question of this id is under way.
+        """
+        under_way = self._found(answer.question_id)
+        exchange = under_way.exchange
+        if not (
+            under_way.task.done()
+            and not under_way.task.cancelled()
+            and under_way.task.exception() is None
+            and under_way.task.result() == answer
+        ):  # it is somebody else's than the agent's that was asked
+            exchange.say("answer.received", **told(answer))
+        verdict = self._asking.judge(exchange, answer)
+        request = None
+        if not verdict.accepted:
+            request = await self._escalating.open(exchange, answer, verdict.reason, verdict.threshold)
+        status = "accepted" if verdict.accepted else "escalated"
+        self._asking.finish(exchange, status, answer, verdict.threshold, request)
+        await exchange.settled()
+        return AcceptedOrEscalate(verdict=verdict, answer=shortened(answer, exchange.id), escalation=request)
+
+    async def escalate_to_human(self, answer: Answer | None, question: Question) -> EscalationRequest:
+        """Put a question, with a tentative answer if there is one, to a human.
+
+        A question that waits for one already is not put twice.
+        """
+        under_way = self._under_way.get(question.id)
+        exchange = under_way.exchange if under_way else await self._begun(question)
+        assert exchange.route is not None, "it was routed when it began"
+        waiting = await self._escalating.waiting_for(question.id)
+        if waiting is not None:
+            return waiting
+        threshold = exchange.route.threshold
+        reason = "asked for" if answer is None else self._asking.judge(exchange, answer).reason
+        request = await self._escalating.open(exchange, answer, reason, threshold)
+        if request is None:
+            raise ConfigError(
+                "there is no way to a human",
+                where=self.pipeline.config.origin(("escalations",)),
+                todo="name one, such as `escalations: [stdout]`",
+            )
+        self._asking.finish(exchange, "escalated", answer, threshold, request)
+        await exchange.settled()
+        return request
+
+    async def handle_human_response(self, request: EscalationRequest, response: HumanResponse) -> Answer:
+        """Do what a human replied, and return the answer: final, but after `add_context` one that may wait once more.
+
+        Raises:
+            ConfigError: the reply cannot be applied, with the reason.
+        """
+        if response.revision is None:
+            response = response.model_copy(update={"revision": request.revision})
+        result = await self.reply(request.id, response)
+        if result.answer is None:
+            raise ConfigError(
+                "; ".join(result.notes) or AGENT_UNAVAILABLE,
+                where=request.id,
+                todo="give the answer yourself",
+            )
+        return result.answer
+
+    async def get_qa_log(self, feature_id: str) -> list[QALogEntry]:
+        """The record of a feature's questions, in order."""
+        from kr_core.pipeline.record import qa_log
+
+        return await to_its_end(lambda: qa_log(self.pipeline.journal, feature_id))
+
+    async def configure_routing(self, rules: Sequence[RoutingRule]) -> None:
+        """Route by other rules from the next question on.
+
+        Raises:
+            ConfigError: a rule is wrong; the rules are as they were.
+        """
+        self.pipeline.components.change_rules(rules)
+
+    async def dispatch_task(self, task: Any, role: str) -> NoReturn:  # noqa: ARG002  a published signature
+        """Send a task to a specialist; comes later.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(_LATER, where="dispatch_task")
+
+    async def generate_retro(self, feature_id: str) -> NoReturn:  # noqa: ARG002  a published signature
+        """Make a retrospective report; comes later.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(_LATER, where="generate_retro")
+
+    # -- its end --------------------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """End what is under way, wait until everything said is durable, and let go of the pipeline."""
+        tasks = [one.task for one in self._under_way.values() if not one.task.done()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        await to_its_end(self.pipeline.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
+
+    async def _begun(self, question: Question) -> Exchange:
+        if not self._ready:  # the first one opens the journal, which is a file
+            await to_its_end(lambda: self.pipeline.journal)
+            self._ready = True
+        return self._asking.begin(question)
+
+    def _found(self, question_id: str) -> _UnderWay:
+        if question_id not in self._under_way:
+            raise ConfigError(
+                f"no question `{question_id}` is under way",
+                where="question_id",
+                todo="send it with route_question",
+            )
+        return self._under_way[question_id]
+
+
+class KnowledgeRouterService:
+    """The same with plain methods, for programs without an event loop; what is under way goes on in a thread of its own.
+
+        with KnowledgeRouterService() as service:
+            result = service.ask(Question(text="Which session store should we use?", topic="authentication"))
+
+    Args:
+        pipeline: the project's; it is closed with the service. The working folder's, if none is given.
+    """
+
+    def __init__(self, pipeline: Pipeline | None = None) -> None:
+        self._service = AsyncKnowledgeRouterService(pipeline)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="kr-service", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def open(
+        cls,
+        config: str | Path | Mapping[str, Any] | None = None,
+        *,
+        folder: str | Path | None = None,
+        on_event: Callable[[Event], object] | None = None,
+    ) -> Self:
+        """Open the service of a project, as `Pipeline.open` does.
+
+        Raises:
+            ConfigError: the configuration is wrong, or names a plugin that is not installed.
+        """
+        return cls(Pipeline.open(config, folder=folder, on_event=on_event))
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The project's pipeline."""
+        return self._service.pipeline
+
+    @property
+    def cases(self) -> Cases:
+        """The questions that were put to a human."""
+        return self._service.cases
+
+    def ask(self, question: Question) -> AskResult:
+        """See `AsyncKnowledgeRouterService.ask`."""
+        return self._run(self._service.ask(question))
+
+    def reply(self, escalation_id: str, response: HumanResponse) -> AskResult:
+        """See `AsyncKnowledgeRouterService.reply`."""
+        return self._run(self._service.reply(escalation_id, response))
+
+    def route_question(self, question: Question) -> AgentHandle:
+        """See `AsyncKnowledgeRouterService.route_question`."""
+        return self._run(self._service.route_question(question))
+
+    def submit_answer(self, answer: Answer) -> AcceptedOrEscalate:
+        """See `AsyncKnowledgeRouterService.submit_answer`."""
+        return self._run(self._service.submit_answer(answer))
+
+    def escalate_to_human(self, answer: Answer | None, question: Question) -> EscalationRequest:
+        """See `AsyncKnowledgeRouterService.escalate_to_human`."""
+        return self._run(self._service.escalate_to_human(answer, question))
+
+    def handle_human_response(self, request: EscalationRequest, response: HumanResponse) -> Answer:
+        """See `AsyncKnowledgeRouterService.handle_human_response`."""
+        return self._run(self._service.handle_human_response(request, response))
+
+    def dispatch_task(self, task: Any, role: str) -> NoReturn:
+        """See `AsyncKnowledgeRouterService.dispatch_task`."""
+        self._run(self._service.dispatch_task(task, role))
+        raise AssertionError  # it does not return
+
+    def get_qa_log(self, feature_id: str) -> list[QALogEntry]:
+        """See `AsyncKnowledgeRouterService.get_qa_log`."""
+        return self._run(self._service.get_qa_log(feature_id))
+
+    def generate_retro(self, feature_id: str) -> NoReturn:
+        """See `AsyncKnowledgeRouterService.generate_retro`."""
+        self._run(self._service.generate_retro(feature_id))
+        raise AssertionError  # it does not return
+
+    def configure_routing(self, rules: Sequence[RoutingRule]) -> None:
+        """See `AsyncKnowledgeRouterService.configure_routing`."""
+        self._run(self._service.configure_routing(rules))
+
+    def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
+        """See `AsyncKnowledgeRouterService.get_agent_status`."""
+        return self._run(self._service.get_agent_status(handle))
+
+    def close(self) -> None:
+        """End what is under way, wait until everything said is durable, and let go of the pipeline."""
+        if self._loop.is_closed():
+            return
+        self._run(self._service.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise

@@ -1,0 +1,66 @@
+"""Any program as an agent: it reads the prompt on standard input, and writes the answer's JSON."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from kr_core import Outcome, Provider, Reply, RequestError, Settings, hookimpl
+from kr_plugins.agents.programs import run_program
+
+if TYPE_CHECKING:
+    from kr_core import Agent, Job
+
+__all__ = ["Command", "CommandSettings", "kr_agent"]
+
+
+class CommandSettings(Settings):
+    """Settings of `command`."""
+
+    argv: tuple[str, ...] = Field(min_length=1)
+    """The program and its arguments; no shell reads them."""
+    environment: dict[str, str] = Field(default={})
+    """Added to what every program gets: PATH, HOME and the language."""
+
+
+@hookimpl
+def kr_agent() -> Provider[Agent]:
+    """Provide a program as an agent."""
+    return Provider(lambda settings, _: Command(settings), CommandSettings)
+
+
+class Command:
+    """Runs a program for each question, in an empty folder of its own."""
+
+    def __init__(self, settings: CommandSettings) -> None:
+        self._argv = settings.argv
+        self._added = settings.environment
+
+    async def run(self, job: Job) -> Reply:
+        """Hand a program the prompt, and take what it writes.
+
+        Raises:
+            RequestError: it cannot be started, ends with an error, or writes nothing.
+        """
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        environ = {**kept, **self._added, "KR_AGENT": job.name, "KR_MODEL": job.model or ""}
+        with tempfile.TemporaryDirectory(prefix="kr-agent-", ignore_cleanup_errors=True) as folder:
+            ended = await run_program(
+                self._argv, f"{job.system}\n\n{job.prompt}", folder=Path(folder), environ=environ
+            )
+        if ended.code:
+            how = f"ended with code {ended.code}" if ended.code > 0 else f"was ended by signal {-ended.code}"
+            raise RequestError(
+                Outcome.unavailable, f"{how}: {ended.said}".removesuffix(": "), where=self._argv[0]
+            )
+        text = ended.out.decode("utf-8", "replace")
+        if not text.strip():
+            raise RequestError(Outcome.bad_answer, "wrote nothing", where=self._argv[0])
+        return Reply(text=text)
+
+
+_KEPT = ("HOME", "LANG", "LC_ALL", "PATH", "TMPDIR")

@@ -1,0 +1,41 @@
+"""The terminal as a way to a human: the whole case is shown, and the reply is typed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from kr_core import Provider, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core import Case, Escalation, HumanReply
+
+__all__ = ["Terminal", "kr_escalation"]
+
+
+@hookimpl
+def kr_escalation() -> Provider[Escalation]:
+    """Provide the terminal."""
+    return Provider(lambda _settings, _setup: Terminal())
+
+
+class Terminal:
+    """Shows cases on the terminal, if there is one; standard output is the result's alone, so it is standard error."""
+
+    async def open(self, case: Case) -> str | None:
+        """Show a case; None where nobody sits before a terminal."""
+        if not sys.stderr.isatty():
+            return None
+        print(f"\n{case.said}", file=sys.stderr)
+        return "terminal"
+
+    async def poll(self, cases: Sequence[Case]) -> Sequence[HumanReply]:  # noqa: ARG002  the contract's signature
+        """Nothing: what is typed is read by the command that asks."""
+        return ()
+
+    async def acknowledge(self, case: Case, said: str) -> None:  # noqa: ARG002  the contract's signature
+        """Say what was understood."""
+        if sys.stderr.isatty():
+            print(said, file=sys.stderr)
