@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kr_core.testing.agent import AgentContract as AgentContract
     from kr_core.testing.faults import FaultySource as FaultySource
     from kr_core.testing.faults import FaultyTransport as FaultyTransport
     from kr_core.testing.faults import NetworkFault as NetworkFault
@@ -39,6 +40,7 @@ if find_spec("pytest") is None:
     )
 
 __all__ = [
+    "AgentContract",
     "FaultySource",
     "FaultyTransport",
     "JournalContract",
@@ -53,6 +55,7 @@ __all__ = [
 ]
 
 _HOME_OF = {
+    "AgentContract": "agent",
     **dict.fromkeys(("FaultySource", "FaultyTransport", "NetworkFault", "SourceFault"), "faults"),
     "JournalContract": "journal",
     "LogContract": "log",

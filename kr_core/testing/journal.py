@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kr_core.protocols import Document
 from kr_core.testing import samples
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
-from kr_core.testing.second_process import Meeting, SecondProcess, append_events, spend_calls
+from kr_core.testing.second_process import (
+    Meeting,
+    SecondProcess,
+    append_events,
+    change_document,
+    spend_calls,
+    take_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,12 +34,26 @@ if TYPE_CHECKING:
 _SECONDS = 30.0
 _STORIES = 30
 _STORY = ("session", "story")
+_VERSIONS = 20
+_AS_IT_WAS = "as-it-was-written-down"
+_ALTERED = "as-somebody-altered-it"
 
 
 class JournalContract(PluginContract):
-    """What a journal keeps to: order, durability, exact budgets; also with a second process at work."""
+    """What a journal keeps to: order, durability, a record that verifies, exact budgets; also with a second process at work."""
 
     noun = "journal"
+
+    def alter(self, project: Path, old: bytes, new: bytes) -> None:
+        """Change what the journal keeps, behind its back: every `old` becomes `new`, which is as long.
+
+        The journal is closed meanwhile. By default this is done to the bytes of the project's files; override it for a
+        journal that keeps its events elsewhere, or in another form.
+        """
+        for file in sorted(path for path in project.rglob("*") if path.is_file()):
+            content = file.read_bytes()
+            if old in content:
+                file.write_bytes(content.replace(old, new))
 
     @pytest.fixture
     def open_journal(self, project: Path) -> Iterator[Callable[[], Journal]]:
@@ -185,11 +207,225 @@ class JournalContract(PluginContract):
         journal, events = open_journal(), samples.events(2, text=HOSTILE[kind])
         _keep(journal, events)
         journal.keep_step("run", "key", {"text": HOSTILE[kind]})
+        document = Document("contest", "one", "open", 1, {"text": HOSTILE[kind]})
+        journal.change(document)
         assert [event for _number, event in journal.read(0, 10)] == events, (
             f"an event with a hostile text ({kind}) did not come back as it was; keep `data` as JSON"
         )
         assert journal.step("run", "key") == {"text": HOSTILE[kind]}, (
             f"a step's result with a hostile text ({kind}) did not come back as it was; keep it as JSON"
+        )
+        assert journal.document("contest", "one") == document, (
+            f"a document with a hostile text ({kind}) did not come back as it was; keep its data as JSON"
+        )
+        assert not journal.verify(), (
+            f"a record with a hostile text ({kind}) in it has flaws: {_said(journal)}; make the hash of what is stored"
+        )
+
+    # -- the record --------------------------------------------------------------------------------------
+
+    def test_entries_of_a_feature_and_of_an_exchange(self, open_journal: Callable[[], Journal]) -> None:
+        """`entries` gives the events of a feature, of an exchange, of both, or all that have a feature; page by page."""
+        journal = open_journal()
+        events = [
+            *samples.events(3, "one", feature="login"), *samples.events(2, "one"),
+            *samples.events(2, "two", feature="login"), *samples.events(2, "two", feature="search"),
+        ]  # fmt: skip
+        _keep(journal, events)
+        numbered = list(journal.read(0, 100))
+        wishes: list[tuple[dict[str, Any], list[int]]] = [
+            ({"feature": "login"}, [0, 1, 2, 5, 6]),
+            ({"exchange": "one"}, [0, 1, 2, 3, 4]),
+            ({"feature": "login", "exchange": "two"}, [5, 6]),
+            ({}, [0, 1, 2, 5, 6, 7, 8]),
+            ({"feature": "nothing"}, []),
+        ]
+        for asked, places in wishes:
+            wanted = [numbered[place] for place in places]
+            found = list(journal.entries(**asked))
+            assert found == wanted, (
+                f"`entries` with {asked or 'nothing'} gave {[number for number, _ in found]}, not "
+                f"{[number for number, _ in wanted]}; an event's feature is `feature_id` of its data, its exchange is its "
+                "run, and with neither all that have a feature are wanted"
+            )
+            if wanted:
+                page = list(journal.entries(**asked, after=wanted[0][0], limit=1))
+                assert page == wanted[1:2], (
+                    "`entries` did not give the `limit` events after the number `after`, in order; long records are read "
+                    "page by page"
+                )
+
+    def test_a_whole_record_verifies(self, open_journal: Callable[[], Journal]) -> None:
+        """A record that nobody touched has no flaw, empty or not, whoever wrote it."""
+        one, other = open_journal(), open_journal()
+        assert not one.verify(), f"an empty record has flaws: {_said(one)}"
+        for number in range(6):
+            _keep(other if number % 2 else one, samples.events(3, f"run-{number}", feature="login"))
+        one.change(Document("contest", "one", "open", 1, {}), samples.events(2, feature="login"))
+        events = samples.events(2, "again")
+        _keep(one, events)
+        for journal in (one, other):
+            assert not journal.verify(), (
+                f"a record that nobody touched has flaws: {_said(journal)}; tie each event to the one before it in the "
+                "transaction, or under the lock, in which it gets its number"
+            )
+
+    def test_an_altered_event_shows(self, project: Path, open_journal: Callable[[], Journal]) -> None:
+        """`verify` finds an event that was altered behind the journal's back."""
+        journal = open_journal()
+        for text in ("first", _AS_IT_WAS, "last"):
+            _keep(journal, samples.events(1, text=text, feature="login"))
+        journal.close()
+        self.alter(project, _AS_IT_WAS.encode(), _ALTERED.encode())
+        again = open_journal()
+        texts = [event.data["text"] for _number, event in again.read(0, 10)]
+        assert texts == ["first", _ALTERED, "last"], (
+            f"an event was to be altered in the files of the project, and the events now say {texts}; override `alter` in "
+            "the contract class to say where and how this journal keeps them"
+        )
+        assert again.verify(), (
+            "an event was altered, and `verify` says nothing; keep with each event a hash over what is stored of it and "
+            "the hash of the one before it"
+        )
+
+    # -- documents ---------------------------------------------------------------------------------------
+
+    def test_numbers_are_given_once(self, open_journal: Callable[[], Journal]) -> None:
+        """Each kind has numbers from 1, one after the other, also with two open journals."""
+        one, other = open_journal(), open_journal()
+        given = [journal.number("letter") for journal in (one, other, one, other)]
+        assert given == [1, 2, 3, 4], f"two open journals gave the numbers {given}; give 1, 2, 3, 4"
+        assert one.number("parcel") == 1, "a second kind did not begin at 1; count each kind for itself"
+
+    def test_numbers_are_given_once_across_processes(
+        self, project: Path, open_journal: Callable[[], Journal]
+    ) -> None:
+        """Two processes that ask at the same time are given no number twice."""
+        journal = open_journal()
+        with SecondProcess(
+            "take_numbers", self.module, self.noun, self.settings, project, kind="letter", count=50
+        ) as process:
+            process.go()
+            mine = take_numbers(journal, "letter", 50)
+            given = sorted(mine + process.result())
+        assert given == list(range(1, 101)), (
+            f"two processes were given {len(set(given))} different numbers, 100 times in all, up to {given[-1]}; read and "
+            "write the counter in one transaction, or under one lock on the file"
+        )
+
+    def test_a_document_changes_version_by_version(self, open_journal: Callable[[], Journal]) -> None:
+        """The latest version is kept, with the events of each change, and is there when the journal is opened anew."""
+        journal = open_journal()
+        assert journal.document("letter", "one") is None, "a document that nobody kept gives None"
+        first = Document("letter", "one", "open", 1, {"list": [1, 2.5, "three", None, True]})
+        second = Document("letter", "one", "closed", 2, {})
+        events = samples.events(3, feature="login")
+        for document, told in ((first, events[:1]), (second, events[1:])):
+            assert journal.change(document, told) is True, (
+                f"version {document.version} follows the one that is kept, and `change` did not return True"
+            )
+            assert journal.document("letter", "one") == document, (
+                "the document read is not the version kept last; keep status, version and data together"
+            )
+        assert journal.document("parcel", "one") is None, (
+            "a document of another kind was given; keep kinds apart"
+        )
+        again = open_journal()
+        assert again.document("letter", "one") == second, "a journal opened anew does not have the document"
+        assert [event for _number, event in again.read(0, 10)] == events, (
+            "the events of the changes are not there once each, in order; append them in the same transaction"
+        )
+
+    @pytest.mark.parametrize("version", [1, 2, 4])
+    def test_a_change_that_comes_too_late_changes_nothing(
+        self, version: int, open_journal: Callable[[], Journal]
+    ) -> None:
+        """Where the version kept is not the one before it, neither document nor events are kept, and the answer is False."""
+        journal = open_journal()
+        kept = [Document("letter", "one", "open", number, {"number": number}) for number in (1, 2)]
+        for document in kept:
+            journal.change(document)
+        late = Document("letter", "one", "late", version, {})
+        assert journal.change(late, samples.events(1)) is False, (
+            f"version 2 is kept, and a change to version {version} was not refused; return False unless the version that "
+            "is kept is `document.version - 1`"
+        )
+        assert journal.document("letter", "one") == kept[-1], "a change that was refused changed the document"
+        assert not journal.read(0, 10), "a change that was refused left its events behind; append none"
+        nobody = journal.change(Document("letter", "another", "open", 2, {}))
+        assert nobody is False, (
+            "version 2 of a document that there is not was kept; what is not there has version 0"
+        )
+
+    def test_documents_are_listed(self, open_journal: Callable[[], Journal]) -> None:
+        """Documents are listed by kind and status, the oldest first, whenever they were changed; at most so many."""
+        journal = open_journal()
+        for key in ("b", "a", "c"):
+            journal.change(Document("letter", key, "open", 1, {}))
+        journal.change(Document("letter", "b", "closed", 2, {}))
+        journal.change(Document("parcel", "d", "open", 1, {}))
+        lists = [
+            [one.key for one in found]
+            for found in (
+                journal.documents("letter"), journal.documents("letter", "open"), journal.documents("letter", limit=2),
+            )
+        ]  # fmt: skip
+        assert lists == [["b", "a", "c"], ["a", "c"], ["b", "a"]], (
+            f"all, the open and two documents of a kind are {lists}; list the oldest first, by when each was new"
+        )
+
+    def test_a_change_survives_the_process(self, project: Path, open_journal: Callable[[], Journal]) -> None:
+        """Of two processes that make each version at once one does; what was made is there after its process ended."""
+        journal, meeting = open_journal(), str(project.parent / "meeting")
+        with SecondProcess(
+            "change_document", self.module, self.noun, self.settings, project,
+            by="theirs", versions=_VERSIONS, meeting=meeting, seat=1,
+        ) as process:  # fmt: skip
+            Meeting(Path(meeting), 0)
+            process.go()
+            made = {
+                "mine": change_document(journal, "mine", _VERSIONS, meeting, 0),
+                "theirs": process.result(),
+            }
+        versions = sorted(chain.from_iterable(made.values()))
+        assert versions == list(range(1, _VERSIONS + 1)), (
+            f"two processes tried to make {_VERSIONS} versions, each at once, and {versions} were made; exactly one "
+            "makes each: compare and set the version in one transaction, or under one lock on the file"
+        )
+        last = open_journal().document("contest", "one")
+        assert last is not None, "the document is not there after the other process ended"
+        assert last.version == _VERSIONS, f"version {_VERSIONS} was made, and {last.version} is kept"
+        assert _VERSIONS in made[last.data["by"]], "the document is not the one of who made its version"
+        events = [(event.data["feature_id"], event.run) for _number, event in journal.entries()]
+        wanted = [
+            (f"version {version}", by)
+            for version in versions
+            for by, theirs in made.items()
+            if version in theirs
+        ]
+        assert events == wanted, (
+            f"{len(wanted)} changes were made, and the record has {len(events)} events of them, or others; append a "
+            "change's events in its transaction, durable on return, and none of one that was refused"
+        )
+
+    def test_threads_change_a_document(self, open_journal: Callable[[], Journal]) -> None:
+        """Of threads that make a version at once, one does."""
+        journal, threads = open_journal(), 4
+        barrier = threading.Barrier(threads, timeout=_SECONDS)
+
+        def change(_thread: int) -> int:
+            made = 0
+            for version in range(1, _VERSIONS + 1):
+                barrier.wait()
+                made += journal.change(Document("letter", "one", "open", version, {}))
+                barrier.wait()
+            return made
+
+        with ThreadPoolExecutor(threads) as pool, _switching_often():
+            made = sum(pool.map(change, range(threads)))
+        assert made == _VERSIONS, (
+            f"four threads made {_VERSIONS} versions of a document {made} times; compare and set the version under one "
+            "lock, or in one transaction"
         )
 
     # -- cursors and steps -------------------------------------------------------------------------------
@@ -348,6 +584,10 @@ def _switching_often() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(before)
+
+
+def _said(journal: Journal) -> str:
+    return "; ".join(f"{flaw.place}: {flaw.said}" for flaw in list(journal.verify())[:3])
 
 
 def _keep(journal: Any, events: Sequence[Event]) -> None:

@@ -63,13 +63,11 @@ def query(framework: str = "parcel", topic: str = "timeout of a parcel", questio
     )
 
 
-def events(count: int, run: str = "run-1", text: str = "") -> list[Event]:
-    """Events in order, each with data of its own."""
+def events(count: int, run: str = "run-1", text: str = "", feature: str = "") -> list[Event]:
+    """Events in order, each with data of its own; of a feature, if given."""
+    told = {"text": text, "list": [1.5, None, True], **({"feature_id": feature} if feature else {})}
     return [
-        Event(
-            kind="source.finished", run=run, data={"number": number, "text": text, "list": [1.5, None, True]}
-        )
-        for number in range(count)
+        Event(kind="source.finished", run=run, data={"number": number, **told}) for number in range(count)
     ]
 
 

@@ -179,9 +179,33 @@ def append_events(journal: Any, run: str, count: int) -> list[str]:
     return [event.id for event in events]
 
 
+def take_numbers(journal: Any, kind: str, count: int) -> list[int]:
+    """Ask for numbers of a kind; returns them."""
+    return [journal.number(kind) for _ in range(count)]
+
+
+def change_document(journal: Any, by: str, versions: int, meeting: str, seat: int) -> list[int]:
+    """Make each of several versions of one document, at the same time as the other process; returns those that it made."""
+    from pathlib import Path
+
+    from kr_core.protocols import Document
+
+    other = Meeting(Path(meeting), seat)
+    made = []
+    for version in range(1, versions + 1):
+        events = samples.events(1, by, feature=f"version {version}")
+        other.meet()
+        if journal.change(Document("contest", "one", "open", version, {"by": by}), events):
+            made.append(version)
+        other.meet()  # nobody makes the next version before both have tried this one
+    return made
+
+
 _TASKS: dict[str, Callable[..., Any]] = {
     "keep_entries": keep_entries,
     "obey": obey,
     "spend_calls": spend_calls,
     "append_events": append_events,
+    "take_numbers": take_numbers,
+    "change_document": change_document,
 }

@@ -6,18 +6,26 @@ from contextlib import asynccontextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from kr_core.errors import RequestError
 from kr_core.hookspecs import NOUNS, Provider, Setup
 from kr_core.installed import InstalledPlugin
 from kr_core.knowledge.project import LocalProject
+from kr_core.model import Outcome
+from kr_core.model.questions import Question
+from kr_core.model.routing import AgentProfile
+from kr_core.pipeline.agents.job import Job
+from kr_core.pipeline.agents.replies import answer_schema
 from kr_core.pipeline.context import Context
 from kr_core.pipeline.outside import Outside
 from kr_core.templating import search_folders
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
     from pathlib import Path
 
     import httpx
+
+    from kr_core.model import ResearchResult
 
 DAY = date(2026, 2, 5)
 """Today, for what is built here."""
@@ -71,6 +79,57 @@ async def context_in(
     context = Context(setup.project, lambda _kind, _data: None, deadline, outside, setup.name)
     try:
         yield context
+    finally:
+        await context.close()
+        outside.close()
+
+
+@asynccontextmanager
+async def job_in(
+    project: Path,
+    question: str,
+    deadline: float,
+    transport: httpx.AsyncBaseTransport | None = None,
+    *,
+    system: str = "You are an experienced engineer.",
+    prompt: str = "",
+    model: str | None = None,
+    emit: Callable[[str, dict[str, Any]], None] = lambda _kind, _data: None,
+    researcher: Callable[..., Awaitable[ResearchResult]] | None = None,
+) -> AsyncIterator[Job]:
+    """What an agent is handed with a question in this project.
+
+    Args:
+        project: the project root.
+        question: in plain form.
+        deadline: in the event loop's time.
+        transport: what answers its requests in place of the network.
+        system: who answers.
+        prompt: what is asked; empty for the question, with the form of the reply.
+        model: the model that is configured.
+        emit: says what happens.
+        researcher: answers from the sources; None where nothing does.
+    """
+    setup = setup_for(project, "tried")
+    outside = Outside(setup.cache_folder / "answers", transport)
+    context = Context(setup.project, emit, deadline, outside, "agent tried")
+    profile = AgentProfile(name="tried", plugin="tried", role="architect", model=model)
+    asked = Question(text=question)
+    form = "Reply with one JSON object: answer, rationale, confidence (0 to 100), uncertainty_reasons (a list of texts)."
+
+    async def nothing(_question: str, **_options: Any) -> ResearchResult:
+        raise RequestError(Outcome.unavailable, "there is nothing to research in")
+
+    try:
+        yield Job(
+            profile,
+            asked,
+            system,
+            prompt or f"{question}\n\n{form}",
+            answer_schema(),
+            context,
+            researcher or nothing,
+        )
     finally:
         await context.close()
         outside.close()

@@ -28,12 +28,33 @@ _OUTCOME = "Outcome.ok if found else Outcome.empty"
 _INIT = "        self.limits = limits\n"
 _ONCE = "called once, on first use"
 
-_APPENDED = """\
-                self.connection.execute("INSERT INTO events (event) VALUES (?)", (text,))
-        done.set_result(None)
-        return done
-
+_ADDED = """\
+            self.connection.execute(
+                "INSERT INTO events (event, hash, feature, run) VALUES (?, ?, ?, ?)", values
+            )
+"""
+_HASHED = """\
+        before = self.connection.execute(query).fetchone() or ("",)
+        return hashlib.sha256((before[0] + text).encode()).hexdigest()
+"""
+_TO_READING = f"""\
+{_ADDED}
+    def hash(self, text):
+        query = "SELECT hash FROM events ORDER BY number DESC LIMIT 1"
+{_HASHED}
     def read(self, after, limit):
+"""
+_NUMBER = """\
+        with self.transaction():
+            self.connection.execute("INSERT OR IGNORE INTO counters VALUES (?, 0)", (kind,))
+            self.connection.execute("UPDATE counters SET number = number + 1 WHERE kind = ?", (kind,))
+"""
+_CHANGE = """\
+        kind, key, status, version, data = document
+        with self.transaction():
+            query = "SELECT version FROM documents WHERE kind = ? AND key = ?"
+            if (self.connection.execute(query, (kind, key)).fetchone() or (0,))[0] != version - 1:
+                return False
 """
 _READING = """\
         rows = self.rows(
@@ -268,7 +289,7 @@ MUTANTS = {
         m("never resolves", "        done.set_result(None)\n", "        done.set_exception(TimeoutError())\n",
           "events_come_back_as_they_were", "did not resolve"),
         m("ignores the limit", "text in rows]", "text in rows for _ in range(2)]", "reading_goes_on_after_a_number", "logs are fed by it"),
-        m("reads from the number on", "number > ?", "number >= ?", "reading_goes_on_after_a_number", "the number `after`"),
+        m("reads from the number on", "WHERE number > ?", "WHERE number >= ?", "reading_goes_on_after_a_number", "the number `after`"),
         m("confirms too early",
           '            self.connection.execute("BEGIN IMMEDIATE")\n            try:\n                yield\n'
           '                self.connection.execute("COMMIT")\n',
@@ -302,16 +323,49 @@ MUTANTS = {
               "(grant,)).fetchone()", "grant)").replace("self.count(", "self.spent(")
           + "            __import__('time').sleep(0.02)\n        with self.transaction():\n",
           "a_budget_is_exact_across_threads", "threads of one process were given", "under one lock"),
-        m("reads what it appended itself", _APPENDED + _READING,
-          "                self.known = [*getattr(self, 'known', ()), text]\n" + _APPENDED
+        m("reads what it appended itself", _TO_READING + _READING,
+          "            self.known = [*getattr(self, 'known', ()), text]\n" + _TO_READING
           + "        rows = [*enumerate(getattr(self, 'known', ()), 1)][after : after + limit]\n",
           "journals_open_at_once_hold_the_same", "look at what is kept now"),
-        m("counts by itself",
-          '                self.connection.execute("INSERT INTO events (event) VALUES (?)", (text,))\n',
-          "                self.count_ = getattr(self, 'count_', 0) + 1\n"
-          '                self.connection.execute("INSERT OR REPLACE INTO events VALUES (?, ?)", (self.count_, text))\n',
+        m("counts by itself", _ADDED,
+          "            self.count_ = getattr(self, 'count_', 0) + 1\n"
+          '            self.connection.execute("INSERT OR REPLACE INTO events VALUES (?, ?, ?, ?, ?)", (self.count_, *values))\n',
           "processes_lose_nothing", "two processes appended at once, 40 events"),
         m("data as text", "self.event(text))", "self.event(text.replace('{{', '')))", "hostile_text_is_data", "keep `data` as JSON"),
+        # the record
+        m("entries of any exchange", 'if exchange in {"", one[1].run}', "if one", "entries_of_a_feature_and_of_an_exchange", "its exchange is its run"),
+        m("all entries at once", "run}][:limit]", "run}]", "entries_of_a_feature_and_of_an_exchange", "page by page"),
+        m("a chain of its own", _HASHED,
+          '        self.last = hashlib.sha256((getattr(self, "last", "") + text).encode()).hexdigest()\n        return self.last\n',
+          "a_whole_record_verifies", "a record that nobody touched has flaws", "in which it gets its number"),
+        m("verifies nothing", "!= told:", "!= told and False:", "an_altered_event_shows", "`verify` says nothing"),
+        m("hashes the kind alone", _HASHED, _HASHED.replace("text)", "text.replace('as-it-was-written-down', 'as-somebody-altered-it'))"),
+          "an_altered_event_shows", "keep with each event a hash"),
+        # documents
+        m("one counter for all kinds", "    def number(self, kind):\n", "    def number(self, kind):\n        kind = 'any'\n",
+          "numbers_are_given_once", "count each kind for itself"),
+        m("numbers in memory", "    def number(self, kind):\n",
+          "    def number(self, kind):\n        self.count_ = getattr(self, 'count_', 0) + 1\n        return self.count_\n",
+          "numbers_are_given_once", "give 1, 2, 3, 4"),
+        m("numbers race", _NUMBER, _NUMBER.replace("self.transaction()", "self.lock") + "            __import__('time').sleep(0.002)\n",
+          "numbers_are_given_once_across_processes", "in one transaction"),
+        m("forgets the status", "Document(*rows[0][:4], json", "Document(*rows[0][:2], 'open', rows[0][3], json",
+          "a_document_changes_version_by_version", "keep status, version and data together"),
+        m("changes without events", "            self.add(events)\n            return True\n", "            return True\n",
+          "a_document_changes_version_by_version", "append them in the same transaction"),
+        m("takes any version", "!= version - 1:", "< version - 1:", "a_change_that_comes_too_late_changes_nothing", "was not refused"),
+        m("events of a refusal", _CHANGE, _CHANGE.replace("            query", "            self.add(events)\n            query", 1),
+          "a_change_that_comes_too_late_changes_nothing", "left its events behind"),
+        m("newest document first", "ORDER BY rowid LIMIT", "ORDER BY rowid DESC LIMIT", "documents_are_listed", "list the oldest first"),
+        m("lists by change", "INSERT OR IGNORE INTO documents", "INSERT OR REPLACE INTO documents", "documents_are_listed", "by when each was new"),
+        m("versions race between processes",
+          _CHANGE, _CHANGE.replace("self.transaction()", "self.lock") + "            __import__('time').sleep(0.02)\n",
+          "a_change_survives_the_process", "exactly one makes each"),
+        m("versions race between threads",
+          _CHANGE, _CHANGE.replace("with self.transaction():", "if True:").replace("self.connection.execute(", "[*self.rows(").replace(
+              "(kind, key)).fetchone() or (0,))[0]", "kind, key), (0,)])[0][0]")
+          + "            __import__('time').sleep(0.02)\n        with self.transaction():\n",
+          "threads_change_a_document", "under one lock"),
     ],
     "log": [
         m("writes what comes again", "if record.number > last:", "if True:", "what_comes_again_is_skipped", "are there twice", "skip the numbers"),
