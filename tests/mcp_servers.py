@@ -42,18 +42,18 @@ def git_server() -> list[str]:
 @cache
 def everything() -> list[str]:
     """The command of the protocol's reference server, which speaks an older version of it."""
-    return ["node", str(_npm("everything", _EVERYTHING) / "dist/index.js")]
+    return ["node", str(npm("everything", _EVERYTHING) / "dist/index.js")]
 
 
 @cache
 def context7() -> list[str]:
     """The command of Context7's own server, over HTTP; CONTEXT7_API_URL says where it asks."""
-    index = _npm("context7", _CONTEXT7) / "dist/index.js"
+    index = npm("context7", _CONTEXT7) / "dist/index.js"
     return ["node", str(index), "--transport", "http", "--port", "{port}"]
 
 
-def _npm(name: str, package: str) -> Path:
-    """The folder of a package of npm's, such as `@owner/name@1.0`."""
+def npm(name: str, package: str) -> Path:
+    """The folder of a package of npm's, such as `@owner/name@1.0`; installed once."""
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed")

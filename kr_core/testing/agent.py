@@ -108,8 +108,8 @@ class AgentContract(PluginContract):
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_hostile_text_stays_data(self, project: Path, kind: str) -> None:
         """Whatever stands in a prompt or a persona, also a megabyte: a reply, or a RequestError; nothing is evaluated."""
-        for told in ({"prompt": HOSTILE[kind]}, {"prompt": self.question, "system": HOSTILE[kind]}):
-            made = self._attempt(self.build(project), project, **told)
+        for prompt, system in ((HOSTILE[kind], ""), (self.question, HOSTILE[kind])):
+            made = self._attempt(self.build(project), project, prompt=prompt, system=system)
             self._is_reply_or_request_error(made, f"for a text that is hostile ({kind})")
             assert EVALUATED not in f"{made!r} {made}", (
                 f"the agent evaluated `7191 * 7193`, which stood in what it was given ({kind}); it is data: never format, "

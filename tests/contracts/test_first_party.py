@@ -1,16 +1,20 @@
 """The plugins that come with KR keep to the contracts, by the same door as anybody's."""
 
+import json
 import sys
 from typing import ClassVar
 
 import httpx
 import pytest
 from mcp.server import MCPServer
+from model_server import ANSWER
 from services import INFO, LIBRARY, SNIPPET
 from support import PARCEL, QUESTION, install, make_environment
 from webpages import SEARCH, Web
 
+from kr_core import ResearchResult
 from kr_core.testing import (
+    AgentContract,
     JournalContract,
     LogContract,
     RendererContract,
@@ -151,3 +155,55 @@ class TestDeepWiki(SourceContract):
     known = QUESTION
     unknown = "What is the airspeed of a swallow?"
     mcp_server = parcels_server()
+
+
+KEY = "sk-test-a1b2c3d4e5f6a7b8"
+SLEEPING = {"command": [sys.executable, "-I", "-S", "-c", "import time; time.sleep(3600)"]}
+
+
+class TestOpenAICompatible(AgentContract):
+    module = "kr_plugins.agents.openai_compatible"
+    settings: ClassVar = {"api_key": KEY, "model": "scripted-1"}
+
+    def respond(self, request):
+        message = {"role": "assistant", "content": json.dumps(ANSWER)}
+        return httpx.Response(200, json={"choices": [{"message": message, "finish_reason": "stop"}]})
+
+
+class TestAnthropic(AgentContract):
+    module = "kr_plugins.agents.anthropic"
+    settings: ClassVar = {"api_key": KEY, "model": "scripted-1"}
+
+    def respond(self, request):
+        content = [{"type": "text", "text": json.dumps(ANSWER)}]
+        return httpx.Response(200, json={"content": content, "stop_reason": "end_turn"})
+
+
+class TestOllama(AgentContract):
+    module = "kr_plugins.agents.ollama"
+    settings: ClassVar = {"model": "scripted-1"}
+
+    def respond(self, request):
+        return httpx.Response(200, json={"message": {"content": json.dumps(ANSWER)}, "prompt_eval_count": 50})
+
+
+class TestClaudeCLI(AgentContract):
+    """The real program has tests of its own; this one says at once what that says."""
+
+    module = "kr_plugins.agents.claude_cli"
+    settings: ClassVar = {
+        "command": [
+            sys.executable, "-I", "-S", "-c",
+            f"print({json.dumps({'type': 'result', 'is_error': False, 'structured_output': ANSWER})!r})",
+        ],
+        "api_key": KEY,
+    }  # fmt: skip
+    hanging: ClassVar = SLEEPING
+
+
+class TestResearch(AgentContract):
+    module = "kr_plugins.agents.research"
+
+    async def research(self, question, **options):
+        results = {"summary": "Use Redis. [1]", "score": 82, "confidence": "high"}
+        return ResearchResult(status="success", story_key="ask", session_id="s", results=results)

@@ -1,0 +1,122 @@
+"""Answers of a model behind the Messages API of Anthropic.
+
+The reply's form is asked for as structured output; where a server that speaks the same API refuses that, by the prompt alone.
+
+Format: https://docs.anthropic.com/en/api/messages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import PositiveInt
+
+import kr_core
+from kr_core import Outcome, Provider, Reply, RequestError, Settings
+from kr_plugins.agents.services import Address, Forms, ask, key_of, model_of, number
+
+if TYPE_CHECKING:
+    from kr_core import Job, Setup
+
+__all__ = ["Anthropic", "AnthropicSettings", "kr_agent"]
+
+_ANTHROPIC = "https://api.anthropic.com"
+_VERSION = "2023-06-01"
+_CUT = {
+    "max_tokens": ("the reply was cut off at its limit of tokens", "raise `max_tokens`, or ask for less"),
+    "model_context_window_exceeded": (
+        "the reply was cut off at the end of the model's window",
+        "ask for less",
+    ),
+}
+
+
+class AnthropicSettings(Settings):
+    """Settings of the agent, `plugins.anthropic` in `kr.yaml`."""
+
+    base_url: Address = _ANTHROPIC
+    """Where the service is; `/v1/messages` is added."""
+    api_key: str | None = None
+    """A key of the service, as `{env: ANTHROPIC_API_KEY}`."""
+    model: str | None = None
+    """The model of agents that name none."""
+    max_tokens: PositiveInt = 8192
+    """The longest reply, in tokens, with what the model thinks before."""
+
+
+class Anthropic:
+    """The agent.
+
+    Args:
+        settings: where the service is, and what it is asked for.
+        name: the plugin's name in the configuration.
+    """
+
+    def __init__(self, settings: AnthropicSettings, name: str) -> None:
+        self._settings = settings
+        self._name = name
+        self._key = key_of(settings.api_key)
+        self._forms = Forms(("json_schema", ""))
+        missing = settings.base_url == _ANTHROPIC and not self._key
+        todo = f"set `plugins.{name}.api_key`, such as `{{env: ANTHROPIC_API_KEY}}`"
+        self.unready = f"Anthropic needs a key; {todo}" if missing else ""
+
+    async def run(self, job: Job) -> Reply:
+        """Ask for one message."""
+        if self.unready:
+            raise RequestError(Outcome.unavailable, self.unready)
+        model = model_of(job, self._settings.model, self._name)
+        url = f"{self._settings.base_url.rstrip('/')}/v1/messages"
+        headers = {"anthropic-version": _VERSION, **({"x-api-key": self._key} if self._key else {})}
+        body = {
+            "model": model,
+            "max_tokens": self._settings.max_tokens,
+            "messages": [{"role": "user", "content": job.prompt}],
+            **({"system": job.system} if job.system else {}),
+        }
+
+        async def ask_for(form: str) -> dict[str, Any]:
+            asked = {"output_config": {"format": {"type": form, "schema": dict(job.schema)}}} if form else {}
+            return await ask(job, url, headers, {**body, **asked}, secret=self._key)
+
+        return _reply(await self._forms.asked(model, ask_for), model)
+
+
+def _reply(told: dict[str, Any], model: str) -> Reply:
+    content = told.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    # Beside the answer there may be thoughts, and kinds of blocks that are yet to come.
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    text = "".join(one for one in texts if isinstance(one, str)).strip()
+    ending = told.get("stop_reason")
+    if ending == "refusal":
+        raise RequestError(Outcome.blocked, f"the model refused{f': {text[:300]}' if text else ''}")
+    if ending in _CUT:
+        what, todo = _CUT[ending]
+        raise RequestError(Outcome.bad_answer, what, todo=todo)
+    if not text:
+        raise RequestError(Outcome.bad_answer, "the model wrote nothing")
+    named = told.get("model")
+    return Reply(
+        text=text,
+        model=named if isinstance(named, str) and named else model,
+        input_tokens=_read(told),
+        output_tokens=number(told, "usage", "output_tokens"),
+    )
+
+
+def _read(told: dict[str, Any]) -> int | None:
+    """The tokens that the model read, also those that the service had in its cache."""
+    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    counts = [number(told, "usage", name) for name in names]
+    return None if counts[0] is None else sum(count or 0 for count in counts)
+
+
+@kr_core.hookimpl
+def kr_agent() -> Provider[kr_core.Agent]:
+    """A model behind the Messages API."""
+
+    def build(settings: AnthropicSettings, setup: Setup) -> Anthropic:
+        return Anthropic(settings, setup.name)
+
+    return Provider(build, AnthropicSettings)

@@ -1,0 +1,102 @@
+"""Answers of a model that Ollama runs, on this machine or another, asked over its own API.
+
+Ollama cuts a prompt that is longer than the model's window, and says nothing; its window is small unless it is told otherwise.
+So the window is always set here, and a prompt that did not fit is a failure.
+
+Format: https://github.com/ollama/ollama/blob/main/docs/api.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import PositiveInt
+
+import kr_core
+from kr_core import Outcome, Provider, Reply, RequestError, Settings
+from kr_plugins.agents.services import Address, ask, model_of, number, without_thoughts
+
+if TYPE_CHECKING:
+    from kr_core import Job, Setup
+
+__all__ = ["Ollama", "OllamaSettings", "kr_agent"]
+
+_CHARACTERS_OF_A_TOKEN = 6
+"""No usual text has so many to a token; what would not even fit so was cut."""
+
+
+class OllamaSettings(Settings):
+    """Settings of the agent, `plugins.ollama` in `kr.yaml`."""
+
+    base_url: Address = "http://localhost:11434"
+    """Where Ollama is; `/api/chat` is added."""
+    model: str | None = None
+    """The model of agents that name none."""
+    num_ctx: PositiveInt = 16_384
+    """The model's window in tokens: prompt and reply must fit into it. A larger one takes more memory."""
+
+
+class Ollama:
+    """The agent.
+
+    Args:
+        settings: where Ollama is, and how much it reads.
+        name: the plugin's name in the configuration.
+    """
+
+    def __init__(self, settings: OllamaSettings, name: str) -> None:
+        self._settings = settings
+        self._name = name
+
+    async def run(self, job: Job) -> Reply:
+        """Ask for one message."""
+        model = model_of(job, self._settings.model, self._name)
+        messages = [
+            {"role": role, "content": text}
+            for role, text in (("system", job.system), ("user", job.prompt))
+            if text
+        ]
+        body = {
+            "model": model,
+            "messages": messages,
+            "stream": False,
+            "format": dict(job.schema),
+            "options": {"num_ctx": self._settings.num_ctx},
+            "truncate": False,
+        }
+        told = await ask(job, f"{self._settings.base_url.rstrip('/')}/api/chat", {}, body, secret="")
+        return self._reply(told, model, len(job.system) + len(job.prompt))
+
+    def _reply(self, told: dict[str, Any], model: str, characters: int) -> Reply:
+        window = self._settings.num_ctx
+        read = number(told, "prompt_eval_count")  # which is not told where the prompt was in its cache
+        if (characters / _CHARACTERS_OF_A_TOKEN if read is None else read) >= window:
+            raise self._too_long("the prompt is longer than the model's window, and was cut")
+        if told.get("done_reason") == "length":
+            raise self._too_long("the reply was cut off at the end of the model's window")
+        message = told.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        text = without_thoughts(content) if isinstance(content, str) else ""
+        if not text:
+            raise RequestError(Outcome.bad_answer, "the model wrote nothing")
+        named = told.get("model")
+        return Reply(
+            text=text,
+            model=named if isinstance(named, str) and named else model,
+            input_tokens=read,
+            output_tokens=number(told, "eval_count"),
+        )
+
+    def _too_long(self, what: str) -> RequestError:
+        todo = f"set `plugins.{self._name}.num_ctx` higher than {self._settings.num_ctx}, or ask for less"
+        return RequestError(Outcome.bad_answer, what, todo=todo)
+
+
+@kr_core.hookimpl
+def kr_agent() -> Provider[kr_core.Agent]:
+    """A model that Ollama runs."""
+
+    def build(settings: OllamaSettings, setup: Setup) -> Ollama:
+        return Ollama(settings, setup.name)
+
+    return Provider(build, OllamaSettings)

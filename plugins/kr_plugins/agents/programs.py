@@ -1,0 +1,178 @@
+"""Programs that answer: started without a shell, fed on standard input, and ended with all that they started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core import Outcome, RequestError
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["Ended", "run_program"]
+
+MOST_BYTES = 8 * 2**20
+"""Of what a program writes; an answer is a page or two."""
+_STEP = 65_536
+_TAIL = 4000
+"""Bytes of its standard error output that are kept."""
+_POLITE_SECONDS = 0.5
+"""From SIGTERM to SIGKILL: a cancelled call has a second to end."""
+_LOOK_SECONDS = 0.2
+"""Between looks whether a program has ended, while its pipes are open."""
+_POLL_SECONDS = 0.01
+
+
+class Ended(NamedTuple):
+    """What a program wrote, and how it ended."""
+
+    code: int
+    """Its return code; below 0 the signal that ended it."""
+    out: bytes
+    said: str
+    """The last line of its standard error output, which tells people what went wrong."""
+
+
+async def run_program(argv: Sequence[str], given: str, *, folder: Path, environ: Mapping[str, str]) -> Ended:
+    """Run a program to its end; cancelled, it ends the program and its whole group first.
+
+    Args:
+        argv: the program and its arguments.
+        given: its standard input, whole; then that is closed.
+        folder: where it runs.
+        environ: its environment, whole.
+
+    Raises:
+        RequestError: it cannot be started, or writes more than 8 MB.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=environ,
+            start_new_session=True,  # so that what it starts can be ended with it
+        )
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RequestError(
+            Outcome.unavailable,
+            f"cannot be started: {said}",
+            where=argv[0],
+            todo="see that it runs in a terminal",
+        ) from error
+    try:
+        out, errors = await _spoken_with(process, given)
+    finally:
+        await _to_its_end(asyncio.ensure_future(_end(process)))
+    assert process.returncode is not None, "it is at its end"
+    lines = errors.decode("utf-8", "replace").strip().splitlines()
+    return Ended(process.returncode, out, lines[-1].strip() if lines else "")
+
+
+async def _spoken_with(process: Process, given: str) -> tuple[bytes, bytes]:
+    """What it writes to its standard output and error output, once it has ended."""
+    out, errors = bytearray(), bytearray()
+    speaking = asyncio.ensure_future(
+        asyncio.gather(_write(process, given), _read(process, out), _hear(process, errors))
+    )
+    try:
+        while process.returncode is None or not speaking.done():
+            gone = process.returncode is not None
+            await asyncio.wait({speaking}, timeout=_LOOK_SECONDS)
+            if speaking.done():
+                await speaking
+                await asyncio.sleep(_POLL_SECONDS if process.returncode is None else 0)
+            elif gone:  # what it left running holds its pipes, and may do so for ever
+                break
+    finally:
+        speaking.cancel()
+        await asyncio.wait({speaking})
+        if not speaking.cancelled():
+            speaking.exception()  # it was raised above, or nobody waits for it any more
+    return bytes(out), bytes(errors)
+
+
+async def _write(process: Process, given: str) -> None:
+    assert process.stdin is not None
+    with suppress(ConnectionError):  # it needs no more: its answer tells whether it had read enough
+        process.stdin.write(given.encode("utf-8", "replace"))
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _read(process: Process, out: bytearray) -> None:
+    assert process.stdout is not None
+    while chunk := await process.stdout.read(_STEP):
+        out += chunk
+        if len(out) > MOST_BYTES:
+            raise RequestError(Outcome.bad_answer, f"it wrote more than {MOST_BYTES / 2**20:g} MB")
+
+
+async def _hear(process: Process, errors: bytearray) -> None:
+    assert process.stderr is not None
+    while chunk := await process.stderr.read(_STEP):
+        errors += chunk
+        del errors[:-_TAIL]
+
+
+async def _to_its_end(ending: asyncio.Task[None]) -> None:
+    """Wait for the end of a program however often this is cancelled: else it, or its remains, would be left."""
+    cancelled: BaseException | None = None
+    while not ending.done():
+        try:
+            await asyncio.wait({ending})
+        except asyncio.CancelledError as error:
+            cancelled = cancelled or error
+    if cancelled is not None:
+        raise cancelled
+    await ending
+
+
+async def _end(process: Process) -> None:
+    """End what is left of its group: asked first, then for certain."""
+    group = process.pid
+    try:
+        if _signal(group, signal.SIGTERM):
+            await _within(lambda: process.returncode is not None and not _signal(group, 0))
+    finally:
+        _signal(group, signal.SIGKILL)
+        try:
+            await _has_ended(process)
+        finally:
+            # What left its group may hold its pipes open.
+            process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  nothing public lets go of them
+
+
+async def _has_ended(process: Process) -> bool:
+    """Whether it ended in time; asyncio's own `wait` waits for its pipes as well, which others may hold."""
+    return await _within(lambda: process.returncode is not None)
+
+
+async def _within(happened: Callable[[], bool]) -> bool:
+    loop = asyncio.get_running_loop()
+    end = loop.time() + _POLITE_SECONDS
+    while not happened():
+        if loop.time() >= end:
+            return False
+        await asyncio.sleep(_POLL_SECONDS)
+    return True
+
+
+def _signal(group: int, number: int) -> bool:
+    """Send a signal to a group; whether there is one. Its leader's id is the group's, also once that is gone."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # some of it is another user's now
+        return True
+    return True

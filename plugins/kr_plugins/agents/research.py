@@ -1,0 +1,70 @@
+"""Answers from documentation: the research pipeline as an agent, for topics that no model need be asked about.
+
+Its confidence is the report's score, which is measured by evidence and not by the sources' own opinion.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import kr_core
+from kr_core import Outcome, Provider, Reply, RequestError
+
+if TYPE_CHECKING:
+    from kr_core import Citation, Job, ResearchResult
+
+__all__ = ["Research", "kr_agent"]
+
+_FAILED = {"timeout": Outcome.timeout, "failure": Outcome.unavailable}
+_CITED = 10
+"""So many sources are named."""
+
+
+class Research:
+    """The agent."""
+
+    async def run(self, job: Job) -> Reply:
+        """Research the question, and make a reply of the report."""
+        result = await job.research(job.question.text)
+        found = result.results
+        if result.status in _FAILED and not found.summary:
+            said = "; ".join(error.message for error in result.errors) or "; ".join(found.degradation_notes)
+            raise RequestError(
+                _FAILED[result.status],
+                f"the research ended with `{result.status}`: {said or 'no reason told'}",
+            )
+        data = _data(result)
+        return Reply(
+            text=data["answer"], data=data, model="research", cost_usd=0.0, notes=found.degradation_notes
+        )
+
+
+def _data(result: ResearchResult) -> dict[str, Any]:
+    found = result.results
+    sources = [f"[{one.n}] {_place(one)}" for one in found.citations[:_CITED]]
+    answer = found.summary or "The documentation that was searched does not answer the question."
+    consulted = ", ".join(f"{one.source} ({one.outcome or one.status})" for one in found.sources_consulted)
+    rationale = f"from the report {found.report_path}" if found.report_path else "from what the sources say"
+    return {
+        "answer": "\n".join([answer, *(["", "Sources:", *sources] if sources else [])]),
+        "rationale": f"Confidence {found.confidence or 'low'}, {rationale}{f'; consulted: {consulted}' if consulted else ''}.",
+        "confidence": (found.score or 0) if found.summary else 0,
+        "uncertainty_reasons": _doubts(result),
+    }
+
+
+def _doubts(result: ResearchResult) -> list[str]:
+    """What speaks against the answer; the reasons of a score are doubts where it is not high."""
+    found = result.results
+    reasons = () if found.confidence == "high" else found.reasons
+    return list(dict.fromkeys([*found.degradation_notes, *reasons]))
+
+
+def _place(citation: Citation) -> str:
+    return f"{citation.url} ({citation.locator})" if citation.locator else citation.url
+
+
+@kr_core.hookimpl
+def kr_agent() -> Provider[kr_core.Agent]:
+    """The research pipeline."""
+    return Provider(lambda _settings, _setup: Research())
