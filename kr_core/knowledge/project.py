@@ -242,10 +242,12 @@ class LocalProject:
 
         A look takes some ten calls of the system, and a cache hit in a service has no time for them.
         """
-        now = time.monotonic()
-        if now - self._looked < BELIEVED_SECONDS:
-            return
-        self._looked = now
+        if time.monotonic() - self._looked >= BELIEVED_SECONDS:
+            self.look_again()
+
+    def look_again(self) -> None:
+        """Look now for what changed, however short ago the last look was."""
+        self._looked = time.monotonic()
         self._declared.look_again()
         self._modules.look_again()
         if self._environments is not None and self._stamp != self._stamped():
