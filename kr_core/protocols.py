@@ -190,8 +190,20 @@ class Source(Protocol):
 
 
 @runtime_checkable
+class Versioned(Protocol):
+    """A component with a program behind it: `kr doctor` tells its version."""
+
+    async def version(self) -> str:
+        """The program's version, as it says it itself.
+
+        Raises:
+            RequestError: it cannot be started, or does not say it.
+        """
+
+
+@runtime_checkable
 class Unready(Protocol):
-    """A source that can be built without all that it needs: `kr doctor` tells what is missing."""
+    """A source or an agent that can be built without all that it needs: `kr doctor` tells what is missing."""
 
     unready: str
     """Why it cannot be asked as it is configured, and what to do; empty where it can."""

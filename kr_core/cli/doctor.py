@@ -16,8 +16,9 @@ from kr_core.config.schema import NO_EFFECT
 from kr_core.errors import ConfigError, KRError
 from kr_core.knowledge.project import LocalProject
 from kr_core.pipeline import Pipeline
+from kr_core.pipeline.running import run as run_coroutine
 from kr_core.printable import printable
-from kr_core.protocols import Unready
+from kr_core.protocols import Unready, Versioned
 from kr_core.registry import contract
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
         yield from _environment_checks(pipeline)
         external: list[str] = []
         yield from _active_checks(pipeline, external)
+        yield from _agent_checks(pipeline)
         yield from _other_plugin_checks(pipeline, verbose=options.verbose)
         yield from _store_checks(pipeline)
         yield from _lesson_checks(pipeline)
@@ -158,7 +160,7 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
     held_back = () if trust.is_trusted(config) else trust.sensitive(config)
     there = {plugin.name for plugin in pipeline.registry.installed()}
     for noun, name, _key, by_default in pipeline.registry.named():
-        if by_default and name not in there:
+        if noun == "agent" or (by_default and name not in there):
             continue
         label = f"{noun} {name}"
         if name in held_back:
@@ -185,14 +187,47 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
             yield Check("plugins", "fault", str(error))
 
 
-_KEYS = {"source": "knowledge_research.sources", "log": "logs"}
+def _agent_checks(pipeline: Pipeline) -> Iterator[Check]:
+    """Build what carries questions to the agents of the roster, one line for each plugin; and ask programs for their version."""
+    config = pipeline.config
+    held_back = () if trust.is_trusted(config) else trust.sensitive(config)
+    agents: dict[str, list[str]] = {}
+    for profile in config.routing.agents.values():
+        agents.setdefault(profile.plugin, []).append(profile.name)
+    for name, of in agents.items():
+        label, who = f"agent {name}", ", ".join(of)
+        if name in held_back:
+            yield Check(label, "fault", "not built before its settings are allowed with `kr trust`")
+            continue
+        try:
+            component = pipeline.registry.build("agent", name)
+        except KRError as error:
+            yield Check(label, "fault", f"{error}; till then {who} cannot be asked")
+            continue
+        if isinstance(component, Unready) and component.unready:
+            yield Check(label, "note", f"{component.unready}; till then {who} cannot be asked")
+            continue
+        said = "built"
+        if isinstance(component, Versioned):
+            try:
+                said = run_coroutine(component.version())
+            except Exception as error:  # whatever a third party's raises
+                yield Check(label, "note", f"{error}; till then {who} cannot be asked")
+                continue
+        yield Check(label, "ok", f"{said}; for {who}")
+
+
+_KEYS = {"source": "knowledge_research.sources", "log": "logs", "agent": "agents.<name>.plugin"}
 """Where a plugin of a kind is named, if not by the kind's own word."""
 
 
 def _other_plugin_checks(pipeline: Pipeline, *, verbose: bool) -> Iterator[Check]:
     """Plugins that are installed and not active; and what asks for another KR."""
     registry = pipeline.registry
-    active = {pipeline.config.plugin_of(one.name) for one in registry.named()}
+    names = {one.name for one in registry.named()} | {
+        one.plugin for one in pipeline.config.routing.agents.values()
+    }
+    active = {pipeline.config.plugin_of(name) for name in names}
     asked = set()
     for plugin in registry.installed():
         if plugin.distribution not in asked and (wanted := contract.unmet(plugin)):

@@ -141,3 +141,41 @@ def test_old_dependencies(doctor, tmp_path):
     code, said = doctor("", {"PYTHONPATH": str(site)})
     assert code == 2
     assert said["dependencies", "fault"] == ['httpx 0.1; `pip install -U "httpx>=0.27"`']
+
+
+@pytest.mark.req("Q4")
+def test_the_agents_of_the_roster(doctor, tmp_path):
+    """Each plugin that carries questions to agents has a line: what is missing, or which version of its program is there."""
+    nowhere = {"PATH": str(tmp_path)}
+    _code, said = doctor(
+        "agents:\n  duc: {plugin: ollama}\n  anna: {plugin: anthropic, role: architect}\n", env=nowhere
+    )
+    assert said["agent ollama", "ok"] == ["built; for duc"]
+    [missing] = said["agent claude_cli", "note"]
+    assert "`claude` is not installed; `npm install -g @anthropic-ai/claude-code`" in missing
+    assert "till then veuve, marie, dede, gustave, degaulle cannot be asked" in missing
+    [unset] = said["agent anthropic", "note"]
+    assert "plugins.anthropic.api_key" in unset
+    assert ("plugin claude_cli", "ok") not in said
+
+
+@pytest.mark.req("Q4")
+def test_the_version_of_an_agents_program(doctor, tmp_path):
+    """The program itself is asked; one that fails is noted, and one that the file names waits for `kr trust`."""
+    program = tmp_path / "claude"
+    program.write_text("#!/bin/sh\necho '9.9.9 (Claude Code)'\n")
+    program.chmod(0o700)
+    found = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    _code, said = doctor(env=found)
+    assert said["agent claude_cli", "ok"] == [
+        "9.9.9 (Claude Code); for duc, veuve, marie, dede, gustave, degaulle"
+    ]
+    program.write_text("#!/bin/sh\necho 'cannot run here' >&2; exit 3\n")
+    _code, said = doctor(env=found)
+    assert "`--version` failed: cannot run here" in said["agent claude_cli", "note"][0]
+    configured = f"plugins:\n  claude_cli:\n    command: [{program}]\n"
+    code, said = doctor(configured, env=found)
+    assert code == 2
+    assert "kr trust" in said["agent claude_cli", "fault"][0]
+    _code, said = doctor(configured, env={**found, "KR_TRUST": "all"})
+    assert ("agent claude_cli", "note") in said
