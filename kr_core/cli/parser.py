@@ -77,6 +77,9 @@ def parser() -> argparse.ArgumentParser:
         ),
         common,
     )
+    _log(
+        _with(commands, common, "log", "show what was asked and answered, and check that the record is whole")
+    )
     _with(
         commands,
         common,
@@ -237,6 +240,33 @@ def _lessons(command: argparse.ArgumentParser, common: argparse.ArgumentParser) 
         "--tag", metavar="T", dest="tags", action="append", default=[], help="a further tag; may be repeated"
     )
     add.add_argument("--ref", metavar="PATH:LINE", help="where to look")
+
+
+def _log(command: argparse.ArgumentParser) -> None:
+    command.add_argument("feature", metavar="FEATURE", nargs="?", default="", help="a feature; else all")
+    command.add_argument("--exchange", metavar="ID", default="", help="an exchange alone")
+    command.add_argument("--topic", metavar="T", default="", help="exchanges about a topic, or one below it")
+    command.add_argument(
+        "--agent", metavar="A", default="", help="exchanges in which an agent, or a person, has a part"
+    )
+    command.add_argument("--text", metavar="TEXT", default="", help="exchanges in which a text stands")
+    command.add_argument(
+        "--kind", metavar="K", dest="kinds", action="append", default=[],
+        help="entries of a kind, as `answer.received` or `escalation.*`; may be repeated",
+    )  # fmt: skip
+    command.add_argument(
+        "--since", metavar="TIME", help="entries from a time on, as 2026-02-05 or 2026-02-05T10:00"
+    )
+    command.add_argument("--until", metavar="TIME", help="entries before a time")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="each entry as JSON, one a line")
+    form.add_argument("--csv", action="store_true", help="each exchange as a line of CSV")
+    form.add_argument(
+        "--verify", action="store_true", help="check the whole record; exit with 1 where anything is wrong"
+    )
+    command.add_argument(
+        "--follow", action="store_true", help="go on with entries as they come, until Ctrl-C"
+    )
 
 
 def _forms(command: argparse.ArgumentParser) -> None:

@@ -1,0 +1,184 @@
+"""`kr log`: what was asked and answered, as a table, JSON or CSV; and whether the record is whole."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import sys
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from kr_core.errors import ConfigError
+from kr_core.pipeline import Pipeline
+from kr_core.pipeline.record import Exchange, Wanted, entries, exchanges, follow
+from kr_core.printable import printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+
+    from kr_core.model.questions import QALogEntry
+    from kr_core.protocols import Journal
+
+NO_CONTENT = 4
+COLUMNS = (
+    "time", "exchange_id", "parent_id", "feature_id", "question_id", "topic", "agents", "confidence", "threshold", "result",
+    "escalation_id", "question", "answer",
+)  # fmt: skip
+"""The columns of CSV; new ones come at the end."""
+_POLL_SECONDS = 0.2
+_WIDEST = 24
+_WIDTH = 160
+"""Where no terminal says how wide it is."""
+_FEWEST = 20
+"""Characters of a question, however narrow the terminal is."""
+_TOLD = ("agent", "by", "target", "action", "status", "outcome", "confidence", "reason", "text", "content")
+"""What a line says of an entry, where its data has it."""
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show the record, or check it, and return the exit code: 4 where there is nothing to show, 1 for a flaw."""
+    if options.follow and (options.csv or options.verify):
+        raise ConfigError("goes with the table and --json only", where="--follow")
+    wanted = Wanted(
+        options.feature, options.exchange, _time(options.since, "--since"), _time(options.until, "--until"),
+        tuple(options.kinds), options.agent, options.topic, options.text,
+    )  # fmt: skip
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        journal = pipeline.journal
+        if options.verify:
+            return _verify(journal)
+        if options.follow:
+            _follow(journal, wanted, as_json=options.json)
+        elif options.json:
+            for entry in entries(journal, wanted):
+                print(_json(entry))
+        else:
+            found = exchanges(journal, wanted)
+            if options.csv:
+                _print_csv(found)
+            elif found:
+                print(_table(found, with_feature=not options.feature))
+            else:
+                print("nothing is on the record" + (" that was asked for" if any(wanted) else ""))
+                return NO_CONTENT
+    return 0
+
+
+def _time(text: str | None, where: str) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone()  # without a zone it is the user's
+    except (ValueError, OverflowError) as error:
+        raise ConfigError(
+            "is no time", where=f"{where} {text}", todo="write it as 2026-02-05 or 2026-02-05T10:00"
+        ) from error
+
+
+def _verify(journal: Journal) -> int:
+    flaws = journal.verify()
+    for flaw in flaws:
+        print(printable(f"{flaw.place}: {flaw.said}; {flaw.todo}"))
+    if not flaws:
+        last = _last(journal)
+        print(f"{last} {'entry' if last == 1 else 'entries'}, all in order")
+    return 1 if flaws else 0
+
+
+def _last(journal: Journal) -> int:
+    """The number of the last entry: nothing stands behind it, and something behind any lower one."""
+    low, high = 0, 1
+    while journal.read(high - 1, 1):
+        low, high = high, 2 * high
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (middle, high) if journal.read(middle - 1, 1) else (low, middle)
+    return low
+
+
+def _follow(journal: Journal, wanted: Wanted, *, as_json: bool) -> None:
+    for entry in follow(journal, wanted):
+        if entry is None:
+            time.sleep(_POLL_SECONDS)
+        else:
+            print(_json(entry) if as_json else _line(entry), flush=True)
+
+
+# -- forms -------------------------------------------------------------------------------------------------
+
+
+def _json(entry: QALogEntry) -> str:
+    text = json.dumps(entry.model_dump(mode="json"), ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _print_csv(found: Iterable[Exchange]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in found:
+        row = (
+            one.time.isoformat(), one.id, one.parent_id, one.feature_id, one.question_id, one.topic, ", ".join(one.agents),
+            one.confidence, one.threshold, one.result, one.escalation_id, one.question, one.answer,
+        )  # fmt: skip
+        writer.writerow([_cell(value) for value in row])
+
+
+def _cell(value: str | int | None) -> str | int | None:
+    """A value that no spreadsheet takes for a formula, and that steers no terminal."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _table(found: Sequence[Exchange], *, with_feature: bool) -> str:
+    rows = [["time", "exchange", *(["feature"] if with_feature else []), "topic", "who", "sure", "result"]]
+    rows += [_row(one, with_feature=with_feature) for one in found]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    questions = ["question", *(one.question for one in found)]
+    lines = []
+    for row, question in zip(rows, questions, strict=True):
+        start = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        lines.append(f"{start}  {_brief(question, max(_FEWEST, _width() - len(start) - 2))}".rstrip())
+    return "\n".join(lines)
+
+
+def _row(one: Exchange, *, with_feature: bool) -> list[str]:
+    """The cells of an exchange; one that follows another is indented."""
+    sure = "-" if one.confidence is None else f"{one.confidence}"
+    return [
+        "  " * min(one.depth, 5) + f"{one.time.astimezone():%Y-%m-%d %H:%M:%S}",
+        _brief(one.id, _WIDEST),
+        *([_brief(one.feature_id, _WIDEST)] if with_feature else []),
+        _brief(one.topic, _WIDEST) or "-",
+        _brief(", ".join(one.agents), _WIDEST) or "-",
+        sure if one.threshold is None else f"{sure}/{one.threshold}",
+        _brief(one.result, _WIDEST) or "under way",
+    ]
+
+
+def _line(entry: QALogEntry) -> str:
+    told = [
+        str(value) for key in _TOLD if isinstance(value := entry.data.get(key), str | int) and value != ""
+    ]
+    start = f"{entry.time.astimezone():%Y-%m-%d %H:%M:%S}  {_brief(entry.exchange_id, _WIDEST)}  {_brief(entry.kind, _WIDEST):<18}"
+    return f"{start}  {_brief(', '.join(told), max(_FEWEST, _width() - len(start) - 2))}".rstrip()
+
+
+def _brief(text: str, most: int) -> str:
+    """The first words of a text, in one line, with nothing in it that steers a terminal."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _width() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _WIDTH  # some report none
+    except (OSError, ValueError):
+        return _WIDTH

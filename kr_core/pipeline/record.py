@@ -1,0 +1,244 @@
+"""The record of questions, as programs and people read it: entries in order, and the exchanges that they make up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.model.questions import QALogEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from kr_core.model import Event
+    from kr_core.protocols import Journal
+
+__all__ = ["Exchange", "Wanted", "entries", "exchanges", "follow", "qa_log"]
+
+_PAGE = 1000
+
+
+class Wanted(NamedTuple):
+    """Which entries are wanted; what is empty says nothing.
+
+    `agent`, `topic` and `text` choose whole exchanges: one in which the agent has a part, that is about the topic or one
+    below it (`auth` has `auth/sessions`), in which the text stands somewhere, in whatever case. The rest chooses entries.
+    """
+
+    feature: str = ""
+    exchange: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    """Up to, and not including, this time."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of events; `*` stands for anything."""
+    agent: str = ""
+    topic: str = ""
+    text: str = ""
+
+    @property
+    def of_exchanges(self) -> bool:
+        """Whether whole exchanges are chosen, so that an entry alone does not tell."""
+        return bool(self.agent or self.topic or self.text)
+
+    def takes(self, entry: QALogEntry) -> bool:
+        """Whether an entry of a chosen exchange is wanted."""
+        return (
+            (self.since is None or entry.time >= self.since)
+            and (self.until is None or entry.time < self.until)
+            and (not self.kinds or any(fnmatchcase(entry.kind, kind) for kind in self.kinds))
+        )
+
+
+@dataclass
+class Exchange:
+    """What an exchange came to, as far as its entries tell."""
+
+    id: str
+    time: datetime
+    """When it began."""
+    feature_id: str
+    question_id: str
+    parent_id: str | None
+    """The exchange that it follows."""
+    depth: int = 0
+    """How many exchanges it follows, one after the other."""
+    topic: str = ""
+    question: str = ""
+    answer: str = ""
+    agents: list[str] = field(default_factory=list)
+    """Agents and people that had a part, in order."""
+    confidence: int | None = None
+    threshold: int | None = None
+    result: str = ""
+    """`accepted`, `escalated`, `answered` or `failed`; empty while it is under way."""
+    escalation_id: str = ""
+    _texts: bool = False
+
+    def add(self, entry: QALogEntry, text: str = "") -> None:
+        """Learn what an entry tells; and whether the text, in small letters, stands in it."""
+        data = entry.data
+        self.topic = _text(data, "topic") or self.topic
+        for key in ("agent", "by"):
+            name = _text(data, key)
+            if name and name not in self.agents:
+                self.agents.append(name)
+        self.confidence = _whole(data, "confidence", self.confidence)
+        self.threshold = _whole(data, "threshold", self.threshold)
+        self.escalation_id = _text(data, "escalation_id") or self.escalation_id
+        if entry.kind == "question.asked":
+            self.question = _text(data, "text")
+        elif entry.kind == "answer.received":
+            self.answer = _text(data, "content")
+        elif entry.kind == "exchange.finished":
+            self.result = _text(data, "status")
+        self._texts = self._texts or (bool(text) and any(text in one.casefold() for one in _texts(data)))
+
+    def matches(self, wanted: Wanted) -> bool:
+        """Whether it is one of those that are chosen."""
+        return (
+            (not wanted.agent or wanted.agent in self.agents)
+            and (not wanted.topic or self.topic == wanted.topic or self.topic.startswith(f"{wanted.topic}/"))
+            and (not wanted.text or self._texts)
+        )
+
+
+def qa_log(journal: Journal, feature_id: str) -> list[QALogEntry]:
+    """All entries of a feature, in order.
+
+    Raises:
+        StorageError: the journal cannot be read.
+    """
+    return list(_all(journal, Wanted(feature_id)))
+
+
+def entries(journal: Journal, wanted: Wanted) -> Iterator[QALogEntry]:
+    """The entries that are wanted, in order; read page by page.
+
+    Raises:
+        StorageError: the journal cannot be read.
+    """
+    chosen = {one.id for one in _gathered(journal, wanted)} if wanted.of_exchanges else None
+    for entry in _all(journal, wanted):
+        if wanted.takes(entry) and (chosen is None or entry.exchange_id in chosen):
+            yield entry
+
+
+def exchanges(journal: Journal, wanted: Wanted) -> list[Exchange]:
+    """The exchanges of which entries are wanted, in order; one that follows another comes after it, one deeper.
+
+    Raises:
+        StorageError: the journal cannot be read.
+    """
+    return _linked(_gathered(journal, wanted))
+
+
+def follow(journal: Journal, wanted: Wanted) -> Iterator[QALogEntry | None]:
+    """The entries that are wanted, and then those that come, for ever; None when there is none for now.
+
+    An exchange is shown, from its beginning, as soon as it is one of those that are chosen.
+
+    Raises:
+        StorageError: the journal cannot be read.
+    """
+    known: dict[str, Exchange] = {}
+    waiting: dict[str, list[QALogEntry]] = {}
+    last = 0
+    while True:
+        for entry in _all(journal, wanted, last):
+            last = entry.number
+            exchange = _with(known, entry, wanted.text)
+            waiting.setdefault(exchange.id, []).append(entry)
+            if exchange.matches(wanted):
+                yield from filter(wanted.takes, waiting.pop(exchange.id))
+        yield None
+
+
+def _all(journal: Journal, wanted: Wanted, after: int = 0) -> Iterator[QALogEntry]:
+    while page := journal.entries(feature=wanted.feature, exchange=wanted.exchange, after=after, limit=_PAGE):
+        for number, event in page:
+            yield _entry(number, event)
+        after = page[-1][0]
+        if len(page) < _PAGE:
+            return
+
+
+def _entry(number: int, event: Event) -> QALogEntry:
+    data = event.data
+    return QALogEntry(
+        number=number,
+        id=event.id,
+        time=event.time,
+        kind=event.kind,
+        exchange_id=_text(data, "exchange_id") or event.run,
+        parent_id=_text(data, "parent_id") or None,
+        feature_id=_text(data, "feature_id"),
+        question_id=_text(data, "question_id"),
+        data=data,
+    )
+
+
+def _gathered(journal: Journal, wanted: Wanted) -> list[Exchange]:
+    """The exchanges that are chosen and of which entries are wanted, in the order of their beginning."""
+    known: dict[str, Exchange] = {}
+    seen = set()
+    for entry in _all(journal, wanted):
+        exchange = _with(known, entry, wanted.text)
+        if wanted.takes(entry):
+            seen.add(exchange.id)
+    return [exchange for exchange in known.values() if exchange.id in seen and exchange.matches(wanted)]
+
+
+def _with(known: dict[str, Exchange], entry: QALogEntry, text: str) -> Exchange:
+    """The exchange of an entry, with what it tells."""
+    exchange = known.get(entry.exchange_id)
+    if exchange is None:
+        exchange = known[entry.exchange_id] = Exchange(
+            entry.exchange_id, entry.time, entry.feature_id, entry.question_id, entry.parent_id
+        )
+    exchange.add(entry, text.casefold())
+    return exchange
+
+
+def _linked(found: list[Exchange]) -> list[Exchange]:
+    """Each followed by those that follow it; what is not there is followed by nobody, and neither is a later one."""
+    places = {exchange.id: place for place, exchange in enumerate(found)}
+    followers: dict[str | None, list[Exchange]] = {}
+    for place, exchange in enumerate(found):
+        parent = exchange.parent_id
+        after = parent if parent is not None and places.get(parent, place) < place else None
+        followers.setdefault(after, []).append(exchange)
+    ordered = []
+    left = followers.get(None, [])[::-1]
+    while left:
+        exchange = left.pop()
+        ordered.append(exchange)
+        for one in reversed(followers.get(exchange.id, ())):
+            one.depth = exchange.depth + 1
+            left.append(one)
+    return ordered
+
+
+def _text(data: Any, key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _whole(data: Any, key: str, otherwise: int | None) -> int | None:
+    value = data.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else otherwise
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts within a JSON value."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            left.extend(one.values())
+        elif isinstance(one, list):
+            left.extend(one)

@@ -1,0 +1,363 @@
+"""The record of questions from end to end: `kr log` in all its forms, its filters, and whether it is whole."""
+
+import csv
+import io
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import pytest
+
+from kr_core import Event
+from kr_core.cli import log
+from kr_core.errors import ConfigError, PluginError
+from kr_core.pipeline import record
+from kr_core.pipeline.record import Wanted
+from kr_plugins.journals.sqlite import SQLite
+
+BEGIN = datetime(2026, 2, 5, 10, tzinfo=UTC)
+HOSTILE = "red \x1b[31m, \x9b2J, \u202eturned"
+
+
+class Record:
+    """Exchanges written as questions write them, a second between entries."""
+
+    def __init__(self, journal):
+        self.journal = journal
+        self._seconds = count()
+
+    def say(self, kind, exchange, *, feature="login", parent=None, **data):
+        about = {
+            "exchange_id": exchange,
+            "parent_id": parent,
+            "feature_id": feature,
+            "question_id": f"q-{exchange}",
+        }
+        time = BEGIN + timedelta(seconds=next(self._seconds))
+        self.journal.append([Event(kind, exchange, {**about, **data}, time=time)]).result()
+
+    def asked(self, exchange, text, *, topic="authentication", **about):
+        self.say("question.asked", exchange, topic=topic, text=text, **about)
+        self.say(
+            "question.routed", exchange, topic=topic, target="architect", agent="baron", threshold=80, **about
+        )
+        self.say("agent.started", exchange, agent="baron", **about)
+
+    def answered(self, exchange, content, confidence, **about):
+        self.say("answer.received", exchange, agent="baron", content=content, confidence=confidence, **about)
+        accepted = confidence >= 80
+        self.say("answer.gated", exchange, accepted=accepted, confidence=confidence, threshold=80, **about)
+
+    def finished(self, exchange, status, **about):
+        self.say("exchange.finished", exchange, status=status, **about)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "work"
+
+
+@pytest.fixture
+def journal(folder):
+    journal = SQLite(folder / ".kr")
+    yield journal
+    journal.close()
+
+
+@pytest.fixture
+def written(journal):
+    """Two features; in `login` an exchange that a human answered after another had been in between, and one that follows it."""
+    record = Record(journal)
+    record.asked("e1", "Which session store should we use?")
+    record.asked("e2", "How long is a token valid?", topic="authentication/tokens")
+    record.answered("e1", "Redis.", 60)
+    record.answered("e2", "=1 hour", 95)
+    record.say("escalation.opened", "e1", escalation_id="E1", revision=1, reason="60 is below 80")
+    record.finished("e1", "escalated")
+    record.finished("e2", "accepted")
+    record.asked("e3", "Which colour has the button?", topic="design", feature="search")
+    record.say(
+        "human.replied",
+        "e1",
+        escalation_id="E1",
+        action="add_context",
+        by="ann",
+        content="There is no Redis.",
+    )
+    record.asked("e4", "Which session store should we use?", parent="e1")
+    record.answered("e4", "The database.", 90, parent="e1")
+    record.finished("e4", "accepted", parent="e1")
+    return record
+
+
+@pytest.fixture
+def told(kr, folder, written):
+    """Run `kr log`."""
+    written.journal.close()
+    return lambda *arguments: kr("log", *arguments, cwd=folder)
+
+
+def kinds(found):
+    return [(entry.exchange_id, entry.kind) for entry in found]
+
+
+# -- for programs ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("G1", "G4", "Q13")
+def test_the_log_of_a_feature(journal, written):
+    """Every question, way, answer, gate, escalation and human action of a feature is there, with time and id, in order."""
+    found = record.qa_log(journal, "login")
+    assert {one.feature_id for one in found} == {"login"}
+    assert [one.number for one in found] == sorted(one.number for one in found)
+    assert len(found) == 20
+    assert [kind for exchange, kind in kinds(found) if exchange == "e1"] == [
+        "question.asked", "question.routed", "agent.started", "answer.received", "answer.gated", "escalation.opened",
+        "exchange.finished", "human.replied",
+    ]  # fmt: skip
+    assert {one.parent_id for one in found if one.exchange_id == "e4"} == {"e1"}
+    asked = found[0]
+    assert (asked.time, asked.question_id, asked.data["text"]) == (
+        BEGIN, "q-e1", "Which session store should we use?",
+    )  # fmt: skip
+    assert record.qa_log(journal, "nothing") == []
+
+
+@pytest.mark.req("G4")
+def test_page_by_page(journal, monkeypatch):
+    """A record that is longer than a page is read whole."""
+    monkeypatch.setattr(record, "_PAGE", 7)
+    written = Record(journal)
+    for number in range(30):
+        written.asked(f"e{number}", "What?")
+    assert len(record.qa_log(journal, "login")) == 90
+    assert len(record.exchanges(journal, Wanted())) == 30
+
+
+@pytest.mark.req("G4")
+@pytest.mark.parametrize(
+    ("wanted", "exchanges"),
+    [
+        (Wanted(), ["e1", "e4", "e2", "e3"]),
+        (Wanted("login"), ["e1", "e4", "e2"]),
+        (Wanted("search"), ["e3"]),
+        (Wanted(exchange="e4"), ["e4"]),
+        (Wanted(topic="authentication"), ["e1", "e4", "e2"]),
+        (Wanted(topic="authentication/tokens"), ["e2"]),
+        (Wanted(topic="auth"), []),
+        (Wanted(agent="ann"), ["e1"]),
+        (Wanted(agent="baron", text="DATABASE"), ["e4"]),
+        (Wanted(text="no redis"), ["e1"]),
+        (Wanted(kinds=("human.*",)), ["e1"]),
+        (Wanted(until=BEGIN + timedelta(seconds=3)), ["e1"]),
+        (Wanted(since=BEGIN + timedelta(seconds=17)), ["e4"]),
+    ],
+)
+def test_filters(journal, written, wanted, exchanges):
+    """Exchanges are chosen by what they are about, who has a part, a text, kinds and times; followers come after theirs."""
+    assert [one.id for one in record.exchanges(journal, wanted)] == exchanges
+    assert {one.exchange_id for one in record.entries(journal, wanted)} == set(exchanges)
+
+
+@pytest.mark.req("G4")
+def test_entries_of_kinds(journal, written):
+    """Kinds and times choose entries; what an exchange is about chooses all of its entries."""
+    found = record.entries(journal, Wanted(topic="authentication", kinds=("answer.received", "human.*")))
+    assert kinds(found) == [
+        ("e1", "answer.received"), ("e2", "answer.received"), ("e1", "human.replied"), ("e4", "answer.received"),
+    ]  # fmt: skip
+
+
+@pytest.mark.req("G1", "G4")
+def test_what_an_exchange_came_to(journal, written):
+    """An exchange tells who had a part, how sure, what came of it and what it follows, as far as it is."""
+    first, follower, _, open_one = record.exchanges(journal, Wanted())
+    assert (first.agents, first.confidence, first.threshold) == (["baron", "ann"], 60, 80)
+    assert (first.result, first.escalation_id, first.depth) == ("escalated", "E1", 0)
+    assert (follower.parent_id, follower.depth, follower.answer) == ("e1", 1, "The database.")
+    assert (open_one.result, open_one.confidence, open_one.topic) == ("", None, "design")
+
+
+@pytest.mark.req("G4")
+def test_strange_data(journal):
+    """What others wrote, with values of any kind, links in circles and to nowhere, is shown as far as it can be."""
+    written = Record(journal)
+    written.say("question.asked", "a", parent="b", text=["no", "text"], topic=7)
+    written.say("exchange.finished", "b", parent="a", status=None, confidence="85%", threshold=True)
+    written.say("other.kind", "c", parent="nowhere", agent={"x": 1})
+    journal.append([Event("own.kind", "r9", {"feature_id": "login"})]).result()
+    found = record.exchanges(journal, Wanted())
+    assert [(one.id, one.depth) for one in found] == [("a", 0), ("b", 1), ("c", 0), ("r9", 0)]
+    assert [(one.question, one.confidence, one.threshold, one.agents) for one in found] == [
+        ("", None, None, [])
+    ] * 4
+
+
+@pytest.mark.req("G4")
+def test_following(journal, written):
+    """Entries come as they are written, from the beginning of an exchange once it is one of those that are chosen."""
+    following = record.follow(journal, Wanted(agent="carla", kinds=("question.*", "human.*")))
+    assert next(following) is None
+    written.say("question.asked", "e5", text="?")
+    assert next(following) is None
+    written.say("human.replied", "e5", by="carla")
+    assert kinds([next(following), next(following)]) == [("e5", "question.asked"), ("e5", "human.replied")]
+    assert next(following) is None
+    written.say("human.replied", "e5", by="carla")
+    assert next(following).kind == "human.replied"
+
+
+# -- for people ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("G4", "A1")
+def test_the_table(told):
+    """A line for each exchange: when, about what, who, how sure, what came of it, and the question; followers indented."""
+    done = told("login")
+    assert done.code == 0
+    head, *lines = done.out.splitlines()
+    assert head.split() == ["time", "exchange", "topic", "who", "sure", "result", "question"]
+    assert len(lines) == 3
+    assert "e1" in lines[0]
+    assert "baron, ann" in lines[0]
+    assert "60/80  escalated" in lines[0]
+    assert lines[0].endswith("Which session store should we use?")
+    assert lines[1].startswith("  20")
+    assert lines[2].split()[2:] == [
+        "e2", "authentication/tokens", "baron", "95/80", "accepted", "How", "long", "is", "a", "token", "valid?",
+    ]  # fmt: skip
+
+
+@pytest.mark.req("G4", "A1")
+def test_all_features(told):
+    """Without a feature all are shown, each exchange with its own; one that has no result yet is under way."""
+    head, *lines = told().out.splitlines()
+    assert head.split()[2] == "feature"
+    assert len(lines) == 4
+    assert "search" in lines[3]
+    assert "under way" in lines[3]
+
+
+@pytest.mark.req("G4", "A1")
+def test_json(told):
+    """Each entry is a line of JSON with the same keys."""
+    lines = [json.loads(line) for line in told("login", "--json").out.splitlines()]
+    assert len(lines) == 20
+    assert all(
+        list(line)
+        == ["number", "id", "time", "kind", "exchange_id", "parent_id", "feature_id", "question_id", "data"]
+        for line in lines
+    )
+    some = told("--json", "--kind", "human.*", "--since", "2026-02-05T10:00:00+00:00").out.splitlines()
+    assert [json.loads(line)["data"]["content"] for line in some] == ["There is no Redis."]
+
+
+@pytest.mark.req("G4", "A1")
+def test_csv(told):
+    """Each exchange is a line of CSV under stable columns; no cell is a formula."""
+    rows = list(csv.DictReader(io.StringIO(told("login", "--csv").out)))
+    assert list(rows[0]) == [
+        "time", "exchange_id", "parent_id", "feature_id", "question_id", "topic", "agents", "confidence", "threshold",
+        "result", "escalation_id", "question", "answer",
+    ]  # fmt: skip
+    assert [(row["exchange_id"], row["parent_id"], row["agents"]) for row in rows] == [
+        ("e1", "", "baron, ann"), ("e4", "e1", "baron"), ("e2", "", "baron"),
+    ]  # fmt: skip
+    assert rows[2]["answer"] == "'=1 hour"
+
+
+@pytest.mark.req("G4")
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+def test_nothing_steers_the_terminal(kr, journal, folder, form):
+    """Control characters and changes of direction in what a model wrote are not printed in any form."""
+    written = Record(journal)
+    written.asked("e1", HOSTILE, topic=HOSTILE)
+    written.say("exchange.finished", "e1", status=HOSTILE)
+    written.say("human.replied", "e1", by=HOSTILE)
+    journal.close()
+    done = kr("log", *form, cwd=folder)
+    assert done.code == 0
+    assert not set(done.out) & set("\x1b\x9b\u202e")
+    if form == ("--json",):
+        assert json.loads(done.out.splitlines()[0])["data"]["text"] == HOSTILE
+
+
+@pytest.mark.req("G4", "A1")
+def test_nothing_there(kr, folder, told):
+    """Where there is nothing to show the exit code is 4; JSON and CSV are empty."""
+    done, empty = told("another"), told("another", "--json")
+    assert (done.code, done.out) == (4, "nothing is on the record that was asked for\n")
+    assert (empty.code, empty.out) == (0, "")
+    assert len(told("another", "--csv").out.splitlines()) == 1
+
+
+@pytest.mark.req("A1")
+@pytest.mark.parametrize("wrong", [("--since", "yesterday"), ("--follow", "--csv"), ("--follow", "--verify")])
+def test_wrong_use(told, wrong):
+    """A time that is none, and forms that cannot be followed, are told."""
+    done = told(*wrong)
+    assert done.code == ConfigError.exit_code
+    assert wrong[0] in done.err
+
+
+@pytest.mark.req("G1")
+def test_verified(told, folder):
+    """`--verify` says how many entries are in order; or each flaw with the entry's number, and exits with 1."""
+    done = told("--verify")
+    assert (done.code, done.out) == (0, "23 entries, all in order\n")
+    with sqlite3.connect(folder / ".kr/journal.sqlite") as connection:
+        connection.execute("UPDATE events SET data = replace(data, 'Redis', 'Valkey') WHERE number = 7")
+        connection.execute("DELETE FROM events WHERE number > 21")
+    connection.close()
+    done = told("--verify")
+    assert done.code == 1
+    assert [line.split(":")[0] for line in done.out.splitlines()] == ["entry 7", "entry 22"]
+
+
+@pytest.mark.req("G1")
+@pytest.mark.parametrize("entries", [0, 1, 2, 3, 64, 65])
+def test_how_many_entries(journal, capsys, entries):
+    """The number of entries is the right one."""
+    journal.append([Event("k.v", "r") for _ in range(entries)]).result()
+    assert log._verify(journal) == 0
+    assert capsys.readouterr().out.split()[0] == str(entries)
+
+
+@pytest.mark.req("G4", "A1")
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_follow(tmp_path, environ, form):
+    """`--follow` begins where there is no journal yet, shows entries as they come, and ends with Ctrl-C and 130."""
+    folder = tmp_path / "new"
+    folder.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kr_core", "log", "--follow", *form], cwd=folder, env=environ,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        journal = SQLite(folder / ".kr")
+        written = Record(journal)
+        for number in range(3):
+            written.say("question.asked", f"e{number}", text=f"Question {number}?")
+            assert f"Question {number}?" in process.stdout.readline()
+        journal.close()
+        os.kill(process.pid, signal.SIGINT)
+        _, error = process.communicate(timeout=30)
+        assert (process.returncode, error) == (130, "kr: interrupted\n")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.req("G1")
+def test_a_journal_that_cannot_be_read(kr, folder):
+    """A damaged journal is told in one line, with what to do."""
+    (folder / ".kr").mkdir(parents=True)
+    (folder / ".kr/journal.sqlite").write_bytes(b"no database" * 100)
+    done = kr("log", cwd=folder)
+    assert done.code == PluginError.exit_code
+    assert "move it aside" in done.err
