@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FOLDER = "hits"
 SESSION = "@kr-session@"
 _FORMAT = 2
+_JOURNAL_FORM = 2
 _ENVIRONMENT = (
     "VIRTUAL_ENV",
     "CONDA_PREFIX",
@@ -200,25 +201,35 @@ def changed_since_start(guard: "list[Any]") -> bool:
 
 
 def _record(journal: str, event: "Mapping[str, Any]", session: str) -> bool:
-    """Write the event of this hit to the journal, durably; False where it is not there in the known form."""
+    """Write the event of this hit to the journal, durably and in its chain; False where it is not there in the known form.
+
+    The form and the hash are those of the plugin `sqlite` (`kr_plugins.journals.forms` and `chaining`), which would take
+    longer to load than the whole of a hit takes.
+    """
     if not os.path.exists(journal):
         return False
     import json
     import sqlite3
+    from hashlib import sha256
 
-    data = {**event, "session_id": session}
+    data = json.dumps({**event, "session_id": session})
     now = time.time()
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1_000_000):06d}+00:00"
+    row = (os.urandom(8).hex(), stamp, os.urandom(8).hex(), "run.repeated", data)
+    chained = " ".join([str(len(text)) for text in row[:4]]) + "\n" + "".join(row)
     try:
         connection = sqlite3.connect(journal, timeout=30, isolation_level=None)
         try:
-            if connection.execute("PRAGMA user_version").fetchone() != (1,):
-                return False
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("BEGIN IMMEDIATE")  # nobody else comes between the last event and this one
+            last = connection.execute("SELECT hash FROM events ORDER BY number DESC LIMIT 1").fetchone()
+            if connection.execute("PRAGMA user_version").fetchone() != (_JOURNAL_FORM,) or last is None:
+                return False
             connection.execute(
-                "INSERT INTO events (id, time, run, kind, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (os.urandom(8).hex(), stamp, os.urandom(8).hex(), "run.repeated", json.dumps(data)),
+                "INSERT INTO events (id, time, run, kind, data, hash) VALUES (?, ?, ?, ?, ?, ?)",
+                (*row, sha256(last[0] + chained.encode()).digest()),
             )
+            connection.execute("COMMIT")
         finally:
             connection.close()
     except sqlite3.Error:

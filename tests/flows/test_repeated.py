@@ -11,6 +11,7 @@ import pytest
 from support import PARCEL, install
 
 from kr_core.cli import hit
+from kr_plugins.journals.sqlite import SQLite
 
 ASK = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel")
 
@@ -87,6 +88,19 @@ def test_its_event_lands_in_the_journal(repeated, project_folder):
     assert [(line["time"], line["data"]) for line in logged if line["kind"] == "run.repeated"] == [
         (stamp, event)
     ]
+
+
+@pytest.mark.req("G2")
+def test_its_event_is_in_the_chain(repeated, project_folder):
+    """The journal's hashes hold over events of repeated results, before and after those of full runs."""
+    assert repeated()[1]
+    assert repeated()[1]
+    assert not repeated("-v")[1]
+    assert repeated()[1]
+    assert kinds(project_folder)[-1] == "run.repeated"
+    journal = SQLite(project_folder / ".kr")
+    assert journal.verify() == []
+    journal.close()
 
 
 def change(folder, what):
