@@ -39,6 +39,8 @@ def answer(request: ResearchRequest, found: Research, knowledge_base: Path, work
             for one in shown
         ]
         lines += [""]
+    if results.written_by is not None:
+        lines += [f"Written by {results.written_by.told}", ""]
     if results.report_path:
         file = knowledge_base / results.report_path
         # a store may keep reports elsewhere than in files

@@ -17,7 +17,7 @@ from kr_core.config.faults import config_error
 from kr_core.config.naming import dotted
 from kr_core.config.schema import Schema
 from kr_core.config.trust import check_variable
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,6 +177,13 @@ def _check_routing(config: Config) -> None:
     """Refuse a roster or rules that are wrong, also where nothing is asked; what nobody wrote is right."""
     if not config.settings.model_fields_set.isdisjoint({"agents", "roles", "routing"}):
         assert config.routing is not None, "it is made here, or says what is wrong"
+    writer = config.settings.knowledge_research.agent
+    if writer is not None and writer not in config.routing.agents:
+        raise ConfigError(
+            f"`knowledge_research.agent` is `{writer}`, which is no agent",
+            where=config.origin(("knowledge_research", "agent")),
+            todo=suggestion(writer, config.routing.agents, "agents"),
+        )
 
 
 def _given_at(key: KeyPath) -> str:

@@ -41,11 +41,7 @@ LATER = frozenset(
 )
 """Keys that this version does not have yet; to pass over them in silence would promise what is not done."""
 
-NO_EFFECT = (
-    "knowledge_research.escalate_below",
-    "knowledge_research.agent",
-    "role_mapping.knowledge_researcher_persona",
-)
+NO_EFFECT = ("knowledge_research.escalate_below",)
 """Keys that are read, since the seeds' configurations have them, and do nothing in this version yet."""
 
 
@@ -159,7 +155,9 @@ class KnowledgeResearch(_Section):
     not ignored; `off`: it is left to you. `auto` where a BMAD configuration is read.
     """
     agent: Annotated[Name | None, BeforeValidator(_nothing)] = None
-    """The agent that writes summaries."""
+    """The agent that writes Summary and Details of reports, from what the sources found; each of its sentences is checked
+    against the passages that it cites. Not set: they are composed by rule.
+    """
 
 
 class RoleMapping(_Section):
@@ -168,7 +166,7 @@ class RoleMapping(_Section):
     model_config = ConfigDict(extra="allow")
 
     knowledge_researcher_persona: Annotated[Name | None, BeforeValidator(_nothing)] = None
-    """The persona for language models."""
+    """Who the agent is that writes reports: a BMAD agent of the project (`bmad:bmm:agents:architect`), or a file of it."""
 
 
 class AgentTimeouts(_Section):

@@ -23,6 +23,7 @@ from kr_core.evidence.sentences import (
     steps,
     value_of,
 )
+from kr_core.evidence.written import Prose, claims_of
 from kr_core.model import Claim, CodeExample, Draft, Passage
 from kr_core.text import stems
 
@@ -67,7 +68,11 @@ class _Part(NamedTuple):
 
 
 def compose(
-    query: ResearchQuery, findings: Sequence[tuple[str, Finding]], *, notice: str | None = None
+    query: ResearchQuery,
+    findings: Sequence[tuple[str, Finding]],
+    *,
+    notice: str | None = None,
+    prose: Prose | None = None,
 ) -> Draft:
     """Compose the answer from what the sources found, their best passages first.
 
@@ -75,13 +80,21 @@ def compose(
         query: the question; its words choose among sentences and parameters.
         findings: (source, finding) in the order in which the sources were asked.
         notice: a sentence that says the passages do not answer the question; it then comes first.
+        prose: what a language model has written from these passages, numbered from 1 in this order. What they do not bear
+            out is dropped; where nothing is left of it, the answer is composed by rule.
     """
     parts = [
         _Part(source, passage, finding.support)
         for source, finding in findings
         for passage in finding.passages
     ]
-    return _Composer(query, parts, notice).draft()
+    composer = _Composer(query, parts, notice)
+    if prose is None:
+        return composer.draft()
+    written = composer.rewritten(prose)
+    if any(claim.written for claim in written.summary):
+        return written
+    return _Composer(query, parts, notice).draft(written.unsupported)
 
 
 class _Composer:
@@ -92,7 +105,19 @@ class _Composer:
         self.citer = Citer()
         self.shown: set[str] = set()
 
-    def draft(self) -> Draft:
+    def rewritten(self, prose: Prose) -> Draft:
+        """The draft with the sentences of a model, as far as they are borne out, in place of Summary and Details."""
+        passages = [(part.source, part.passage) for part in self.parts]
+        summary, unsupported = claims_of(prose.summary, passages, self.citer)
+        details, more = claims_of(prose.details, passages, self.citer)
+        notice = [Claim(text=self.notice)] if self.notice else []
+        example = self.example(self.parts[0]) if self.parts else None
+        code = [] if example is None else [example]
+        return self.drafted(
+            [*notice, *summary], code, len(notice) + len(summary), details, (*unsupported, *more)
+        )
+
+    def draft(self, unsupported: tuple[str, ...] = ()) -> Draft:
         summary: list[Claim] = [Claim(text=self.notice)] if self.notice else []
         code: list[CodeExample] = []
         code_after = 0
@@ -116,6 +141,17 @@ class _Composer:
                 code_after = len(summary)
                 summary += rest
         details = [claim for part in self.parts[:4] for claim in (*self.details(part), *self.returns(part))]
+        return self.drafted(summary, code, code_after, details, unsupported)
+
+    def drafted(
+        self,
+        summary: Sequence[Claim],
+        code: Sequence[CodeExample],
+        code_after: int,
+        details: Sequence[Claim],
+        unsupported: tuple[str, ...],
+    ) -> Draft:
+        """The draft with further code and caveats, which are verbatim whoever wrote the sentences."""
         more = self.more_code({example.code for example in code})
         caveats = [claim for part in self.parts[:3] for claim in self.caveats(part)]
         return Draft(
@@ -128,6 +164,7 @@ class _Composer:
             citations=tuple(self.citer.citations),
             passages=self.citer.passages,
             dropped=tuple(dict.fromkeys(self.citer.dropped)),
+            unsupported=unsupported,
         )
 
     # -- sentences --

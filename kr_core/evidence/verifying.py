@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.evidence.citing import slot_stands
 from kr_core.evidence.quotes import folded, holds, holds_code, plain
+from kr_core.evidence.written import unsupported
 from kr_core.model import SKELETON_MARK, STALE_MARK
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _problems(report: str, evidence: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(f"[{citation['n']}]", "its passage is missing")
             continue
         cited[int(citation["n"])] = _Cited(
-            kept["text"], kept.get("title") or "", citation.get("symbol") or ""
+            kept["text"], kept.get("title") or "", citation.get("symbol") or "", citation["quote"]
         )
         if not holds(kept["text"], citation["quote"]):
             yield Problem(f"[{citation['n']}]", f"the quote is not in its passage: {citation['quote'][:80]}")
@@ -136,6 +137,7 @@ class _Cited(NamedTuple):
     text: str
     title: str
     symbol: str
+    quote: str
 
 
 # -- sentences --
@@ -155,6 +157,11 @@ def _claim_problems(claim: Mapping[str, Any], citations: Mapping[int, _Cited]) -
     marks = {int(number) for number in re.findall(r"\d+", (_MARKS.search(claim["text"]) or [""])[0])}
     if marks != set(claim["citations"]):
         yield Problem(where, "its citation marks are not those that were checked")
+    if claim.get("written"):
+        fault = unsupported(said, [one.text for one in cited], [one.quote for one in cited])
+        if fault:
+            yield Problem(where, fault)
+        return
     between = _unslotted(said, claim["slots"], cited)
     if between:
         yield Problem(where, f"says more than its passages: {between[:60]}")

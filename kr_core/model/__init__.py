@@ -27,6 +27,7 @@ from kr_core.model.research import (
     SourceConsulted,
     Status,
     Tier,
+    WrittenBy,
 )
 
 __all__ = [
@@ -63,5 +64,6 @@ __all__ = [
     "Tier",
     "ToolResult",
     "Value",
+    "WrittenBy",
     "new_id",
 ]

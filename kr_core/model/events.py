@@ -146,10 +146,36 @@ class ConsultFinished(TypedDict):
 
 
 class ComposeFinished(TypedDict):
-    """How many citations the answer has, and how many quotes were dropped since they were not found again."""
+    """How many citations the answer has, and how many quotes were dropped since they were not found again.
+
+    `unsupported` are sentences of an agent that their passages do not bear out.
+    """
 
     citations: int
     dropped: int
+    unsupported: list[str]
+
+
+class SynthesisStarted(TypedDict):
+    """An agent is asked to write Summary and Details."""
+
+    agent: str
+    plugin: str
+    model: str | None
+
+
+class SynthesisFinished(TypedDict):
+    """What it cost, and how it ended: `ok`, or the outcome of a failure and why."""
+
+    agent: str
+    model: str
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    seconds: float | None
+    dropped: int
+    outcome: str
+    reason: str
 
 
 class ScoreFinished(TypedDict):
@@ -238,6 +264,7 @@ class QuestionAsked(OfExchange):
     topic: str
     text: str
     suggested_target: str | None
+    also: list[str]
     context: str
     choices: list[str]
     depends_on: list[str]
@@ -249,6 +276,7 @@ class QuestionRouted(OfExchange):
     topic: str
     target: str
     agent: str | None
+    also: list[str]
     rule: str | None
     where: str
     reason: str
@@ -377,6 +405,8 @@ EVENTS: dict[str, type] = {
     "budget.exhausted": BudgetExhausted,
     "consult.finished": ConsultFinished,
     "compose.finished": ComposeFinished,
+    "synthesis.started": SynthesisStarted,
+    "synthesis.finished": SynthesisFinished,
     "score.finished": ScoreFinished,
     "render.finished": RenderFinished,
     "keep.finished": KeepFinished,

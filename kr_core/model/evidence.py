@@ -192,12 +192,14 @@ class Claim(Value):
     """One sentence of a report.
 
     `slots` are the parts that state a fact (symbol, parameter, default, code, quoted prose); each stands
-    verbatim in a cited passage. The words between them connect and are not claims.
+    verbatim in a cited passage. The words between them connect and are not claims. A sentence that a language model
+    has `written` has words of its own, which the cited passages bear out.
     """
 
     text: str
     citations: tuple[int, ...] = ()
     slots: tuple[str, ...] = ()
+    written: bool = False
 
 
 class CodeExample(Value):
@@ -223,3 +225,5 @@ class Draft(Value):
     """The cited passage of each citation number."""
     dropped: tuple[str, ...] = ()
     """Quotes that were not found in their passage, and so are not in the answer."""
+    unsupported: tuple[str, ...] = ()
+    """Sentences of a language model that their passages do not bear out, and so are not in the answer; with the reason."""

@@ -79,6 +79,30 @@ class Fault(Value):
     field: str | None = None
 
 
+class WrittenBy(Value):
+    """The agent that wrote Summary and Details, and what that cost; `dropped` sentences had no support in the passages."""
+
+    agent: str
+    model: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    seconds: float | None = None
+    dropped: int = 0
+
+    @property
+    def told(self) -> str:
+        """Who wrote, and the cost, in one line: `duc (opus-5), 2,310 + 240 tokens, $0.0121`."""
+        model = f" ({self.model})" if self.model else ""
+        tokens = (
+            ""
+            if self.input_tokens is None and self.output_tokens is None
+            else f", {self.input_tokens or 0:,} + {self.output_tokens or 0:,} tokens"
+        )
+        cost = "" if self.cost_usd is None else f", ${self.cost_usd:.4f}"
+        return f"{self.agent}{model}{tokens}{cost}"
+
+
 class Results(Value):
     """The body of a result; all its keys are always there."""
 
@@ -99,6 +123,8 @@ class Results(Value):
     citations: tuple[Citation, ...] = ()
     report: str | None = None
     """The report's text where it could not be stored; null otherwise."""
+    written_by: WrittenBy | None = None
+    """The agent that wrote Summary and Details; null where they are made by rule, and for what was kept."""
 
 
 class ResearchResult(Value):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
+    from kr_core.evidence.written import Prose
     from kr_core.model import Finding, ResearchQuery
     from kr_core.protocols import Renderer, Scorer
 
@@ -30,8 +31,14 @@ class Written(NamedTuple):
     notes: tuple[str, ...]
 
 
-def draft_of(query: ResearchQuery, found: Sequence[tuple[str, Finding]]) -> Draft:
-    """Compose the answer, with a notice before it where the passages do not cover the question."""
+def draft_of(query: ResearchQuery, found: Sequence[tuple[str, Finding]], prose: Prose | None = None) -> Draft:
+    """Compose the answer, with a notice before it where the passages do not cover the question.
+
+    Args:
+        query: what is asked.
+        found: what the named sources found.
+        prose: what a language model has written from it.
+    """
     coverage = answered(found)
     version = next((finding.version for _source, finding in found if finding.version), None)
     subject = f"{query.framework} {version}" if version else query.framework
@@ -45,7 +52,7 @@ def draft_of(query: ResearchQuery, found: Sequence[tuple[str, Finding]]) -> Draf
         words = ", ".join(f'"{word}"' for word in missing[:4])
         unknown = f" says nothing of {words}" if words else " does not seem to answer this"
         notice = f"The documentation of {subject}{unknown}; the nearest passages follow."
-    return compose(query, found, notice=notice)
+    return compose(query, found, notice=notice, prose=prose)
 
 
 def score_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from kr_core.config.naming import DEFAULT_CHAIN
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model import EntryStatus, Event, Finding, ResearchQuery, ResearchRequest, Results, Score
+    from kr_core.pipeline.agents.synthesis import Synthesis
     from kr_core.pipeline.chain import Chain
     from kr_core.pipeline.components import Components, Link
     from kr_core.pipeline.flight import Landed
@@ -70,6 +72,7 @@ class Inquiry:
         self._flight = Flight(request, components.config.state_folder, components)
         self._seconds = float(self._settings.defaults.agent_timeout_seconds.knowledge_research)
         self._ended = False
+        self._synthesis: Synthesis | None = None
 
     # -- before a source is asked ------------------------------------------------------------------------
 
@@ -177,15 +180,23 @@ class Inquiry:
             return await to_its_end(lambda: self._finished(answer))
         if self._seconds <= 0 or not await self._let_in():
             return self._too_late()
+        began = monotonic()
         try:
-            return await self._run.wait_for_stage("consult", self._walk_as_allowed, told.chain)
+            chain = await self._run.wait_for_stage("consult", self._walk_as_allowed, told.chain)
         finally:
             self._components.gate().release()
+        if self._settings.knowledge_research.agent is not None and (found := _with_passages(chain)):
+            from kr_core.pipeline.agents.synthesis import synthesise
+
+            left = self._seconds - (monotonic() - began)
+            self._synthesis = await synthesise(
+                self._components, self._request.query, found, left, self._run.emit
+            )
+        return chain
 
     async def _let_in(self) -> bool:
         """Wait to be one of the questions that ask sources at once; False where the limit of the run passed meanwhile."""
         import asyncio
-        from time import monotonic
 
         began = monotonic()
         try:
@@ -315,11 +326,7 @@ class Inquiry:
             notes.append(self._run_timeout())
         if chain.budget_cut:
             notes.append(_EXHAUSTED.format(request.story_key))
-        found = [
-            (entry.name, entry.finding)
-            for entry in chain.consulted
-            if entry.finding and entry.finding.passages
-        ]
+        found = _with_passages(chain)
         answer = self._with_content(chain, found, notes) if found else self._without_content(chain, notes)
         return self._finished(answer)
 
@@ -330,12 +337,22 @@ class Inquiry:
 
         query, components = self._request.query, self._components
         notes += self._version_notes(found)
+        synthesis = self._synthesis
+        notes += synthesis.notes if synthesis else ()
         draft = self._run.stage(
             "compose",
-            lambda: reporting.draft_of(query, found),
-            lambda draft: {"citations": len(draft.citations), "dropped": len(draft.dropped)},
+            lambda: reporting.draft_of(query, found, synthesis.prose if synthesis else None),
+            told.draft,
         )
         notes += [f"quote dropped: {dropped}" for dropped in draft.dropped]
+        written_by = synthesis.by if synthesis else None
+        if written_by is not None:
+            if draft.unsupported:  # not what they say: it would stand in the report after all
+                count = len(draft.unsupported)
+                notes.append(
+                    f"{written_by.agent}: dropped {count} sentence{'s' * (count > 1)} without support"
+                )
+            written_by = written_by.model_copy(update={"dropped": len(draft.unsupported)})
         score, failed = self._run.stage(
             "score", lambda: reporting.score_of(components.scorer, query, found, draft), told.score
         )
@@ -353,6 +370,7 @@ class Inquiry:
         answer = results.fresh(
             self._found, chain, draft, score, kept,
             notes=notes, budget_remaining=self._budget.remaining, index_count=self._count(kept), report=written.text,
+            written_by=written_by,
         )  # fmt: skip
         intervene = self._intervene(chain)
         result = results.of_chain(
@@ -500,6 +518,13 @@ class Inquiry:
         self._run.settle()
         self._flight.leave(answer)
         return answer
+
+
+def _with_passages(chain: Chain) -> NamedFindings:
+    """What the sources found, by their names, in the order in which they were asked."""
+    return [
+        (entry.name, entry.finding) for entry in chain.consulted if entry.finding and entry.finding.passages
+    ]
 
 
 def _new_entry(query: ResearchQuery, version: str, today: date, status: EntryStatus) -> Entry:

@@ -13,7 +13,7 @@ from kr_core.pipeline.status import status_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core.model import Draft, ResearchRequest, Score, SourceConsulted
+    from kr_core.model import Draft, ResearchRequest, Score, SourceConsulted, WrittenBy
     from kr_core.pipeline.chain import Chain
     from kr_core.pipeline.lookup import Found
     from kr_core.protocols import Kept
@@ -91,6 +91,7 @@ def fresh(
     budget_remaining: int,
     index_count: int,
     report: str,
+    written_by: WrittenBy | None = None,
 ) -> Results:
     """The body of the result of new research; the report's text where it could not be kept."""
     from kr_core.pipeline.reporting import summary_text
@@ -110,6 +111,7 @@ def fresh(
         reasons=score.reasons,
         match=found.match,
         citations=draft.citations,
+        written_by=written_by,
         report=None if kept else report,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kr_core.model import Fault, Score
+    from kr_core.model import Draft, Fault, Score
     from kr_core.pipeline.chain import Chain
     from kr_core.pipeline.lookup import Found
     from kr_core.protocols import Kept
@@ -23,6 +23,15 @@ def chain(chain: Chain) -> dict[str, Any]:
         "sufficient": chain.sufficient,
         "budget_cut": chain.budget_cut,
         "run_timeout": chain.run_timeout,
+    }
+
+
+def draft(draft: Draft) -> dict[str, Any]:
+    """What of the answer is cited, and what was dropped since it was not found."""
+    return {
+        "citations": len(draft.citations),
+        "dropped": len(draft.dropped),
+        "unsupported": list(draft.unsupported),
     }
 
 

@@ -958,6 +958,7 @@ class TestResult:
             "match",
             "citations",
             "report",
+            "written_by",
         }
         for line in value["results"]["sources_consulted"]:
             assert list(line)[:3] == ["source", "status", "url"]

@@ -44,8 +44,8 @@ class Job:
         self.name = profile.name
         self.model = profile.model
         self.question = question
-        self.system = system
-        self.prompt = prompt
+        self.system = _sendable(system)
+        self.prompt = _sendable(prompt)
         self.schema = schema
         self.deadline = context.deadline
         self.emit = context.emit
@@ -64,8 +64,13 @@ class Job:
     def again(self, prompt: str) -> Job:
         """The same job with another prompt."""
         another = object.__new__(Job)
-        another.__dict__.update(self.__dict__, prompt=prompt)
+        another.__dict__.update(self.__dict__, prompt=_sendable(prompt))
         return another
+
+
+def _sendable(text: str) -> str:
+    """A text that every service takes: half characters, which JSON can hold and UTF-8 cannot, are question marks."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def way_out(

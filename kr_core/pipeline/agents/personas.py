@@ -1,28 +1,112 @@
-"""Who an agent is: its persona, from the project's own files or a template."""
+"""Who an agent is: its persona, from the project's own files or a template.
+
+A BMAD agent is named `bmad:bmm:agents:architect` and lies in the project, as Markdown with XML or YAML in it; menus and
+activation steps are for a person who chats with it, and are left out (R11).
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from kr_core.printable import printable
 from kr_core.templating import render
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kr_core.config import Config
     from kr_core.model.routing import AgentProfile
 
-__all__ = ["persona"]
+__all__ = ["persona", "researcher", "stripped"]
 
+_FAILED = "persona_load_failed: using lean persona"
 _ROLES = ("architect", "product", "qa", "developer", "devops", "reviewer")
+_FOLDERS = ("_bmad", "bmad", ".bmad", ".bmad-core", ".claude/commands/bmad")
+_ENDINGS = (".md", ".agent.yaml", ".yaml")
+_LONGEST = 50_000
+"""Characters: the longest persona of BMAD has a tenth of it."""
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_PARTS = re.compile(
+    r"<(activation|menu|menu-handlers|handlers|prompts|rules|cmds|commands)\b[^>]*>.*?</\1>",
+    re.DOTALL | re.IGNORECASE,
+)
+_YAML_PARTS = re.compile(
+    r"^(?P<indent> *)(?:activation-instructions|activation|commands|menu|dependencies|critical_actions|prompts|"
+    r"IDE-FILE-RESOLUTION|REQUEST-RESOLUTION|request-resolution|triggers|webskip)\s*:.*\n(?:(?P=indent)(?:[ -].*)?\n|\s*\n)*",
+    re.MULTILINE,
+)
+_ORDERS = re.compile(
+    r"^.*\b(?:ACTIVATION-NOTICE|COMPLETE AGENT DEFINITION|CRITICAL:|You must fully embody|NEVER break character|"
+    r"Read the full YAML|exit command).*$\n?",
+    re.MULTILINE,
+)
+_FENCE = re.compile(r"^```\w*\s*$\n?", re.MULTILINE)
 
 
 def persona(folders: tuple[Path, ...], profile: AgentProfile, root: Path) -> tuple[str, list[str]]:
     """An agent's persona, and a note where the configured one cannot be read."""
     notes: list[str] = []
     if profile.persona is not None:
-        try:
-            return (root / profile.persona).read_text("utf-8-sig").strip(), notes
-        except (OSError, ValueError) as error:
-            notes.append(f"persona_load_failed: using lean persona ({profile.name}: {error})")
+        text, fault = _found(folders, profile.persona, root)
+        if text:
+            return text, notes
+        notes.append(f"{_FAILED} ({profile.name}: {fault})")
     name = profile.role if profile.role in _ROLES else "default"
     return render(folders, f"personas/{name}.md.j2", agent=profile).strip(), notes
+
+
+def researcher(folders: tuple[Path, ...], config: Config) -> tuple[str, list[str]]:
+    """The persona for research, as `role_mapping.knowledge_researcher_persona` names it, and a note where it cannot be read."""
+    wanted = config.settings.role_mapping.knowledge_researcher_persona
+    if wanted is not None:
+        text, _fault = _found(folders, wanted, config.root)
+        if text:
+            return text, []
+    lean = render(folders, "personas/researcher.md.j2").strip()
+    return lean, [] if wanted is None else [_FAILED]
+
+
+def stripped(text: str) -> str:
+    """A persona without front matter, menus, activation steps and what tells a chat program how to behave."""
+    text = _FRONT_MATTER.sub("", text.replace("\r\n", "\n"))
+    for pattern in (_PARTS, _YAML_PARTS, _ORDERS, _FENCE):
+        text = pattern.sub("", text)
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def _found(folders: tuple[Path, ...], wanted: str, root: Path) -> tuple[str, str]:
+    """The text of a persona, or why there is none."""
+    fault = "there is no such file"
+    for path in _candidates(folders, wanted, root):
+        try:
+            if not any(path.resolve().is_relative_to(folder.resolve()) for folder in (root, *folders)):
+                fault = f"{path.name} leads out of the project"  # and what lies there is nobody's to send to a model
+                continue
+            text = stripped(path.read_text("utf-8-sig")[:_LONGEST])
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            fault = printable(f"{path.name}: {error}")
+            continue
+        if text:
+            return text, ""
+        fault = f"{path.name} is empty"
+    return "", fault
+
+
+def _candidates(folders: tuple[Path, ...], wanted: str, root: Path) -> list[Path]:
+    """Where a persona may lie: BMAD's folders, a file of the project, a template of that name."""
+    parts = [part for part in wanted.split(":") if part not in {"", "bmad"}]
+    if len(parts) > 1 and all(re.fullmatch(r"[\w.-]+", part) and not part.startswith(".") for part in parts):
+        tail = "/".join(parts)
+        short = "/".join(parts[-2:])  # `.bmad-core` has no modules
+        return [
+            root / folder / f"{name}{ending}"
+            for folder in _FOLDERS
+            for name in dict.fromkeys((tail, short))
+            for ending in _ENDINGS
+        ]
+    file = root / wanted
+    templates = [folder / "personas" / f"{wanted}.md" for folder in folders] if "/" not in wanted else []
+    return [file, *templates]

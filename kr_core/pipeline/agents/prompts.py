@@ -73,6 +73,10 @@ def _knowledge(profile: AgentProfile, root: Path) -> tuple[list[tuple[str, str]]
     if profile.knowledge is None:
         return [], []
     folder = root / profile.knowledge
+    if not folder.resolve().is_relative_to(root.resolve()):  # a project's file could name anybody's folder
+        return [], [
+            f"knowledge of {profile.name}: {profile.knowledge} leads out of the project and is not read"
+        ]
     texts: list[tuple[str, str]] = []
     notes: list[str] = []
     left = _MOST_KNOWLEDGE
