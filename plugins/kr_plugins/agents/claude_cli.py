@@ -123,7 +123,7 @@ class ClaudeCLI:
         with tempfile.TemporaryDirectory(prefix="kr-agent-", ignore_cleanup_errors=True) as made:
             folder, system = Path(made, "empty"), Path(made, "system.txt")
             folder.mkdir()
-            await asyncio.to_thread(system.write_text, job.system, "utf-8", "replace")
+            await asyncio.to_thread(system.write_text, job.system, "utf-8")
             environ = self._environ(str(folder))
             argv = (*self._settings.command, *self._arguments(job, system, bare=bool(environ.get(_KEY))))
             ended = await run_program(argv, job.prompt, folder=folder, environ=environ)

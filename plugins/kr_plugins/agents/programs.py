@@ -104,7 +104,7 @@ async def _spoken_with(process: Process, given: str) -> tuple[bytes, bytes]:
 async def _write(process: Process, given: str) -> None:
     assert process.stdin is not None
     with suppress(ConnectionError):  # it needs no more: its answer tells whether it had read enough
-        process.stdin.write(given.encode("utf-8", "replace"))
+        process.stdin.write(given.encode())
         await process.stdin.drain()
     process.stdin.close()
 

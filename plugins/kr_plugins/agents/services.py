@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -72,13 +71,9 @@ async def ask(
         RefusedError: the status is no success.
         RequestError: nobody answered, or what was answered is no JSON object.
     """
-    content = json.dumps(dict(body), ensure_ascii=False).encode(
-        "utf-8", "replace"
-    )  # half characters are no JSON
-    sent = {**headers, "Content-Type": "application/json"}
     try:
         response = await job.http.post(
-            url, headers=sent, content=content, timeout=_TIMEOUT, extensions={"repeat": _may_pass}
+            url, headers=dict(headers), json=dict(body), timeout=_TIMEOUT, extensions={"repeat": _may_pass}
         )
     except httpx.TimeoutException:
         raise RequestError(Outcome.timeout, "did not answer in time", where=url) from None
