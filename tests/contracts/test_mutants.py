@@ -114,3 +114,8 @@ class TestRightScorer(TWINS["scorer"]):
 @pytest.mark.req("P4")
 class TestRightRenderer(TWINS["renderer"]):
     """The right renderer passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightAgent(TWINS["agent"]):
+    """The right agent passes."""

@@ -5,6 +5,7 @@ from typing import ClassVar
 import httpx
 
 from kr_core.testing import (
+    AgentContract,
     JournalContract,
     LogContract,
     RendererContract,
@@ -67,6 +68,14 @@ class RendererTwin(RendererContract):
     module = "right_renderer"
 
 
+class AgentTwin(AgentContract):
+    module = "right_agent"
+    settings: ClassVar = {"api_key": "key-of-a-test"}
+
+    def respond(self, request):
+        return httpx.Response(200, json={"text": '{"answer": "Redis."}', "tokens": 12})
+
+
 TWINS = {
     "source": SourceTwin,
     "external_source": ExternalSourceTwin,
@@ -75,4 +84,5 @@ TWINS = {
     "log": LogTwin,
     "scorer": ScorerTwin,
     "renderer": RendererTwin,
+    "agent": AgentTwin,
 }
