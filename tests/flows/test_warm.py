@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from support import Given, found
+from support import QUESTION, Given, found, install, make_environment
 
 from kr_core import EVENTS, Candidates, write_atomically
+from kr_core.knowledge import project as reading
+from kr_core.pipeline import warm as remembering
 
 pytestmark = pytest.mark.req("R4")
 
@@ -202,3 +204,98 @@ def test_a_journal_that_fails_is_heard_of(bench):
     assert pipeline.research(request).result.status == "cache-hit"
     with pytest.raises(StorageError, match="disk is full"):
         pipeline.research(request)
+
+
+@pytest.fixture
+def understood(bench, monkeypatch):
+    """A pipeline that has understood and answered a question, in a project that is looked at each time."""
+    monkeypatch.setattr(reading, "BELIEVED_SECONDS", 0.0)
+    monkeypatch.setattr(remembering, "BELIEVED_SECONDS", 0.0)
+    install(make_environment(bench.folder), "parcel", "1.4.0", {"parcel/__init__.py": ""})
+    pipeline = bench.pipeline([Given(found())])
+    time.sleep(0.05)  # what has just changed may change again in the same tick of the file system
+    for _ in range(4):
+        pipeline.research(QUESTION)
+        time.sleep(0.05)
+    bench.events.clear()
+    return pipeline
+
+
+def read_anew(pipeline, monkeypatch):
+    """The questions that are read from now on."""
+    read = []
+    inner = remembering.requests.from_question
+    monkeypatch.setattr(
+        remembering.requests,
+        "from_question",
+        lambda question, *rest, **options: (read.append(question), inner(question, *rest, **options))[1],
+    )
+    return read
+
+
+def test_a_question_is_read_once(bench, understood, monkeypatch):
+    """The same text is neither read nor looked up again; each time it has a session of its own with its whole budget."""
+    read = read_anew(understood, monkeypatch)
+    answers = [understood.research(QUESTION) for _ in range(3)]
+    assert kinds(bench) == ["run.repeated"] * 3
+    assert read == []
+    assert len({answer.result.session_id for answer in answers}) == 3
+    whole = understood.config.settings.knowledge_research.max_calls_per_story
+    assert {answer.result.results.budget_remaining for answer in answers} == {whole}
+    looked_up = bench.pipeline([Given(found())]).research(QUESTION).result
+    assert looked_up.results == answers[0].result.results
+    assert understood.request(QUESTION).query == bench.pipeline().request(QUESTION).query
+    assert len({understood.request(QUESTION).session_id for _ in range(3)}) == 3
+
+
+def test_its_event_names_the_session_of_the_answer(bench, understood):
+    """The journal has each repeated answer under the session that it was given to."""
+    answers = [understood.research(QUESTION), understood.research(QUESTION)]
+    told = [(event.data["session_id"], event.data["story_key"]) for event in bench.events]
+    assert told == [(answer.result.session_id, answer.result.story_key) for answer in answers]
+
+
+def test_other_options_are_another_question(understood, monkeypatch):
+    """What is asked for with an option is read by itself; `True` is no number of calls, though it equals one."""
+    read = read_anew(understood, monkeypatch)
+    requests = [understood.request(QUESTION, max_calls=calls) for calls in (1, 1, 1, True)]
+    assert [request.max_calls for request in requests] == [1, 1, 1, None]
+    assert len(read) == 3
+    mine = [understood.research(QUESTION, session_id="s1", story_key="4-2").result for _ in range(5)]
+    assert {(result.session_id, result.story_key) for result in mine} == {("s1", "4-2")}
+    understood.journal.spend("s1", "4-2", "a grant", 10)
+    left = understood.research(QUESTION, session_id="s1", story_key="4-2").result.results.budget_remaining
+    assert left == mine[-1].results.budget_remaining - 1
+
+
+def another_version_is_installed(bench):
+    site = bench.folder / ".venv/lib/python3.12/site-packages"
+    for file in (site / "parcel-1.4.0.dist-info").iterdir():
+        file.unlink()
+    (site / "parcel-1.4.0.dist-info").rmdir()
+    install(site, "parcel", "2.0.0", {"parcel/__init__.py": ""})
+
+
+def it_is_locked_and_not_installed(bench):
+    another_version_is_installed(bench)
+    for file in bench.folder.glob(".venv/lib/python3.12/site-packages/parcel-*/*"):
+        file.unlink()
+    for folder in bench.folder.glob(".venv/lib/python3.12/site-packages/parcel-*"):
+        folder.rmdir()
+    (bench.folder / "uv.lock").write_text('version = 1\n[[package]]\nname = "parcel"\nversion = "2.0.0"\n')
+
+
+def another_environment_is_nearer(bench):
+    (bench.folder / ".venv").rename(bench.folder / "old")
+    install(make_environment(bench.folder), "parcel", "2.0.0", {"parcel/__init__.py": ""})
+
+
+@pytest.mark.parametrize(
+    "change", [another_version_is_installed, it_is_locked_and_not_installed, another_environment_is_nearer]
+)
+def test_a_question_is_read_anew_where_the_project_changed(bench, understood, change):
+    """Another version in the project is another query, also in a process that has understood the question before."""
+    change(bench)
+    assert understood.request(QUESTION).query.framework_version == "2.0.0"
+    assert understood.research(QUESTION).result.status == "success"
+    assert "run.repeated" not in kinds(bench)
