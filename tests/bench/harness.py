@@ -120,9 +120,10 @@ def output(command: list[str], cwd: Path, environ: Mapping[str, str] | None = No
 
 
 def compile_everything(python: str, folders: list[Path]) -> None:
-    """Where no bytecode is kept, every start would compile anew."""
+    """Where no bytecode is kept, every start would compile anew; tests, which nothing imports, are half of the files."""
     environ = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
-    command = [python, "-W", "ignore", "-m", "compileall", "-qq", "-j", "2", *map(str, folders)]
+    options = ["-qq", "-j", "2", "-x", "/tests?/"]
+    command = [python, "-W", "ignore", "-m", "compileall", *options, *map(str, folders)]
     subprocess.run(command, env=environ, check=False)  # files that are meant not to compile are in the way
 
 

@@ -1,8 +1,9 @@
 """Look-ups of KR: an answer of this process, the best of 10,000 topics, an index that has not changed.
 
 Run as a program, with a folder and the file of topics that `knowledge.py` writes, it prints one JSON object of lists, in seconds
-for one look-up: `warm`, `fuzzy` (asked for with a topic and tags of their own), `inferred` (with every word as a tag, as
-questions of people are), `unchanged` and, of the same index, `yaml`.
+for one look-up: `again` (a question, understood and answered before), `watched` (the same with an observer), `warm` (a request,
+whose session has a budget of its own to ask for), `fuzzy` (asked for with a topic and tags of their own), `inferred` (with
+every word as a tag, as questions of people are), `unchanged` and, of the same index, `yaml`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 ROUNDS = 9
 RUNS = 200
+WARM_RUNS = 1000
+QUESTION = "How do I set a timeout for a request in httpx?"
 ENTRIES = 200
 DAY = date(2026, 2, 5)
 
@@ -67,15 +70,27 @@ def query(topic: str, tags: tuple[str, ...], *inferred: str) -> ResearchQuery:
     )  # fmt: skip
 
 
-def warm(folder: Path) -> Callable[[], object]:
-    """The same request again, in the process that has answered it."""
-    pipeline = Pipeline(given({}, folder), sources=[Source()])
-    request = pipeline.request("How do I set a timeout for a parcel?", framework="parcel", version="1.4")
-    for _ in range(4):  # researched, found twice, found again by what was kept
-        found = pipeline.research(request)
+def warm(
+    folder: Path, *, as_request: bool = False, on_event: Callable[[object], None] | None = None
+) -> Callable[[], object]:
+    """The same question again, in the process that has answered it; its journal and log are those of every project.
+
+    A thousand are asked in a row, so what the journal's thread takes from them counts.
+    """
+    pipeline = Pipeline(given({}, folder), sources=[Source()], on_event=on_event)
+    asked = pipeline.request(QUESTION) if as_request else QUESTION
+    seen: list[object] = []
+    for _ in range(5):  # researched, found twice, found again by what was kept
+        found = pipeline.research(asked)
+        seen.append(found.report)
         sleep(0.05)
     assert found.result.status == "cache-hit"
-    return lambda: pipeline.research(request)
+    assert seen[-1] is seen[-2], "it was looked up"
+    return lambda: pipeline.research(asked)
+
+
+def ignore(_event: object) -> None:
+    """An observer."""
 
 
 def fuzzy(topics: Any, *, inferred: bool) -> Callable[[], object]:
@@ -118,7 +133,9 @@ def measure(folder: Path, topics: Any) -> dict[str, list[float]]:
         )
     text = next((folder / "indexed").rglob("index.yaml")).read_text("utf-8")
     kinds: dict[str, tuple[Callable[[], object], int]] = {
-        "warm": (warm(folder / "warm"), RUNS),
+        "again": (warm(folder / "again"), WARM_RUNS),
+        "watched": (warm(folder / "watched", on_event=ignore), WARM_RUNS),
+        "warm": (warm(folder / "warm", as_request=True), WARM_RUNS),
         "fuzzy": (fuzzy(topics, inferred=False), RUNS),
         "inferred": (fuzzy(topics, inferred=True), RUNS),
         "unchanged": (unchanged(pipeline.store), RUNS),
@@ -137,6 +154,6 @@ def measure(folder: Path, topics: Any) -> dict[str, list[float]]:
 
 if __name__ == "__main__":
     where = Path(sys.argv[1])
-    for name in ("indexed", "warm"):
+    for name in ("indexed", "again", "watched", "warm"):
         (where / name).mkdir(exist_ok=True)
     print(json.dumps(measure(where, json.loads(Path(sys.argv[2]).read_text("utf-8")))))
