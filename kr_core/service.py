@@ -11,7 +11,8 @@ import datetime as dt
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
 
-from kr_core.asking.answering import AGENT_UNAVAILABLE, Asking, shortened
+from kr_core.asking import depends
+from kr_core.asking.answering import AGENT_UNAVAILABLE, Asking, shortened, together
 from kr_core.asking.escalating import Escalating
 from kr_core.asking.exchange import told
 from kr_core.errors import ConfigError
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
     from pathlib import Path
 
+    from kr_core.asking.depends import Known
     from kr_core.asking.exchange import Exchange
+    from kr_core.asking.several import Weighed
     from kr_core.escalation.cases import Cases
     from kr_core.model import Event
     from kr_core.model.questions import AgentState, QALogEntry
@@ -46,11 +49,17 @@ _LATER = "is not available in this version of KR"
 
 
 class _UnderWay(NamedTuple):
-    """A question that `route_question` has sent to an agent."""
+    """A question that `route_question` has sent to its agents."""
 
     exchange: Exchange
     started: dt.datetime
-    task: asyncio.Task[Answer | None]
+    task: asyncio.Task[Weighed]
+
+    @property
+    def weighed(self) -> Weighed | None:
+        """What came of it; None while nothing did, or where it failed."""
+        done = self.task.done() and not self.task.cancelled() and self.task.exception() is None
+        return self.task.result() if done else None
 
 
 class AsyncKnowledgeRouterService:
@@ -99,6 +108,9 @@ class AsyncKnowledgeRouterService:
             ConfigError: the question or the configuration is wrong.
             StorageError: the journal cannot be written.
         """
+        return (await self.ask_all((question,)))[0] if question.depends_on else await self._ask(question)
+
+    async def _ask(self, question: Question) -> AskResult:
         exchange = await self._begun(question)
         try:
             return await self._answered(exchange)
@@ -109,10 +121,82 @@ class AsyncKnowledgeRouterService:
             exchange.notes.append(printable(f"{type(error).__name__}: {error}".removesuffix(": ")))
             raise
 
+    async def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:
+        """Ask questions at the same time; each waits for those that it depends on, whose answers join its context.
+
+        A question whose dependencies wait for a human is not asked: it is `escalated` with them (`failed`, if one of them has
+        neither an answer nor a way to a human), says so in its notes, and may be asked again when the human has answered.
+
+        Args:
+            questions: may depend on each other, and on questions of their feature that were answered before.
+
+        Returns:
+            The results, in the order of the questions.
+
+        Raises:
+            ConfigError: a question or the configuration is wrong: ids are not unique, a question depends on one that there is
+                not, or some wait for each other; then nothing was asked.
+            StorageError: the journal cannot be written.
+        """
+        known = await self._answered_before(questions)
+        depends.check(questions, known)
+        for question in questions:
+            self._asking.check(question)
+        results: dict[str, asyncio.Future[AskResult]] = {
+            question.id: asyncio.get_running_loop().create_future() for question in questions
+        }
+
+        async def one(question: Question) -> AskResult:
+            within = [results[other] for other in question.depends_on if other in results]
+            waited = [await result for result in within]
+            blocking = [result for result in waited if result.status not in depends.FINAL]
+            if blocking:
+                result = await self._held_up(question, blocking)
+            else:
+                texts = {other.id: other.text for other in questions}
+                now = {
+                    result.question_id: depends.Known(texts[result.question_id], result.answer)
+                    for result in waited
+                    if result.answer is not None
+                }
+                asked = depends.told_of(question, {**known, **now}) if question.depends_on else question
+                result = await self._ask(asked)
+            results[question.id].set_result(result)
+            return result
+
+        return await together([one(question) for question in questions])
+
+    async def _answered_before(self, questions: Sequence[Question]) -> dict[str, Known]:
+        """The answers on the record that questions depend on."""
+        wanted = depends.missing(questions)
+        if not wanted:
+            return {}
+        return await to_its_end(lambda: depends.answered(self.pipeline.journal, wanted))
+
+    async def _held_up(self, question: Question, blocking: Sequence[AskResult]) -> AskResult:
+        """The result of a question that cannot be asked, since others have no answer yet; on the record."""
+        exchange = await self._begun(question)
+        failed = any(result.status == "failed" for result in blocking)
+        first = next((result.escalation for result in blocking if result.escalation is not None), None)
+        for result in blocking:
+            waits = (
+                "" if result.escalation is None else f", which waits for a human as {result.escalation.id}"
+            )
+            exchange.notes.append(
+                f"not asked: it depends on `{result.question_id}`{waits or ', which failed'}"
+            )
+        assert exchange.route is not None, "it was routed when it began"
+        status = "failed" if failed or first is None else "escalated"
+        request = None if first is None or failed else first.model_copy(update={"reason": exchange.notes[-1]})
+        held = self._asking.finish(exchange, status, None, exchange.route.threshold, request)
+        await exchange.settled()
+        return held
+
     async def _answered(self, exchange: Exchange) -> AskResult:
         route = exchange.route
         assert route is not None, "it was routed when it began"
-        answer = await self._asking.consult(exchange)
+        weighed = await self._asking.consult_all(exchange)
+        answer = weighed.answer
         if answer is not None:
             verdict = self._asking.judge(exchange, answer)
             if verdict.accepted:
@@ -120,9 +204,11 @@ class AsyncKnowledgeRouterService:
                 await exchange.settled()
                 return result
             reason, threshold = verdict.reason, verdict.threshold
+        elif weighed.alternatives:
+            reason, threshold = weighed.said, route.threshold
         else:
             reason, threshold = AGENT_UNAVAILABLE if route.agent else route.reason, route.threshold
-        request = await self._escalating.open(exchange, answer, reason, threshold)
+        request = await self._escalating.open(exchange, answer, reason, threshold, weighed.alternatives)
         status = "failed" if request is None else "escalated"
         result = self._asking.finish(exchange, status, answer, threshold, request)
         await exchange.settled()
@@ -170,13 +256,15 @@ class AsyncKnowledgeRouterService:
     # -- its steps, under the names that other programs know -----------------------------------------------
 
     async def route_question(self, question: Question) -> AgentHandle:
-        """Send a question to the agent that the rules say; it works from now on, and `get_agent_status` tells how far it is.
+        """Send a question to the agents that the rules say; they work from now on, and `get_agent_status` tells how far they are.
 
         Raises:
-            ConfigError: the question names a target that there is not.
+            ConfigError: the question names a target that there is not, or depends on a question without an answer.
         """
-        exchange = await self._begun(question)
-        task = asyncio.ensure_future(self._asking.consult(exchange))
+        known = await self._answered_before((question,))
+        depends.check((question,), known)
+        exchange = await self._begun(depends.told_of(question, known) if question.depends_on else question)
+        task = asyncio.ensure_future(self._asking.consult_all(exchange))
         task.add_done_callback(heard)
         self._under_way[question.id] = _UnderWay(exchange, dt.datetime.now(dt.UTC), task)
         assert exchange.route is not None, "it was routed when it began"
@@ -198,9 +286,11 @@ class AsyncKnowledgeRouterService:
             state = "waiting_for_human"
         elif task.done():
             raised = None if task.cancelled() else task.exception()
-            answer = None if task.cancelled() or raised is not None else task.result()
-            notes = under_way.exchange.notes
-            error = "" if answer is not None else str(raised or (notes[-1] if notes else "cancelled"))
+            weighed, notes = under_way.weighed, under_way.exchange.notes
+            answer = None if weighed is None else weighed.answer
+            if answer is None:
+                said = "" if weighed is None else weighed.said
+                error = str(raised or said or (notes[-1] if notes else "cancelled"))
             state = "succeeded" if answer else "timed_out" if ": timeout: " in error else "failed"
         return AgentStatus(
             state=state, agent=handle.agent, started=under_way.started, answer=answer, error=printable(error)
@@ -214,11 +304,9 @@ class AsyncKnowledgeRouterService:
         """
         under_way = self._found(answer.question_id)
         exchange = under_way.exchange
-        if not (
-            under_way.task.done()
-            and not under_way.task.cancelled()
-            and under_way.task.exception() is None
-            and under_way.task.result() == answer
+        weighed = under_way.weighed
+        if (
+            weighed is None or weighed.answer != answer
         ):  # it is somebody else's than the agent's that was asked
             exchange.say("answer.received", **told(answer))
         verdict = self._asking.judge(exchange, answer)
@@ -243,7 +331,9 @@ class AsyncKnowledgeRouterService:
             return waiting
         threshold = exchange.route.threshold
         reason = "asked for" if answer is None else self._asking.judge(exchange, answer).reason
-        request = await self._escalating.open(exchange, answer, reason, threshold)
+        weighed = under_way.weighed if under_way and answer is None else None
+        alternatives = () if weighed is None else weighed.alternatives
+        request = await self._escalating.open(exchange, answer, reason, threshold, alternatives)
         if request is None:
             raise ConfigError(
                 "there is no way to a human",
@@ -378,6 +468,10 @@ class KnowledgeRouterService:
     def ask(self, question: Question) -> AskResult:
         """See `AsyncKnowledgeRouterService.ask`."""
         return self._run(self._service.ask(question))
+
+    def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:
+        """See `AsyncKnowledgeRouterService.ask_all`."""
+        return self._run(self._service.ask_all(questions))
 
     def reply(self, escalation_id: str, response: HumanResponse) -> AskResult:
         """See `AsyncKnowledgeRouterService.reply`."""

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kr_core.asking.exchange import Exchange, told
 from kr_core.asking.gate import decide
+from kr_core.asking.several import Weighed, weigh
 from kr_core.errors import ConfigError
-from kr_core.model.questions import Answer, AskResult
-from kr_core.model.routing import HUMAN
+from kr_core.model.questions import Answer, AskResult, Question
 from kr_core.net.egress import redacted
 from kr_core.pipeline.agents import prompts
 from kr_core.pipeline.agents.consulting import Consulted, Desk
 from kr_core.pipeline.agents.replies import answer_schema, chosen
 from kr_core.printable import printable
 from kr_core.routing.table import UNKNOWN_TOPIC
+from kr_core.routing.topics import folded
 from kr_core.templating import search_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Coroutine, Mapping, Sequence
 
     from kr_core.model import ResearchResult
-    from kr_core.model.questions import EscalationRequest, Question, Verdict
+    from kr_core.model.questions import EscalationRequest, Verdict
     from kr_core.model.routing import AgentProfile, Route
     from kr_core.pipeline.pipeline import Pipeline
     from kr_core.protocols import Agent
+    from kr_core.routing.table import Table
 
 __all__ = ["AGENT_UNAVAILABLE", "Asking"]
 
+Came = TypeVar("Came")
 AGENT_UNAVAILABLE = "Agent unavailable"
 LONGEST_QUESTION = 100_000
 """Characters of a question with its context; a model would cut off more, and not say so."""
+LONGEST_NAME = 200
+"""Characters of a topic, a feature or an id."""
 LONGEST_ANSWER = 16_000
 """Characters of an answer as the next reader gets it, some 4,000 tokens; the record has all of it."""
 
@@ -68,12 +74,22 @@ class Asking:
         notes: list[str] = []
         if route is None:
             route, notes = self.route(question)
+            if route.reason == UNKNOWN_TOPIC:
+                notes += hints(question, route, self._components.table())
         exchange = Exchange(question, self._components.journal, self._pipeline.observers, parent_id)
         exchange.notes += notes
         exchange.route = route
         exchange.say("question.asked", **question.model_dump(mode="json", exclude={"id", "feature_id"}))
         exchange.say("question.routed", topic=question.topic, **route.model_dump(mode="json"))
         return exchange
+
+    def check(self, question: Question) -> None:
+        """Check a question before anybody is asked.
+
+        Raises:
+            ConfigError: it is too long, or names a target that there is not.
+        """
+        self.route(_clean(question))
 
     def route(self, question: Question) -> tuple[Route, list[str]]:
         """Where a question goes, and notes of routers that failed.
@@ -92,8 +108,7 @@ class Asking:
                 continue
             if route is not None:
                 return route, notes
-        table = self._components.table()
-        return table.routed(question.topic, HUMAN, UNKNOWN_TOPIC), notes
+        return self._components.table().unknown(question), notes
 
     # -- the answer -----------------------------------------------------------------------------------------
 
@@ -108,13 +123,41 @@ class Asking:
             ConfigError: an agent's plugin is wrongly configured, or not trusted.
         """
         assert exchange.route is not None, "it was routed when it began"
-        agents = self._components.table().agents
         first = exchange.route.agent
-        if first is None:
-            return None
         asked = exchange.question.context if context is None else context
-        for name in (first, *agents[first].fallback):
-            answer = await self._asked(exchange, agents[name], asked)
+        return None if first is None else await self._first_answer(exchange, first, (), asked)
+
+    async def consult_all(self, exchange: Exchange) -> Weighed:
+        """Ask all agents that the question was sent to, at the same time, and compare what they say.
+
+        Raises:
+            ConfigError: an agent's plugin is wrongly configured, or not trusted.
+        """
+        route = exchange.route
+        assert route is not None, "it was routed when it began"
+        if route.agent is None:
+            return Weighed(None)
+        names = (route.agent, *route.also)
+        context = exchange.question.context
+        came = await together([self._first_answer(exchange, name, names, context) for name in names])
+        weighed = weigh(exchange.question, [answer for answer in came if answer is not None])
+        if weighed.said:
+            exchange.say(
+                "answers.compared",
+                agents=[answer.agent for answer in came if answer is not None],
+                agree=weighed.answer is not None,
+                confidence=None if weighed.answer is None else weighed.answer.confidence,
+                said=weighed.said,
+            )
+        return weighed
+
+    async def _first_answer(
+        self, exchange: Exchange, name: str, others: tuple[str, ...], context: str
+    ) -> Answer | None:
+        """The answer of an agent, or of the first of its fallbacks that gives one and is not asked anyway."""
+        agents = self._components.table().agents
+        for one in (name, *(other for other in agents[name].fallback if other not in others)):
+            answer = await self._asked(exchange, agents[one], context)
             if answer is not None:
                 return answer
         return None
@@ -211,15 +254,49 @@ class Asking:
         return (await self._pipeline.aresearch(question, **options)).result
 
 
+async def together(work: Sequence[Coroutine[Any, Any, Came]]) -> list[Came]:
+    """Do several things at the same time; if one fails the others end, and nothing goes on behind the caller's back.
+
+    Raises:
+        BaseException: what the first one that failed has raised.
+    """
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        left = [task for task in tasks if not task.done()]
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
+
+
+def hints(question: Question, route: Route, table: Table) -> list[str]:
+    """What a person may do about a question that no rule is for."""
+    written = folded(question.topic)
+    if written in {name.casefold() for name in table.targets()}:
+        return [f"`{question.topic}` is no topic but one who answers: suggest it as the target"]
+    if route.proposed_topic is None:
+        return []
+    found = table.route(Question(text=question.text, topic=route.proposed_topic))
+    to = "" if found is None else f", which goes to {found.agent or found.target}"
+    return [f"it looks like the topic `{route.proposed_topic}`{to}"]
+
+
 def _clean(question: Question) -> Question:
     """The question without what looks like a secret.
 
     Raises:
         ConfigError: it is longer than any agent would read.
     """
-    length = len(question.text) + len(question.context)
+    length = len(question.text) + len(question.context) + sum(map(len, question.choices))
     if not question.text.strip():
         raise ConfigError("the question is empty", where="question", todo="ask something")
+    for name, value in (("topic", question.topic), ("feature", question.feature_id), ("id", question.id)):
+        if len(value) > LONGEST_NAME:
+            raise ConfigError(
+                f"the {name} has {len(value):,} characters", where="question", todo=f"at most {LONGEST_NAME}"
+            )
     if length > LONGEST_QUESTION:
         raise ConfigError(
             f"the question has {length:,} characters with its context, at most {LONGEST_QUESTION:,} can be asked",

@@ -45,7 +45,8 @@ def question(options: argparse.Namespace) -> Question:
     return Question(
         text=options.question,
         topic=options.topic or "",
-        suggested_target=options.target,
+        suggested_target=options.targets[0] if options.targets else None,
+        also=tuple(options.targets[1:]),
         feature_id=options.feature or GENERAL,
         context=options.context or "",
         choices=tuple(options.choices),

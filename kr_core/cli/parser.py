@@ -170,7 +170,14 @@ def _ask(command: argparse.ArgumentParser) -> None:
 def _question(command: argparse.ArgumentParser) -> None:
     command.add_argument("question", metavar="QUESTION", nargs="?")
     command.add_argument("--topic", metavar="T", help="what it is about, such as security/oauth")
-    command.add_argument("--target", metavar="R", help="who should answer: a role, an agent or human")
+    command.add_argument(
+        "--target",
+        metavar="R",
+        dest="targets",
+        action="append",
+        default=[],
+        help="who should answer: a role, an agent or human; several agents are compared",
+    )
     command.add_argument("--feature", metavar="ID", help="the feature that it belongs to")
     command.add_argument("--context", metavar="TEXT", help="what the agent should know")
     command.add_argument(

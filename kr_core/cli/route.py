@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kr_core.asking.answering import Asking
+from kr_core.asking.answering import Asking, hints
 from kr_core.cli.ask import question
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
+from kr_core.routing.table import UNKNOWN_TOPIC
 
 if TYPE_CHECKING:
     import argparse
@@ -21,25 +22,26 @@ def run(options: argparse.Namespace) -> int:
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
         asked = question(options)
         route, notes = Asking(pipeline).route(asked)
-        profile = pipeline.components.table().agents.get(route.agent or "")
+        table = pipeline.components.table()
+        profile = table.agents.get(route.agent or "")
+        notes += hints(asked, route, table) if route.reason == UNKNOWN_TOPIC else []
     if options.json:
         print(json.dumps({**route.model_dump(mode="json"), "notes": notes}, ensure_ascii=False, indent=2))
         return 0
     print(printable(route.target if profile is None else _who(route, profile)))
     if options.explain:
-        for line in _why(route, profile):
+        for line in [*_why(route, profile), *notes]:
             print(printable(f"  {line}"))
     return 0
 
 
 def _who(route: Route, profile: AgentProfile) -> str:
-    return profile.name if route.target == profile.name else f"{profile.name} ({route.target})"
+    first = profile.name if route.target == profile.name else f"{profile.name} ({route.target})"
+    return ", ".join([first, *route.also])
 
 
 def _why(route: Route, profile: AgentProfile | None) -> list[str]:
     lines = [f"because: {route.reason}"]
-    if route.proposed_topic:
-        lines.append(f"proposed topic, which decides nothing: {route.proposed_topic}")
     if profile is None:
         return lines
     needed = "every answer goes to a human" if route.always_escalate else f"{route.threshold}"

@@ -342,6 +342,15 @@ class AnswerReceived(OfExchange):
     notes: list[str]
 
 
+class AnswersCompared(OfExchange):
+    """Several agents were asked: who answered, and whether they agree; with the confidence that this comes to."""
+
+    agents: list[str]
+    agree: bool
+    confidence: int | None
+    said: str
+
+
 class AnswerGated(OfExchange):
     """What the gate said."""
 
@@ -423,6 +432,7 @@ EVENTS: dict[str, type] = {
     "agent.repaired": AgentRepaired,
     "agent.failed": AgentFailed,
     "answer.received": AnswerReceived,
+    "answers.compared": AnswersCompared,
     "answer.gated": AnswerGated,
     "escalation.opened": EscalationOpened,
     "escalation.shown": EscalationShown,

@@ -39,8 +39,8 @@ GENERAL = "general"
 class Question(Value):
     """A structured question of the asker: a project manager's agent, or a person.
 
-    `suggested_target` is a role, an agent or `human`. `choices` are answers to choose from. `depends_on` are ids of
-    questions whose answers join the context.
+    `suggested_target` is a role, an agent or `human`; `also` are further roles or agents, which are asked at the same time.
+    `choices` are answers to choose from. `depends_on` are ids of questions whose answers join the context.
     """
 
     id: str = Field(default_factory=new_id, min_length=1)
@@ -48,6 +48,7 @@ class Question(Value):
     topic: str = ""
     text: str = Field(min_length=1)
     suggested_target: str | None = None
+    also: tuple[str, ...] = ()
     context: str = ""
     choices: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()

@@ -50,12 +50,14 @@ class AgentProfile(Value):
 class Route(Value):
     """Where a question goes, and why.
 
-    `target` is what decided named: a role, an agent or `human`; `agent` is None where a human answers. `rule` is the
-    pattern of the rule that decided, `where` its file and line. `proposed_topic` decides nothing.
+    `target` is what decided named: a role, an agent or `human`; `agent` is None where a human answers. `also` are agents
+    that are asked at the same time. `rule` is the pattern of the rule that decided, `where` its file and line.
+    `proposed_topic` decides nothing.
     """
 
     target: str
     agent: str | None = None
+    also: tuple[str, ...] = ()
     rule: str | None = None
     where: str = ""
     reason: str

@@ -2,16 +2,19 @@
 
 Each of a rule's settings (agent, threshold, always_escalate) holds for a topic where no rule before it has that setting
 for it; rules that override come before all others. So the list is read from the top, and a rule whose settings are all
-taken by rules before it can never apply, which `check` refuses.
+taken by single rules before it can never apply, and is refused. A rule's examples decide nothing, and may stand anywhere.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.routing import HUMAN, AgentProfile, Route, RoutingRule
-from kr_core.routing.topics import covers, folded, matches
+from kr_core.routing.patterns import Patterns
+from kr_core.routing.proposing import Proposer
+from kr_core.routing.topics import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,26 +62,40 @@ class Table:
         self.default_threshold = default_threshold
         # rules that override come first, and the order is kept
         self.rules = tuple(sorted(rules, key=lambda placed: not placed.rule.override))
+        self._patterns = Patterns(placed.pattern for placed in self.rules)
+        self._names = list(dict.fromkeys([*agents, *(one.role for one in agents.values()), HUMAN]))
         self._check(rules)
 
     def route(self, question: Question) -> Route | None:
         """Where a question goes; None where neither a rule nor the asker says.
 
+        A rule that overrides sends it to its own target alone, whoever else was suggested.
+
         Raises:
-            ConfigError: the suggested target is no agent, no role and not `human`.
+            ConfigError: a suggested target is no agent, no role and not `human`, or a human is one of several.
         """
         topic = folded(question.topic)
-        suggested = None
-        if question.suggested_target is not None:
-            suggested = self._suggested(question.suggested_target)
+        suggested = self._suggested(question)
         deciding = next((placed for placed in self._matching(topic) if placed.rule.agent is not None), None)
-        if deciding is not None and (deciding.rule.override or suggested is None):
+        if deciding is not None and (deciding.rule.override or not suggested):
             assert deciding.rule.agent is not None, "it was chosen for that"
             kind = "override rule" if deciding.rule.override else "topic rule"
             return self.routed(topic, deciding.rule.agent, f"{kind} {deciding.told}", deciding)
-        if suggested is not None:
-            return self.routed(topic, suggested, f"the asker suggested {question.suggested_target}")
-        return None
+        if not suggested:
+            return None
+        route = self.routed(topic, suggested[0], f"the asker suggested {', '.join(suggested)}")
+        agents = [agent for agent in map(self.agent_of, suggested) if agent is not None]
+        return route.model_copy(update={"also": tuple(dict.fromkeys(agents))[1:]})
+
+    def unknown(self, question: Question) -> Route:
+        """The route of a question for which there is neither a rule nor a target: to a human, with a topic proposed."""
+        route = self.routed(folded(question.topic), HUMAN, UNKNOWN_TOPIC)
+        proposed = self._proposer.propose(f"{question.topic} {question.text}")
+        return route.model_copy(update={"proposed_topic": proposed})
+
+    @cached_property
+    def _proposer(self) -> Proposer:
+        return Proposer(placed.rule for placed in self.rules)
 
     def routed(self, topic: str, target: str, reason: str, placed: PlacedRule | None = None) -> Route:
         """A route to a target, with the threshold that holds for the topic there."""
@@ -119,21 +136,31 @@ class Table:
 
     def targets(self) -> list[str]:
         """Everybody a question can be sent to: agents, roles and `human`."""
-        return [*dict.fromkeys([*self.agents, *(one.role for one in self.agents.values()), HUMAN])]
+        return self._names
 
-    def _suggested(self, written: str) -> str:
-        target = written.strip().removeprefix("@").casefold()
+    def _suggested(self, question: Question) -> list[str]:
+        written = [] if question.suggested_target is None else [question.suggested_target]
         known = {name.casefold(): name for name in self.targets()}
-        if target not in known:
+        targets: list[str] = []
+        for one in (*written, *question.also):
+            target = one.strip().removeprefix("@").casefold()
+            if target not in known:
+                raise ConfigError(
+                    f"no agent or role is called `{one}`",
+                    where="suggested target",
+                    todo=suggestion(target, self.targets(), "there are"),
+                )
+            targets.append(known[target])
+        if HUMAN in targets and len(set(targets)) > 1:
             raise ConfigError(
-                f"no agent or role is called `{written}`",
+                "a human cannot be one of several targets",
                 where="suggested target",
-                todo=suggestion(target, self.targets(), "there are"),
+                todo="name the agents alone: where they are not sure, or do not agree, a human decides",
             )
-        return known[target]
+        return list(dict.fromkeys(targets))
 
     def _matching(self, topic: str) -> Iterator[PlacedRule]:
-        return (placed for placed in self.rules if matches(placed.pattern, topic))
+        return (self.rules[number] for number in self._patterns.matching(topic))
 
     # -- what a person has to mend -------------------------------------------------------------------------
 
@@ -153,39 +180,44 @@ class Table:
                     todo="add `agent`, or remove `override`",
                 )
         for number, placed in enumerate(self.rules):
-            self._refuse_idle(placed, self.rules[:number])
+            covering = self._patterns.covering(placed.pattern)
+            _refuse_idle(placed, [self.rules[one] for one in covering if one < number])
 
-    @staticmethod
-    def _refuse_idle(placed: PlacedRule, before: Sequence[PlacedRule]) -> None:
-        """Refuse a rule that can never apply."""
-        over = [one for one in before if covers(one.pattern, placed.pattern)]
-        by: list[PlacedRule] = []
-        for name in _set_by(placed.rule):
-            taken = next((one for one in over if name in _set_by(one.rule)), None)
-            if taken is None:
-                return
-            by.append(taken)
-        if not by:
-            raise ConfigError(
-                f"the rule for `{placed.rule.topic}` says nothing",
-                where=placed.where,
-                todo="add `agent`, `threshold` or `always_escalate`",
-            )
-        first = by[0]
+
+def _refuse_idle(placed: PlacedRule, over: Sequence[PlacedRule]) -> None:
+    """Refuse a rule that can never apply.
+
+    Args:
+        placed: the rule.
+        over: those before it that all its topics belong to.
+    """
+    rule = placed.rule
+    settings = _set_by(rule)
+    if not settings and not rule.examples:
         raise ConfigError(
-            f"the rule for `{placed.rule.topic}` can never apply: the one for `{first.rule.topic}` ({first.where})"
-            " comes before it and takes all its questions",
+            f"the rule for `{rule.topic}` says nothing",
             where=placed.where,
-            todo="move it up, or remove it",
+            todo="add `agent`, `threshold` or `always_escalate`",
         )
+    taken = [next((one for one in over if name in _set_by(one.rule)), None) for name in settings]
+    by = [one for one in taken if one is not None]
+    if not by or len(by) < len(settings):
+        return
+    first = by[0]
+    overridden = first.rule.override and not rule.override
+    raise ConfigError(
+        f"the rule for `{rule.topic}` can never apply: the one for `{first.rule.topic}` ({first.where})"
+        f" {'overrides it' if overridden else 'comes before it and decides'} for all its topics",
+        where=placed.where,
+        todo="remove one of them" if overridden else "move it up, or remove it",
+    )
 
 
 def _set_by(rule: RoutingRule) -> list[str]:
-    """The settings of a rule that decide something; examples may stand anywhere."""
+    """The settings of a rule that decide something."""
     given = {
         "agent": rule.agent is not None,
         "threshold": rule.threshold is not None,
         "always_escalate": rule.always_escalate,
-        "examples": bool(rule.examples),
     }
     return [name for name, there in given.items() if there]

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import fnmatch
 import re
+import unicodedata
 from functools import lru_cache
 from itertools import product
 
-__all__ = ["covers", "folded", "is_exact", "matches"]
+__all__ = ["above", "below", "covers", "folded", "is_exact", "matches"]
 
 _BELOW = "/*"
 _WILD = re.compile(r"[*?\[]")
+_STARS = re.compile(r"\*{2,}")
 _ANYTHING = "\ue000" * 64
 """In place of what a `*` stands for: longer than anybody writes `?` in a row, and in nobody's topic."""
 _MOST_STARS = 6
@@ -24,8 +26,9 @@ _MOST_STARS = 6
 @lru_cache(4096)
 def folded(topic: str) -> str:
     """A topic or pattern with case, spaces and underscores out of the way: `Data Model` is `data-model`."""
-    levels = (re.sub(r"[\s_]+", "-", level.strip()) for level in topic.casefold().split("/"))
-    return "/".join(level for level in levels if level)
+    plain = unicodedata.normalize("NFC", topic.casefold())
+    levels = (re.sub(r"[\s_]+", "-", level.strip()) for level in plain.split("/"))
+    return _STARS.sub("*", "/".join(level for level in levels if level))  # `security/**` is `security/*`
 
 
 @lru_cache(4096)
@@ -38,21 +41,24 @@ def matches(pattern: str, topic: str) -> bool:
     """Whether a topic is one of a pattern's; both folded."""
     if is_exact(pattern):
         return pattern == topic
-    if _above(pattern) == topic:
+    if below(pattern) == topic:
         return True
     return fnmatch.fnmatchcase(topic, pattern)
 
 
 def covers(pattern: str, other: str) -> bool:
-    """Whether every topic of the other pattern is one of this pattern's; False where that is not certain."""
+    """Whether every topic of the other pattern is one of this pattern's; False where that is not certain.
+
+    It is certain but for sets (`[ab]`) in a pattern that is not the same one, and for more stars than anybody writes.
+    """
     if pattern in {"*", other}:
         return True
     if is_exact(other):
         return matches(pattern, other)
     if "[" in pattern + other or other.count("*") > _MOST_STARS:
         return False
-    above = _above(other)
-    if above is not None and not matches(pattern, above):
+    top = below(other)
+    if top is not None and not matches(pattern, top):
         return False
     parts = other.replace("?", "\ue001").split("*")
     for fillings in product(("", _ANYTHING), repeat=len(parts) - 1):
@@ -62,8 +68,14 @@ def covers(pattern: str, other: str) -> bool:
     return True
 
 
+def above(topic: str) -> list[str]:
+    """A topic and those that it lies below, the nearest first: `a/b`, `a`."""
+    levels = topic.split("/")
+    return ["/".join(levels[:count]) for count in range(len(levels), 0, -1)]
+
+
 @lru_cache(4096)
-def _above(pattern: str) -> str | None:
+def below(pattern: str) -> str | None:
     """`security` for `security/*`: what the pattern means with all below it; None for other patterns."""
-    above = pattern.removesuffix(_BELOW)
-    return above if above != pattern and above and is_exact(above) else None
+    top = pattern.removesuffix(_BELOW)
+    return top if top != pattern and top and is_exact(top) else None

@@ -1,0 +1,270 @@
+"""Rules: routing equal to a reference written from the requirements, and rules that can never apply refused."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from kr_core import ConfigError
+from kr_core.asking.gate import decide
+from kr_core.model.questions import Question
+from kr_core.model.routing import HUMAN, AgentProfile, RoutingRule
+from kr_core.routing.defaults import ROSTER, RULES
+from kr_core.routing.table import PlacedRule, Table
+from kr_core.routing.topics import covers, folded, matches
+
+CASES = 10_000
+TOPICS = [
+    "",
+    *("/".join(levels) for depth in (1, 2, 3) for levels in itertools.product("ab", repeat=depth)),
+    "ab",
+    "ba",
+    "ab/a",
+    "c",
+]
+PATTERNS = ["a", "b", "a/b", "a/*", "b/*", "a/b/*", "*", "a*", "*b", "?", "*/a", "a/?", "ab", "[ab]"]
+
+
+def fits(pattern, topic):
+    """The requirements' patterns, letter by letter: `a/*` is `a` too; `*` any text, `?` one letter, `[ab]` one of two."""
+    if pattern.endswith("/*") and not set(pattern[:-2]) & set("*?["):
+        return topic == pattern[:-2] or topic.startswith(pattern[:-1])
+    ends = {0}
+    position = 0
+    while position < len(pattern):
+        sign = pattern[position]
+        if sign == "*":
+            ends = set(range(min(ends), len(topic) + 1)) if ends else ends
+        elif sign == "[":
+            close = pattern.index("]", position)
+            ends = {
+                end + 1
+                for end in ends
+                if topic[end : end + 1] and topic[end] in pattern[position + 1 : close]
+            }
+            position = close
+        else:
+            ends = {end + 1 for end in ends if topic[end : end + 1] and sign in {"?", topic[end]}}
+        position += 1
+    return len(topic) in ends
+
+
+def says(rule, setting):
+    """Whether a rule says something of a setting; a threshold of 0 does."""
+    return getattr(rule, setting) is not None and getattr(rule, setting) is not False
+
+
+def painted(rules, setting, topic):
+    """What holds of a setting for a topic: painted from the last rule to the first, and the overriding ones over them."""
+    held = None
+    for over in (False, True):
+        for rule in reversed(rules):
+            if rule.override is over and fits(rule.topic, topic) and says(rule, setting):
+                held = rule
+    return held
+
+
+def expected(rules, agents, default, topic, suggested):
+    """Target, agent, threshold and whether all answers go to a human, by the requirements; None for nobody."""
+    deciding = painted(rules, "agent", topic)
+    target = None
+    if deciding is not None and deciding.override:
+        target = deciding.agent
+    elif suggested is not None:
+        target = suggested
+    elif deciding is not None:
+        target = deciding.agent
+    if target is None:
+        return None
+    by_role = {profile.role: name for name, profile in reversed(agents.items())}
+    agent = None if target == HUMAN else target if target in agents else by_role[target]
+    of_topic = painted(rules, "threshold", topic)
+    if of_topic is not None:
+        threshold = of_topic.threshold
+    elif agent is not None and agents[agent].threshold is not None:
+        threshold = agents[agent].threshold
+    else:
+        threshold = default
+    return target, agent, threshold, painted(rules, "always_escalate", topic) is not None
+
+
+def some_rule(chance, names):
+    agent = chance.choice([None, *names])
+    return RoutingRule(
+        topic=chance.choice(PATTERNS),
+        agent=agent,
+        threshold=chance.choice([None, None, 0, 50, 90, 100]),
+        override=agent is not None and chance.random() < 0.3,
+        always_escalate=chance.random() < 0.2,
+        examples=("x",),
+    )
+
+
+def some_agents(chance):
+    names = chance.sample(["one", "two", "three", "four"], chance.randint(1, 4))
+    return {
+        name: AgentProfile(
+            name=name, plugin="p", role=chance.choice(["r", "s"]), threshold=chance.choice([None, 60, 95])
+        )
+        for name in names
+    }
+
+
+def can_apply(rules, number):
+    """Whether a rule holds for any topic, in any of its settings; tried with every topic."""
+    rule = rules[number]
+    given = [name for name in ("agent", "threshold", "always_escalate") if says(rule, name)]
+    return not given or any(
+        painted(rules, name, topic) is rule for name in given for topic in TOPICS if fits(rule.topic, topic)
+    )
+
+
+@pytest.mark.req("Q2", "Q3", "SC-001")
+def test_routing_is_what_the_requirements_say():
+    """SC-001: 10,000 random configurations and questions go where a reference sends them, with its thresholds."""
+    seed = random.randrange(2**32)
+    chance = random.Random(seed)
+    refused = routed = 0
+    for _ in range(CASES):
+        agents = some_agents(chance)
+        names = [*agents, *{one.role for one in agents.values()}, HUMAN]
+        rules = [some_rule(chance, names) for _ in range(chance.randint(0, 5))]
+        default = chance.choice([0, 80, 100])
+        try:
+            table = Table([PlacedRule(rule, f"line {n}") for n, rule in enumerate(rules)], agents, default)
+        except ConfigError as error:
+            number = int(error.where.removeprefix("line "))
+            assert not can_apply(rules, number), (seed, rules, number)
+            refused += 1
+            continue
+        topic = chance.choice(TOPICS)
+        suggested = chance.choice([None, *names])
+        written = topic.upper() if chance.random() < 0.5 else topic
+        route = table.route(Question(text="?", topic=written, suggested_target=suggested))
+        got = None if route is None else (route.target, route.agent, route.threshold, route.always_escalate)
+        assert got == expected(rules, agents, default, topic, suggested), (seed, rules, topic, suggested)
+        routed += got is not None
+    assert refused > CASES / 20
+    assert routed > CASES / 3
+
+
+@pytest.mark.req("Q6", "SC-002")
+def test_the_gate_is_exact_at_every_boundary():
+    """SC-002: at each threshold from 0 to 99 an answer of that confidence passes, one below it does not; at 100 none does."""
+    for threshold, confidence in itertools.product(range(101), repeat=2):
+        verdict = decide(confidence, threshold)
+        assert verdict.accepted is (threshold < 100 and confidence - threshold >= 0)
+        assert (verdict.confidence, verdict.threshold) == (confidence, threshold)
+        assert not decide(confidence, threshold, always_escalate=True).accepted
+
+
+@pytest.mark.req("Q11")
+def test_a_pattern_covers_another_only_if_it_does():
+    """Of all short patterns, none is said to cover another one of which it lacks a topic; and few that do are missed."""
+    chance = random.Random(5)
+    topics = [
+        t for n in range(1, 7) for t in map("".join, itertools.product("ab/c", repeat=n)) if folded(t) == t
+    ]
+    drawn = {folded("".join(chance.choices("ab/**?", k=chance.randint(1, 4)))) for _ in range(600)} - {""}
+    of = {
+        pattern: frozenset(topic for topic in topics if matches(pattern, topic)) for pattern in sorted(drawn)
+    }
+    missed = []
+    for pattern, other in itertools.product(of, repeat=2):
+        if not of[other]:
+            continue
+        really = of[other] <= of[pattern]
+        assert really or not covers(pattern, other), (pattern, other)
+        if really and not covers(pattern, other):
+            missed.append((pattern, other))
+    assert all("?" in pattern for pattern, _ in missed), (
+        missed
+    )  # a star beside a slash stands for something: `?*` covers it
+
+
+@pytest.mark.parametrize(
+    ("before", "rule", "applies"),
+    [
+        ({"topic": "a", "agent": "duc"}, {"topic": "a", "agent": "veuve"}, False),
+        ({"topic": "a/*", "agent": "duc"}, {"topic": "a/b", "agent": "veuve"}, False),
+        ({"topic": "a/*", "agent": "duc"}, {"topic": "a", "agent": "veuve"}, False),
+        ({"topic": "*", "agent": "duc"}, {"topic": "security/*", "agent": "veuve"}, False),
+        ({"topic": "*-auth", "agent": "duc"}, {"topic": "web-auth", "agent": "veuve"}, False),
+        ({"topic": "a", "agent": "duc"}, {"topic": "a/*", "agent": "veuve"}, True),
+        ({"topic": "a", "agent": "duc"}, {"topic": "a", "threshold": 90}, True),
+        ({"topic": "a", "agent": "duc", "threshold": 1}, {"topic": "a", "agent": "duc", "always_escalate": True}, True),
+        ({"topic": "a", "agent": "duc"}, {"topic": "a", "agent": "veuve", "threshold": 90}, True),
+        ({"topic": "a", "threshold": 95}, {"topic": "a", "threshold": 90}, False),
+        ({"topic": "a", "agent": "duc"}, {"topic": "a", "agent": "veuve", "override": True}, None),
+        ({"topic": "a", "agent": "duc"}, {"topic": "a", "examples": ("x",)}, True),
+        ({"topic": "a", "agent": "duc", "examples": ("x",)}, {"topic": "a", "agent": "duc", "examples": ("y",)}, False),
+        ({"topic": "Data Model", "agent": "duc"}, {"topic": "data_model", "agent": "veuve"}, False),
+        ({"topic": "security/**", "agent": "duc"}, {"topic": "security", "agent": "veuve"}, False),
+    ],
+)  # fmt: skip
+@pytest.mark.req("Q11")
+def test_a_rule_that_can_never_apply_is_refused(before, rule, applies):
+    """The rule that is behind one that takes all its questions is named with its line, and so is that one."""
+    placed = [PlacedRule(RoutingRule(**before), "kr.yaml:3"), PlacedRule(RoutingRule(**rule), "kr.yaml:4")]
+    if applies:
+        assert Table(placed, ROSTER, 80).rules
+        return
+    with pytest.raises(ConfigError) as caught:
+        Table(placed, ROSTER, 80)
+    told = str(caught.value)
+    assert "can never apply" in told
+    assert told.startswith("kr.yaml:4: " if applies is False else "kr.yaml:3: ")
+    assert ("comes before it" in told) is (applies is False)
+    assert ("overrides it" in told) is (applies is None)
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ({"topic": "a"}, "says nothing"),
+        ({"topic": "a", "agent": "duk"}, "did you mean `duc`?"),
+        ({"topic": "a", "override": True}, "overrides the target and names none"),
+    ],
+)
+@pytest.mark.req("Q11")
+def test_a_rule_that_is_wrong_is_refused_with_its_place(rule, told):
+    """A rule that says nothing, names nobody or overrides with nobody stops at once."""
+    with pytest.raises(ConfigError, match=r"kr\.yaml:7") as caught:
+        Table([PlacedRule(RoutingRule(**rule), "kr.yaml:7")], ROSTER, 80)
+    assert told in str(caught.value)
+
+
+@pytest.mark.req("Q2")
+def test_the_default_rules_send_technical_questions_to_the_architect():
+    """Where nothing is configured duc gets what is technical, at any depth, and veuve what is about the product."""
+    table = Table([PlacedRule(rule, "default rules") for rule in RULES], ROSTER, 80)
+    for topic, agent in {
+        "authentication": "duc",
+        "Security/OAuth": "duc",
+        "scope": "veuve",
+        "user stories": "veuve",
+    }.items():
+        route = table.route(Question(text="?", topic=topic))
+        assert route is not None
+        assert (route.agent, route.threshold) == (agent, 80)
+    assert table.route(Question(text="?", topic="weather")) is None
+    assert table.route(Question(text="?")) is None
+
+
+@pytest.mark.req("Q9")
+def test_several_targets():
+    """Agents named twice, by name and role, are asked once; a rule that overrides asks its own alone."""
+    rules = [PlacedRule(RoutingRule(topic="budget", agent="human", override=True), "kr.yaml:1")]
+    table = Table(rules, ROSTER, 80)
+    route = table.route(
+        Question(text="?", suggested_target="@duc", also=("architect", "Product", "duc", "marie"))
+    )
+    assert (route.agent, route.also) == ("duc", ("veuve", "marie"))
+    route = table.route(Question(text="?", topic="budget", suggested_target="duc", also=("veuve",)))
+    assert (route.agent, route.also, route.target) == (None, (), "human")
+    with pytest.raises(ConfigError, match="a human cannot be one of several targets"):
+        table.route(Question(text="?", suggested_target="duc", also=("human",)))
+    with pytest.raises(ConfigError, match=r"no agent or role is called `vevue`.*did you mean `veuve`"):
+        table.route(Question(text="?", suggested_target="duc", also=("vevue",)))
