@@ -111,3 +111,30 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def claimed(file: Path) -> Iterator[bool]:
+    """Hold a file's advisory lock if nobody else does, and say so; the file is made if it is missing, and stays.
+
+    It works between threads as between processes; a killed holder lets go.
+
+    Raises:
+        OSError: the file cannot be made or opened.
+    """
+    make_state_folder(file.parent)
+    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        yield _taken(handle)
+    finally:
+        os.close(handle)
+
+
+def _taken(handle: int) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

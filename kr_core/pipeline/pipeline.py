@@ -299,7 +299,7 @@ class Pipeline:
             ConfigError: a log is wrongly configured.
         """
         logs, notes = self._components.logs()
-        return notes + deliver(self.journal, logs)
+        return notes + deliver(self.journal, logs, self.config.state_folder)
 
     def close(self) -> None:
         """Wait until everything said is durable, and let go of the journal."""
