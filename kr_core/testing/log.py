@@ -17,7 +17,7 @@ from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 
@@ -27,10 +27,12 @@ class LogContract(PluginContract):
     Attributes:
         kinds: the kinds of events that the log keeps, for one that keeps some only: `("run.*", "source.failed")`. The
             events of the contract are of these kinds in turn; a `*` stands for what makes each kind another.
+        about: what the data of each event holds besides, for a log that keeps only events which have it.
     """
 
     noun = "log"
     kinds: ClassVar[Sequence[str]] = ("contract.*",)
+    about: ClassVar[Mapping[str, Any]] = {}
 
     def kept(self, project: Path, kinds: Sequence[str]) -> list[str]:
         """Which of these events the log holds, by kind, in the log's order, each as often as it is there.
@@ -103,7 +105,7 @@ class LogContract(PluginContract):
         """Events of the kinds that the log keeps."""
         numbered = zip(range(1, count + 1), samples.events(count, text=text), cycle(self.kinds))
         return [
-            LogRecord(number, Event(kind.replace("*", event.id), event.run, event.data))
+            LogRecord(number, Event(kind.replace("*", event.id), event.run, {**event.data, **self.about}))
             for number, event, kind in numbered
         ]
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import httpx
 import pytest
+from collector import collecting
 from mcp.server import MCPServer
 from model_server import ANSWER
 from services import INFO, LIBRARY, SNIPPET
@@ -69,6 +70,23 @@ class TestEvidence(ScorerContract):
 
 class TestMarkdown(RendererContract):
     module = "kr_plugins.renderers.markdown"
+
+
+class TestOtel(LogContract):
+    """A span that comes twice is the same span, as whoever receives it can tell."""
+
+    module = "kr_plugins.logs.otel"
+    about: ClassVar = {"exchange_id": "e1"}
+
+    @pytest.fixture(autouse=True)
+    def _collector(self, monkeypatch):
+        with collecting() as self.collector:
+            monkeypatch.setattr(type(self), "settings", {"endpoint": self.collector.url})
+            yield
+
+    def kept(self, project, kinds):
+        names = {span.span_id: span.name for span in self.collector.spans()}
+        return [name for name in names.values() if name in set(kinds)]
 
 
 class TestSQLite(JournalContract):

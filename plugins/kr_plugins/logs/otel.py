@@ -1,0 +1,264 @@
+"""Questions and answers as traces of OpenTelemetry, in the GenAI conventions.
+
+    logs: [jsonl, otel]
+    plugins:
+      otel: {endpoint: "https://collector.example:4318", headers: {authorization: {env: OTEL_TOKEN}}}
+
+It needs the extra `otel`: `pip install "kr-core[otel]"`. Each exchange is a trace, each of its entries a span, sent as
+OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/). Trace and span ids are made of the exchange's and the entry's
+id, so that an entry which comes twice, after a crash between sending and noting it, is the same span. Neither questions nor
+answers are sent unless `content` is true.
+
+The names are those of https://opentelemetry.io/docs/specs/semconv/gen-ai/ (an agent: `invoke_agent`, a request to a model
+service: `chat`), and `kr.*` for what has none there. The SDK's own sender is not used: it sends what OTEL_EXPORTER_OTLP_HEADERS
+holds to whatever address a project's configuration names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from kr_core import Log, Provider, Settings, StorageError, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.trace import SpanContext
+
+    from kr_core import Event, LogRecord
+
+__all__ = ["OpenTelemetry", "OtelSettings", "kr_log"]
+
+_PROVIDERS = {"claude_cli": "anthropic", "openai_compatible": "openai"}
+"""The provider by plugin, where it has another name in the conventions."""
+_NOT_SPANS = frozenset({"agent.started", "agent.repaired"})
+"""What is told by the span of the agent's answer or failure."""
+_TOLD = (
+    "topic", "target", "agent", "rule", "confidence", "raw_confidence", "threshold", "accepted", "status", "action",
+    "escalation_id", "revision", "sink", "outcome", "applied", "validated_by", "cost_usd", "always_escalate",
+)  # fmt: skip
+"""What is sent of an entry's data: no text that a person or a model wrote."""
+_LONGEST_SECONDS = 1e7
+_MOST_AGENTS = 1000
+"""Agents under way that are remembered until their answer comes."""
+
+
+class OtelSettings(Settings):
+    endpoint: str = "http://127.0.0.1:4318"
+    """The collector; spans go to `/v1/traces` below it."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Sent with each request, `{authorization: {env: OTEL_TOKEN}}`."""
+    content: bool = False
+    """Whether questions and answers are sent too."""
+    service: str = "kr"
+    """The name of the service that the spans are of."""
+    timeout_seconds: float = 5.0
+    """For one request; what could not be sent is sent later."""
+
+
+@hookimpl
+def kr_log() -> Provider[Log]:
+    """Provide the log; the SDK is imported when it is built."""
+    return Provider(
+        lambda settings, _: OpenTelemetry(_sender(settings), settings.service, content=settings.content),
+        OtelSettings,
+    )
+
+
+class OpenTelemetry:
+    """A log that hands the entries of exchanges to an exporter, as spans; all other events it leaves out.
+
+    Args:
+        exporter: where the spans go.
+        service: the name of the service that they are of.
+        content: whether questions and answers are in them.
+    """
+
+    def __init__(self, exporter: SpanExporter, service: str = "kr", *, content: bool = False) -> None:
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+
+        self._exporter = exporter
+        self._content = content
+        self._resource = Resource({"service.name": service})
+        self._scope = InstrumentationScope("kr_core")
+        self._started: OrderedDict[tuple[str, str], Mapping[str, Any]] = OrderedDict()
+
+    def write(self, records: Sequence[LogRecord]) -> None:
+        """Hand over the entries of exchanges.
+
+        Raises:
+            StorageError: they could not be handed over.
+        """
+        from opentelemetry.sdk.trace.export import SpanExportResult
+
+        spans = [
+            span
+            for record in records
+            if isinstance(record.event.data.get("exchange_id"), str)
+            and (span := self._span(record.event)) is not None
+        ]
+        if spans and self._exporter.export(spans) is not SpanExportResult.SUCCESS:
+            raise StorageError("the exporter did not take the spans")
+
+    def _span(self, event: Event) -> ReadableSpan | None:
+        from opentelemetry.trace import SpanKind
+
+        data = event.data
+        if event.kind == "agent.started":
+            self._started[data["exchange_id"], str(data.get("agent"))] = data
+            while len(self._started) > _MOST_AGENTS:
+                self._started.popitem(last=False)
+        if event.kind in _NOT_SPANS:
+            return None
+        if event.kind == "question.asked":
+            return self._made(event, "ask", SpanKind.INTERNAL, self._of_question(data))
+        agent = data.get("agent")
+        if event.kind == "agent.request":
+            return self._made(event, "chat", SpanKind.CLIENT, self._of_request(data))
+        if agent and event.kind in {"answer.received", "agent.failed"} and not data.get("validated_by"):
+            return self._made(event, f"invoke_agent {agent}", SpanKind.INTERNAL, self._of_agent(event))
+        return self._made(event, event.kind, SpanKind.INTERNAL, {})
+
+    def _of_question(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        if not self._content:
+            return {}
+        return {"gen_ai.input.messages": _message("user", data.get("text"))}
+
+    def _of_request(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            **self._of_model("chat", data),
+            "server.address": _host(str(data.get("url"))),
+            "http.response.status_code": data.get("status"),
+            "error.type": str(data.get("error") or "").partition(":")[0] or None,
+        }
+
+    def _of_agent(self, event: Event) -> dict[str, Any]:
+        data = event.data
+        told = {
+            **self._of_model("invoke_agent", data),
+            "gen_ai.response.model": data.get("model") or None,
+            "gen_ai.usage.input_tokens": data.get("input_tokens"),
+            "gen_ai.usage.output_tokens": data.get("output_tokens"),
+            "error.type": str(data.get("outcome") or "error") if event.kind == "agent.failed" else None,
+        }
+        if self._content and event.kind == "answer.received":
+            told["gen_ai.output.messages"] = _message("assistant", data.get("content"))
+        return told
+
+    def _of_model(self, operation: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        agent = str(data.get("agent"))
+        started = self._started.get((data["exchange_id"], agent), {})
+        plugin = str(started.get("plugin") or "kr")
+        return {
+            "gen_ai.operation.name": operation,
+            "gen_ai.provider.name": _PROVIDERS.get(plugin, plugin),
+            "gen_ai.agent.name": agent,
+            "gen_ai.request.model": started.get("model"),
+        }
+
+    def _made(self, event: Event, name: str, kind: Any, attributes: Mapping[str, Any]) -> ReadableSpan:
+        from opentelemetry.sdk.trace import ReadableSpan
+        from opentelemetry.trace import Link, Status, StatusCode
+
+        data = event.data
+        exchange, parent = data["exchange_id"], data.get("parent_id")
+        first = event.kind == "question.asked"
+        told = {
+            "gen_ai.conversation.id": exchange,
+            "kr.entry.id": event.id,
+            "kr.feature.id": data.get("feature_id"),
+            "kr.question.id": data.get("question_id"),
+            **{f"kr.{key}": data.get(key) for key in _TOLD},
+            **attributes,
+        }
+        failed = told.get("error.type") is not None
+        seconds = data.get("seconds")
+        took = seconds if isinstance(seconds, int | float) and 0 < seconds < _LONGEST_SECONDS else 0
+        end = round(event.time.timestamp() * 1e9)
+        return ReadableSpan(
+            name=_fit(name),
+            context=_context(exchange, None if first else event.id),
+            parent=None if first else _context(exchange),
+            links=[Link(_context(parent))] if first and isinstance(parent, str) else (),
+            attributes={
+                key: _fit(value) for key, value in told.items() if isinstance(value, str | int | float)
+            },
+            kind=kind,
+            status=Status(StatusCode.ERROR) if failed else Status(StatusCode.UNSET),
+            start_time=end - round(took * 1e9),
+            end_time=end,
+            resource=self._resource,
+            instrumentation_scope=self._scope,
+        )
+
+
+def _context(exchange: str, entry: str | None = None) -> SpanContext:
+    """The ids of an entry's span, or of the exchange's first one."""
+    from opentelemetry.trace import SpanContext, TraceFlags
+
+    trace = sha256(exchange.encode(errors="surrogatepass")).digest()
+    span = trace if entry is None else sha256(f"{exchange}\n{entry}".encode(errors="surrogatepass")).digest()
+    return SpanContext(
+        int.from_bytes(trace[:16]) or 1,
+        int.from_bytes(span[16:24]) or 1,
+        is_remote=False,
+        trace_flags=TraceFlags(TraceFlags.SAMPLED),
+    )
+
+
+def _fit(value: Any) -> Any:
+    """A value as OTLP can have it: UTF-8, and whole numbers of 64 bits."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    return str(value) if isinstance(value, int) and abs(value) >= 2**63 else value
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def _message(role: str, text: Any) -> str:
+    return json.dumps([{"role": role, "parts": [{"type": "text", "content": str(text)}]}])
+
+
+def _sender(settings: OtelSettings) -> SpanExporter:
+    """What sends spans as OTLP over HTTP; imported here, since the SDK is an extra."""
+    import httpx
+    from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+    url = f"{settings.endpoint.rstrip('/')}/v1/traces"
+
+    class Sender(SpanExporter):
+        def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+            body = encode_spans(spans).SerializeToString()
+            headers = {**settings.headers, "content-type": "application/x-protobuf"}
+            try:
+                answer = httpx.post(url, content=body, headers=headers, timeout=settings.timeout_seconds)
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise StorageError(
+                    f"the spans could not be sent ({type(error).__name__}: {error})",
+                    where=url,
+                    todo="see that the collector runs; they are sent later",
+                ) from error
+            if not answer.is_success:
+                raise StorageError(
+                    f"the collector answered {answer.status_code}",
+                    where=url,
+                    todo="see its log; the spans are sent later",
+                )
+            return SpanExportResult.SUCCESS
+
+    return Sender()
