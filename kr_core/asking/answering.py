@@ -112,12 +112,15 @@ class Asking:
 
     # -- the answer -----------------------------------------------------------------------------------------
 
-    async def consult(self, exchange: Exchange, context: str | None = None) -> Answer | None:
+    async def consult(
+        self, exchange: Exchange, context: str | None = None, prompt: str | None = None
+    ) -> Answer | None:
         """Ask the agent that the question was sent to, then its fallbacks; None where nobody answered.
 
         Args:
             exchange: the question's.
             context: in place of the question's own.
+            prompt: in place of the one that asks the question.
 
         Raises:
             ConfigError: an agent's plugin is wrongly configured, or not trusted.
@@ -125,7 +128,7 @@ class Asking:
         assert exchange.route is not None, "it was routed when it began"
         first = exchange.route.agent
         asked = exchange.question.context if context is None else context
-        return None if first is None else await self._first_answer(exchange, first, (), asked)
+        return None if first is None else await self._first_answer(exchange, first, (), asked, prompt)
 
     async def consult_all(self, exchange: Exchange) -> Weighed:
         """Ask all agents that the question was sent to, at the same time, and compare what they say.
@@ -152,17 +155,24 @@ class Asking:
         return weighed
 
     async def _first_answer(
-        self, exchange: Exchange, name: str, others: tuple[str, ...], context: str
+        self,
+        exchange: Exchange,
+        name: str,
+        others: tuple[str, ...],
+        context: str,
+        prompt: str | None = None,
     ) -> Answer | None:
         """The answer of an agent, or of the first of its fallbacks that gives one and is not asked anyway."""
         agents = self._components.table().agents
         for one in (name, *(other for other in agents[name].fallback if other not in others)):
-            answer = await self._asked(exchange, agents[one], context)
+            answer = await self._asked(exchange, agents[one], context, prompt)
             if answer is not None:
                 return answer
         return None
 
-    async def _asked(self, exchange: Exchange, profile: AgentProfile, context: str) -> Answer | None:
+    async def _asked(
+        self, exchange: Exchange, profile: AgentProfile, context: str, prompt: str | None
+    ) -> Answer | None:
         question = exchange.question
         system, notes = self._system(profile)
         exchange.notes += [note for note in notes if note not in exchange.notes]
@@ -178,7 +188,7 @@ class Asking:
                 profile,
                 question,
                 system,
-                prompts.answer(self._folders, question, context),
+                prompt or prompts.answer(self._folders, question, context),
                 answer_schema(question.choices),
                 exchange.emit,
             )

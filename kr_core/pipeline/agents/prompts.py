@@ -13,14 +13,17 @@ from kr_core.pipeline.agents.personas import persona
 from kr_core.templating import render
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from kr_core.model.questions import Question
+    from kr_core.model.questions import EscalationRequest, Question
     from kr_core.model.routing import AgentProfile
 
-__all__ = ["answer", "fenced", "repair", "system"]
+__all__ = ["answer", "chat", "fenced", "repair", "system"]
 
 _LONGEST_QUOTED = 4000
+_MOST_TALK = 60_000
+"""Characters of a talk that are said again with each message."""
 
 
 def system(folders: tuple[Path, ...], profile: AgentProfile, root: Path) -> tuple[str, list[str]]:
@@ -46,6 +49,38 @@ def answer(folders: tuple[Path, ...], question: Question, context: str) -> str:
         context=fenced(context) if context.strip() else "",
         topic=question.topic,
         choices=question.choices,
+    )
+
+
+def chat(
+    folders: tuple[Path, ...], request: EscalationRequest, turns: Sequence[tuple[str, str]], message: str
+) -> str:
+    """What is asked in a talk about one question.
+
+    Args:
+        folders: where templates are looked for.
+        request: the question, and the answer that was not sure enough.
+        turns: what was said so far, and by whom; of a long talk, what was said last.
+        message: what is said now.
+    """
+    kept: list[tuple[str, str]] = []
+    left = _MOST_TALK
+    for who, text in reversed(turns):
+        left -= len(text)
+        if left < 0:
+            break
+        kept.append((who, fenced(text)))
+    question, tentative = request.question, request.answer
+    return render(
+        folders,
+        "prompts/chat.md.j2",
+        question=fenced(question.text),
+        context=fenced(question.context) if question.context.strip() else "",
+        topic=question.topic,
+        choices=question.choices,
+        answer="" if tentative is None else fenced(tentative.content),
+        turns=kept[::-1],
+        message=fenced(message),
     )
 
 

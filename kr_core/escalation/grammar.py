@@ -1,0 +1,198 @@
+"""What people reply, read by one grammar for the terminal, GitHub and the web; no model ever decides what a human meant.
+
+A command stands at the very start of a line, outside quotes, code and HTML comments:
+
+    /kr confirm E7@2
+    /kr correct E7@2 TEXT
+    /kr context E7@2 TEXT
+    /kr choose E7@2 B
+    /kr chat E7@2
+
+TEXT runs to the next command or the end; where it is one fenced block, it is what stands in the block. The id may be left
+out where one case waits. What looks like a command and is none becomes a fault, which says what to write instead.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from kr_core.errors import suggestion
+from kr_core.escalation.harmless import harmless_line
+from kr_core.escalation.markdown import outside
+from kr_core.model.questions import HumanResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["HELP", "Command", "Fault", "Replies", "read_replies"]
+
+Action = Literal["confirm", "correct", "add_context", "choose", "chat"]
+
+HELP = """\
+Reply with one of these, each at the start of a line:
+
+    /kr confirm E7@2          the answer is right
+    /kr correct E7@2 TEXT     this is the answer instead
+    /kr context E7@2 TEXT     ask again, with this known as well
+    /kr choose E7@2 B         this one of the choices
+    /kr chat E7@2             talk about the question first
+"""
+"""What somebody is told once whose reply could not be understood."""
+
+_ACTIONS: dict[str, Action] = {
+    "confirm": "confirm",
+    "correct": "correct",
+    "context": "add_context",
+    "choose": "choose",
+    "chat": "chat",
+}
+_ALONE = ("confirm", "chat")
+_COMMAND = re.compile(r"/kr(?=[ \t]|$)[ \t]*(\S*)[ \t]*(.*)", re.IGNORECASE)
+_ID = re.compile(r"(E[0-9]{1,9})(?:@([0-9]{1,9}))?[:,]?(?=[ \t]|$)[ \t]*", re.IGNORECASE)
+_ALMOST_ID = re.compile(r"E[0-9]+@\S*", re.IGNORECASE)
+_FENCED = re.compile(r" {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)\n? {0,3}\1[`~]*[ \t]*", re.DOTALL)
+_LONGEST_ECHO = 40
+
+
+class Command(NamedTuple):
+    """A command as it was understood."""
+
+    escalation_id: str
+    revision: int | None
+    """None where it was left out."""
+    action: Action
+    content: str
+    line: int
+    """Where it stands, from 1."""
+
+    def response(self, by: str) -> HumanResponse:
+        """What the person has decided, in plain form."""
+        return HumanResponse(action=self.action, content=self.content, by=by, revision=self.revision)
+
+
+class Fault(NamedTuple):
+    """What looks like a command and cannot be understood.
+
+    `kind` is `verb` (no such command), `id` (no such case, or not written as one), `which` (the id is needed), `text` (the
+    text is missing), `prose` (there is more than the command takes) or `quote` (it belongs to the quote above it).
+    """
+
+    kind: Literal["verb", "id", "which", "text", "prose", "quote"]
+    line: int
+    said: str
+    """What to tell the person; no part of it is a command or a mention."""
+
+
+class Replies(NamedTuple):
+    """All that a text holds; with neither commands nor faults it is no reply but talk."""
+
+    commands: tuple[Command, ...]
+    faults: tuple[Fault, ...]
+
+
+def read_replies(text: str, waiting: Collection[str], closed: Collection[str] = ()) -> Replies:
+    """Read the commands in a text.
+
+    Args:
+        text: what a person wrote; Markdown, with any line ends.
+        waiting: the ids of the cases that wait.
+        closed: ids of cases that wait no longer; a command for one of them is a command, which will be refused.
+    """
+    lines = re.split(r"\r\n|\r|\n", text)
+    if not any(line[:3].lower() == "/kr" for line in lines):  # most comments are talk
+        return Replies((), ())
+    places = outside(lines)
+    starts = [
+        (number, found)
+        for number, line in enumerate(lines)
+        if places[number] != "hidden" and (found := _COMMAND.fullmatch(line))
+    ]
+    ends = [*(number for number, _ in starts), len(lines)][1:]
+    commands: list[Command] = []
+    faults: list[Fault] = []
+    for (number, found), end in zip(starts, ends, strict=True):
+        below = lines[number + 1 : end]
+        prose = bool(below and below[0].strip()) and places[number + 1] != "hidden"
+        if places[number] == "quoted":
+            read: Command | Fault = Fault(
+                "quote",
+                number + 1,
+                "a command right below a quote is part of it; leave an empty line between",
+            )
+        else:
+            read = _read(number + 1, found[1], found[2], below, prose, waiting, closed)
+        if isinstance(read, Command):
+            commands.append(read)
+        else:
+            faults.append(read)
+    return Replies(tuple(commands), tuple(faults))
+
+
+def _read(
+    line: int,
+    verb: str,
+    rest: str,
+    below: list[str],
+    prose: bool,
+    waiting: Collection[str],
+    closed: Collection[str],
+) -> Command | Fault:
+    known = verb.lower()
+    if known not in _ACTIONS:
+        return Fault("verb", line, _unknown(verb))
+    found = _ID.match(rest)
+    if found is None and (almost := _ALMOST_ID.match(rest)):
+        return Fault("id", line, f"`{_echo(almost[0])}` is no id; write it as `E7@2`")
+    which = _which(line, None if found is None else found[1].upper(), waiting, closed)
+    if isinstance(which, Fault):
+        return which
+    revision = None if found is None or found[2] is None else int(found[2])
+    text = rest if found is None else rest[found.end() :]
+    if known in _ALONE and (text.strip() or prose):
+        said = f"`{known}` stands alone, with an empty line below it; nothing was done, since there is more"
+        return Fault("prose", line, f"{said}: `{_echo(text.strip() or below[0])}`")
+    if known == "choose" and prose:
+        said = "`choose` takes one choice and an empty line below it; nothing was done, since there is more"
+        return Fault("prose", line, f"{said}: `{_echo(below[0])}`")
+    content = "" if known in _ALONE else text.strip() if known == "choose" else _text(text, below)
+    if known not in _ALONE and not content:
+        what = "which one" if known == "choose" else "a text"
+        return Fault("text", line, f"`{known}` needs {what}: `{known} {which} ...`")
+    return Command(which, revision, _ACTIONS[known], content, line)
+
+
+def _which(line: int, written: str | None, waiting: Collection[str], closed: Collection[str]) -> str | Fault:
+    listed = ", ".join(sorted(waiting, key=lambda name: int(name[1:])))
+    if written is not None:
+        if written in waiting or written in closed:
+            return written
+        return Fault(
+            "id", line, f"there is no {written}; {f'waiting: {listed}' if listed else 'nothing waits'}"
+        )
+    if len(waiting) == 1:
+        return next(iter(waiting))
+    if not waiting:
+        return Fault("which", line, "nothing waits for an answer")
+    return Fault("which", line, f"several wait, so say which: {listed}")
+
+
+def _unknown(verb: str) -> str:
+    if not verb:
+        return f"say what to do; commands: {', '.join(_ACTIONS)}"
+    return f"`{_echo(verb)}` is no command; {suggestion(verb[:_LONGEST_ECHO].lower(), _ACTIONS, 'commands')}"
+
+
+def _text(first: str, below: list[str]) -> str:
+    """The text of a command: what stands in the fence, if it is one fenced block."""
+    text = "\n".join([first, *below]).strip("\n").rstrip()
+    block = _FENCED.fullmatch(text)
+    if block and not re.search(rf"^ {{0,3}}{re.escape(block[1])}", block[2], re.MULTILINE):
+        return block[2]
+    return text.strip()
+
+
+def _echo(text: str) -> str:
+    """The beginning of what somebody wrote, fit to be said back."""
+    shown = harmless_line(text[: 4 * _LONGEST_ECHO]).replace("`", "'")
+    return shown if len(shown) <= _LONGEST_ECHO else f"{shown[: _LONGEST_ECHO - 1]}\N{HORIZONTAL ELLIPSIS}"
