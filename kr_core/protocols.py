@@ -418,7 +418,11 @@ class Job(Protocol):
 
     @property
     def http(self) -> httpx.AsyncClient:
-        """The shared HTTP client, as `SourceContext.http`; give `timeout=` with a request, since models think for long."""
+        """The shared HTTP client, as `SourceContext.http`; give `timeout=` with a request, since models think for long.
+
+        A POST that failed in passing is sent again where it says that it changes nothing: `extensions={"repeat": may_pass}`,
+        with a function of the answer that tells a failure in passing from one for good.
+        """
 
     async def research(self, question: str, **options: Any) -> ResearchResult:
         """Answer a question from the sources, as `Pipeline.aresearch` does."""

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 ATTEMPTS = 3
 """A request is sent so often at most."""
 _FIRST_PAUSE_SECONDS = 0.25
-_AGAIN = frozenset({500, 502, 503, 504})
+REPEAT = "repeat"
+"""An extension of a request that changes nothing although it is a POST, so that it is sent again as a GET is:
+`extensions={"repeat": may_pass}`, where `may_pass(response)` says whether another answer may come of it later."""
+_AGAIN = frozenset({500, 502, 503, 504, 529})
+"""529 is said by services of models that are overloaded."""
 _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS"})
 _LONGEST_WAIT_SECONDS = 86_400.0
 _LEAST_SECONDS = 0.1
@@ -23,15 +27,23 @@ _LEAST_SECONDS = 0.1
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """The seconds that a response asks to wait, given as such or as a date; None where it asks for nothing readable."""
+    """The seconds that a response asks to wait, given as such or as a date; None where it asks for nothing readable.
+
+    Services of models give milliseconds as well (`Retry-After-Ms`), which are more exact.
+    """
     said = headers.get("retry-after", "").strip()
+    milliseconds = _number(headers.get("retry-after-ms", "").strip())
     try:
-        seconds = float(said) if said.isascii() and said.replace(".", "", 1).isdigit() else None
+        seconds = _number(said) if milliseconds is None else milliseconds / 1000
         if seconds is None:
             seconds = (parsedate_to_datetime(said) - (now or datetime.now(UTC))).total_seconds()
     except (ValueError, TypeError, OverflowError):  # no date, or one without its time zone
         return None
     return min(max(seconds, 0.0), _LONGEST_WAIT_SECONDS)
+
+
+def _number(said: str) -> float | None:
+    return float(said) if said.isascii() and said.replace(".", "", 1).isdigit() else None
 
 
 def pause(attempt: int) -> float:
@@ -48,13 +60,20 @@ def is_in_time(wait: float, left: float) -> bool:
 def wait_after_answer(request: httpx.Request, response: httpx.Response, attempt: int) -> float | None:
     """Seconds before the request is sent again after this answer; None where the answer stands.
 
-    A limit (429) without a `Retry-After` stands: who comes back at once makes it worse.
+    A limit (429) without a `Retry-After` stands: who comes back at once makes it worse. So does what the service says not to
+    come back for (`X-Should-Retry`).
     """
-    asked = retry_after(response.headers)
-    if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
-        return asked
-    if response.status_code not in _AGAIN or request.method not in _REPEATABLE:
+    if response.headers.get("x-should-retry") == "false":
         return None
+    asked = retry_after(response.headers)
+    limited = response.status_code == httpx.codes.TOO_MANY_REQUESTS
+    if not limited and (response.status_code not in _AGAIN or not _is_repeatable(request)):
+        return None
+    may_pass = request.extensions.get(REPEAT)
+    if may_pass is not None and not may_pass(response):
+        return None
+    if limited:
+        return asked
     return pause(attempt) if asked is None else asked
 
 
@@ -63,4 +82,8 @@ def wait_after_error(request: httpx.Request, error: httpx.TransportError, attemp
     if isinstance(error, httpx.ConnectError):  # nothing was sent; a name may be found the second time
         return pause(attempt) if attempt == 1 else None
     broken = isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError)
-    return pause(attempt) if broken and request.method in _REPEATABLE else None
+    return pause(attempt) if broken and _is_repeatable(request) else None
+
+
+def _is_repeatable(request: httpx.Request) -> bool:
+    return request.method in _REPEATABLE or REPEAT in request.extensions

@@ -91,6 +91,8 @@ def test_retry_after_in_both_forms():
     assert retry_after({"retry-after": "120"}) == 120
     assert retry_after({"retry-after": format_datetime(now + timedelta(seconds=90), usegmt=True)}, now) == 90
     assert retry_after({"retry-after": format_datetime(now - timedelta(days=1), usegmt=True)}, now) == 0
+    assert retry_after({"retry-after": "1", "retry-after-ms": "40"}) == 0.04
+    assert retry_after({"retry-after": "1", "retry-after-ms": "soon"}) == 1
     for rubbish in ("", "soon", "-5", "nan", "1e400", "9" * 400, "Wed, 99 Foo 2026"):
         asked = retry_after({"retry-after": rubbish}, now)
         assert asked is None or asked == 86_400, rubbish
