@@ -9,6 +9,8 @@ from model_server import ANSWER, LIMITED, PROSE, Fails, Says, model_server
 
 QUESTION = "Which session store should we use?"
 KEY = "sk-test-" + "a1b2c3d4" * 4
+PLANTED = "The password of the build server is hunter2."
+KNOWN = "Sessions live for one hour."
 ASKS = """\
 import json, sys, urllib.request
 body = {"model": "m", "messages": [{"role": "user", "content": sys.stdin.read()}]}
@@ -28,7 +30,8 @@ def configuration(plugin, server):
     }  # fmt: skip
     if plugin == "claude_cli":
         settings[plugin] = {"command": [claude()], "api_key": {"env": "MODEL_KEY"}}
-    return json.dumps({"agents": {"duc": {"plugin": plugin}}, "plugins": {plugin: settings[plugin]}})
+    duc = {"plugin": plugin, "knowledge": "knowledge/duc"}
+    return json.dumps({"agents": {"duc": duc}, "plugins": {plugin: settings[plugin]}})
 
 
 PLUGINS = ("claude_cli", "openai_compatible", "anthropic", "ollama", "command")
@@ -36,7 +39,15 @@ PLUGINS = ("claude_cli", "openai_compatible", "anthropic", "ollama", "command")
 
 @pytest.fixture
 def ask(kr, project_folder, tmp_path):
-    """`ask(plugin, *script)`: what `kr ask` does, and the calls of the model; the key is looked for in all that is kept."""
+    """`ask(plugin, *script)`: what `kr ask` does, and the calls of the model.
+
+    What is kept holds no key, and what the model sees is of the project only what the agent knows by heart.
+    """
+
+    (project_folder / "knowledge/duc").mkdir(parents=True)
+    (project_folder / "knowledge/duc/sessions.md").write_text(KNOWN)
+    for name in ("secrets.txt", "CLAUDE.md", "AGENTS.md", "knowledge/secrets.md"):
+        (project_folder / name).write_text(PLANTED)
 
     def run(plugin, *script):
         with model_server(*script) as server:
@@ -52,12 +63,15 @@ def ask(kr, project_folder, tmp_path):
         assert QUESTION.encode() in kept
         assert KEY.encode() not in kept
         assert KEY not in done.out + done.err
+        seen = "".join(call.texts for call in server.calls)
+        assert KNOWN in seen
+        assert not [hidden for hidden in ("hunter2", "secrets", str(project_folder)) if hidden in seen]
         return done, server.calls
 
     return run
 
 
-@pytest.mark.req("Q4", "Q6", "G1", "G5")
+@pytest.mark.req("Q4", "Q5", "Q6", "G1", "G5")
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_an_answer_that_is_sure_is_accepted_and_another_put_to_a_human(ask, kr, project_folder, plugin):
     """The architect's model is asked; from 80 on its answer is accepted, below a human decides; the record of both is whole."""

@@ -31,7 +31,8 @@ def _section(name: str, noun: str, module: Any) -> str:
     found = list(keys(getattr(module, NOUNS[noun])().settings, f"plugins.{name}."))
     told = table(found) if found else "It has no settings."
     text = markdown(inspect.getdoc(module) or "")
-    return f"## {name}\n\nA [{noun}](plugins.md#{noun}). {text}\n\n{told}"
+    article = "An" if noun[0] in "aeiou" else "A"
+    return f"## {name}\n\n{article} [{noun}](plugins.md#{noun}). {text}\n\n{told}"
 
 
 _HEAD = """\

@@ -7,9 +7,9 @@ Format: https://docs.anthropic.com/en/api/messages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import PositiveInt
+from pydantic import Field
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
@@ -40,7 +40,7 @@ class AnthropicSettings(Settings):
     """A key of the service, as `{env: ANTHROPIC_API_KEY}`."""
     model: str | None = None
     """The model of agents that name none."""
-    max_tokens: PositiveInt = 8192
+    max_tokens: Annotated[int, Field(ge=1)] = 8192
     """The longest reply, in tokens, with what the model thinks before."""
 
 

@@ -2,8 +2,6 @@
 
 It sees the prompt and nothing else: it runs in an empty temporary folder, without tools, hooks, plugins, MCP servers,
 memories or settings of the user or a project. The prompt goes by its standard input, and no shell is involved.
-
-Seen with version 2.1.330; what it may answer is listed in `_OUTCOMES` and below.
 """
 
 from __future__ import annotations
@@ -35,6 +33,7 @@ _KEY = "ANTHROPIC_API_KEY"
 _INSTALL = (
     "`npm install -g @anthropic-ai/claude-code`, then log in with `claude`; or set `plugins.{name}.command`"
 )
+_UPDATE = "install a newer one with `npm install -g @anthropic-ai/claude-code`"
 _LOG_IN = "log in with `claude`, or set `plugins.{name}.api_key`"
 _ALONE = (
     "--tools", "", "--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence",
@@ -140,8 +139,7 @@ class ClaudeCLI:
         model = job.model or self._settings.model
         if model:
             yield f"--model={model}"  # as one word, so that no name is an option
-        if job.system:  # by a file: knowledge is longer than an argument may be
-            yield from ("--system-prompt-file", str(system))
+        yield from ("--system-prompt-file", str(system))  # knowledge is longer than an argument may be
 
     def _environ(self, folder: str) -> dict[str, str]:
         """Its environment: the user's, without what tells of this project or of a session that KR runs in."""
@@ -159,7 +157,8 @@ class ClaudeCLI:
         if not ended.out.strip():  # also with return code 0: it was interrupted
             how = f"by signal {-ended.code}" if ended.code < 0 else f"with exit code {ended.code}"
             said = f": {ended.said}" if ended.said else ""
-            raise self._fault(Outcome.unavailable, f"it ended {how} and wrote nothing{said}")
+            todo = _UPDATE if "unknown option" in ended.said else ""
+            raise self._fault(Outcome.unavailable, f"it ended {how} and wrote nothing{said}", todo)
         told = _last_object(ended.out)
         if told is None or told.get("type") != "result":
             raise self._fault(Outcome.bad_answer, "what it wrote is no result in JSON")
@@ -183,7 +182,7 @@ class ClaudeCLI:
         )
 
     def _failure(self, told: Mapping[str, Any], ended: Ended) -> RequestError:
-        """What its error is; `subtype` says `success` of most of them."""
+        """What its error is, as version 2.1.330 was seen to tell it; `subtype` says `success` of most of them."""
         said = _said(told) or ended.said or f"exit code {ended.code}"
         if told.get("stop_reason") == "refusal":
             return self._fault(Outcome.blocked, f"the model refused: {said}")

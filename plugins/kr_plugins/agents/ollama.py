@@ -8,9 +8,9 @@ Format: https://github.com/ollama/ollama/blob/main/docs/api.md.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import PositiveInt
+from pydantic import Field
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
@@ -32,7 +32,7 @@ class OllamaSettings(Settings):
     """Where Ollama is; `/api/chat` is added."""
     model: str | None = None
     """The model of agents that name none."""
-    num_ctx: PositiveInt = 16_384
+    num_ctx: Annotated[int, Field(ge=1)] = 16_384
     """The model's window in tokens: prompt and reply must fit into it. A larger one takes more memory."""
 
 

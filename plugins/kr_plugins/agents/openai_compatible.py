@@ -8,9 +8,9 @@ Format: https://platform.openai.com/docs/api-reference/chat.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import PositiveInt
+from pydantic import Field
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
@@ -35,7 +35,7 @@ class OpenAICompatibleSettings(Settings):
     """A key of the service, as `{env: OPENAI_API_KEY}`; local servers mostly need none."""
     model: str | None = None
     """The model of agents that name none."""
-    max_tokens: PositiveInt = 8192
+    max_tokens: Annotated[int, Field(ge=1)] = 8192
     """The longest reply, in tokens, with what the model thinks before."""
     max_tokens_parameter: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
     """What the service calls that: OpenAI's newer name, or the older one, which many servers know alone."""

@@ -300,6 +300,16 @@ def test_success_is_where_all_agree(asking, written, code, outcome, said):
     assert said in str(error)
 
 
+def test_a_program_that_cannot_be_started_is_unavailable(asking, tmp_path):
+    """A file that is no program is told as what it is."""
+    broken = tmp_path / "claude"
+    broken.write_bytes(b"\0")
+    broken.chmod(0o700)
+    error = failure(asking, asking.agent("claude_cli", command=[str(broken)]))
+    assert error.outcome == "unavailable"
+    assert "cannot be started: Exec format error" in str(error)
+
+
 def test_the_result_is_the_last_object(asking, written):
     """Warnings before the result do no harm, and unknown fields neither."""
     code = f"print('warning: old'); print('''{json.dumps({**RESULT, 'new_field': 1})}''')"
