@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ClaudeCLI", "ClaudeCLISettings", "kr_agent"]
 
 _KEY = "ANTHROPIC_API_KEY"
+_SECRETS = (_KEY, "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 _INSTALL = (
     "`npm install -g @anthropic-ai/claude-code`, then log in with `claude`; or set `plugins.{name}.command`"
 )
@@ -202,8 +203,9 @@ class ClaudeCLI:
         return self._fault(Outcome.unavailable, said)
 
     def _fault(self, outcome: Outcome, what: str, todo: str = "") -> RequestError:
-        for key in {self._key, os.environ.get(_KEY, "").strip()} - {""}:
-            what = what.replace(key, "***")
+        secrets = {self._key, *(os.environ.get(name, "").strip() for name in _SECRETS)} - {""}
+        for secret in secrets:
+            what = what.replace(secret, "***")
         return RequestError(outcome, what[:500], where=self._settings.command[0], todo=self._todo(todo))
 
     def _todo(self, text: str) -> str:

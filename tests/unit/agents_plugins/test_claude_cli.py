@@ -300,6 +300,17 @@ def test_success_is_where_all_agree(asking, written, code, outcome, said):
     assert said in str(error)
 
 
+@pytest.mark.req("G5")
+@pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"])
+def test_what_it_logs_in_with_is_not_told(asking, written, monkeypatch, name):
+    """A secret of the environment that the program repeats is taken out of the error."""
+    monkeypatch.setenv(name, KEY)
+    code = f"import os, sys; sys.exit('cannot log in with ' + os.environ[{name!r}])"
+    error = failure(asking, asking.agent("claude_cli", command=written(code)))
+    assert "cannot log in with ***" in str(error)
+    assert KEY not in repr((error, str(error)))
+
+
 def test_a_program_that_cannot_be_started_is_unavailable(asking, tmp_path):
     """A file that is no program is told as what it is."""
     broken = tmp_path / "claude"
