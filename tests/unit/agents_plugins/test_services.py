@@ -102,6 +102,19 @@ def test_thoughts_in_front_of_the_text_are_left_out(asking, plugin):
     assert json.loads(reply.text) == ANSWER
 
 
+def test_a_text_in_parts_is_put_together(asking):
+    """Some servers send the content of a message as a list."""
+    parts = [
+        {"type": "text", "text": '{"answer":'},
+        {"type": "image"},
+        {"type": "text", "text": ' "x"}'},
+        None,
+    ]
+    told = {"choices": [{"message": {"role": "assistant", "content": parts}, "finish_reason": "stop"}]}
+    reply, _calls = ask(asking, "openai_compatible", Raw(json.dumps(told)))
+    assert reply.text == '{"answer": "x"}'
+
+
 # -- forms -----------------------------------------------------------------------------------------------------
 
 
