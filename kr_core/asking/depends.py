@@ -69,7 +69,9 @@ def check(questions: Sequence[Question], earlier: Iterable[str] = ()) -> None:
                 raise ConfigError(
                     f"`{question.id}` depends on `{one}`, which is not asked with it and has no answer yet",
                     where="questions",
-                    todo=suggestion(one, known - {question.id}, "questions"),
+                    todo=suggestion(one, others, "there are")
+                    if (others := known - {question.id})
+                    else "ask it first",
                 )
     circle = _circle(by_id)
     if circle:

@@ -25,12 +25,16 @@ NOTHING = 4
 
 def run(options: argparse.Namespace) -> int:
     """Ask, print, and return the exit code."""
+    if options.source is not None:
+        from kr_core.cli import ask_from
+
+        return ask_from.run(options)
     if options.question is None:
         raise ConfigError("nothing to ask", where="kr ask", todo="give a question")
     with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
         pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
         with KnowledgeRouterService(pipeline) as service:
-            result = service.ask(question(options))
+            result = service.ask(_identified(question(options), options))
             progress.clear()
             show(result, options)
             notes = pipeline.deliver_logs()
@@ -51,6 +55,12 @@ def question(options: argparse.Namespace) -> Question:
         context=options.context or "",
         choices=tuple(options.choices),
     )
+
+
+def _identified(question: Question, options: argparse.Namespace) -> Question:
+    """The question under the id that others know it by, and with those that it builds on."""
+    told = {} if options.id is None else {"id": options.id}
+    return question.model_copy(update={**told, "depends_on": tuple(options.depends_on)})
 
 
 def exit_code(result: AskResult) -> int:

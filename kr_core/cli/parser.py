@@ -164,6 +164,21 @@ def _research(command: argparse.ArgumentParser) -> None:
 def _ask(command: argparse.ArgumentParser) -> None:
     command.description = "Ask a question of the agent that the rules say; its answer is accepted if it is sure enough, else a human decides."
     _question(command)
+    command.add_argument("--id", metavar="ID", help="the question's own id, which others may depend on")
+    command.add_argument(
+        "--depends-on",
+        metavar="ID",
+        dest="depends_on",
+        action="append",
+        default=[],
+        help="an answered question of the feature whose answer joins the context; may be repeated",
+    )
+    command.add_argument(
+        "--from",
+        metavar="FILE",
+        dest="source",
+        help="ask what spec-kit left open in a file, and write the answers into it; or a JSON list of questions",
+    )
     _forms(command)
 
 

@@ -1,0 +1,287 @@
+"""`kr ask --from`: what spec-kit left open in a file, asked at once and answered there; or a list of questions as JSON."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from kr_core import yamltext
+from kr_core.asking.depends import FINAL, answered
+from kr_core.cli import output
+from kr_core.errors import ConfigError
+from kr_core.files import locked, write_atomically
+from kr_core.model.questions import GENERAL, AskResult, Question
+from kr_core.pipeline import Pipeline
+from kr_core.printable import printable
+from kr_core.service import KnowledgeRouterService
+from kr_core.speckit.reading import Found, answers_in, questions_in
+from kr_core.speckit.writing import replied, with_answers
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from kr_core.escalation.cases import KeptCase
+LARGEST = 5_000_000
+"""Bytes of a file; a specification of a hundred pages has a tenth of it."""
+_FEATURE = re.compile(r"\d{3,}-.+|\d{8}-\d{6}-.+")
+"""spec-kit's folders: `004-knowledge-router`, `20260103-101500-knowledge-router`."""
+_SHOWN = 100
+
+
+class _Asked(NamedTuple):
+    """A question and what came of it."""
+
+    question: Question
+    found: Found | None
+    result: AskResult
+    new: bool
+    """Whether it was asked now."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask what is in the file, write the answers into it, print, and return the exit code."""
+    file = _place(options)
+    text = _read(file)
+    if file.suffix == ".json":
+        pairs: list[tuple[Question, Found | None]] = [(one, None) for one in _listed(file, text)]
+    else:
+        pairs = [(_question(one, file, options), one) for one in questions_in(text)]
+    if not pairs and answers_in(text):
+        print(f"{_name(file)}: all questions are answered")
+        return 0
+    if not pairs:
+        raise ConfigError(
+            "there is no question in it",
+            where=_name(file),
+            todo="KR looks for [NEEDS CLARIFICATION: ...], for tables of options, and for NEEDS CLARIFICATION in a plan",
+        )
+    with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
+        pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
+        with KnowledgeRouterService(pipeline) as service:
+            asked = _asked(service, pairs, anew=bool(options.targets or options.topic))
+            progress.clear()
+            written = 0 if file.suffix == ".json" else _write(file, asked)
+            _show(file, asked, written, options)
+            pipeline.deliver_logs()
+    states = {one.result.status for one in asked}
+    return 4 if "failed" in states else 5 if "escalated" in states else 0
+
+
+# -- the file -----------------------------------------------------------------------------------------------
+
+
+def _place(options: argparse.Namespace) -> Path:
+    if options.question is not None:
+        raise ConfigError("a question beside --from", where="kr ask", todo="give one of them")
+    return (options.folder or Path.cwd()).joinpath(options.source).resolve()
+
+
+def _name(file: Path) -> str:
+    here = Path.cwd()
+    return str(file.relative_to(here)) if file.is_relative_to(here) else str(file)
+
+
+def _read(file: Path) -> str:
+    """The file's text, with its line ends and its byte order mark.
+
+    Raises:
+        ConfigError: it cannot be read, is too large, or is no text.
+    """
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(LARGEST + 1)
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror or error}", where=_name(file)) from error
+    if len(content) > LARGEST:
+        raise ConfigError(
+            f"has more than {LARGEST:,} bytes", where=_name(file), todo="give a file of spec-kit, or cut it"
+        )
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"is no UTF-8 text (byte {error.start})", where=_name(file), todo="save it as UTF-8"
+        ) from None
+    if "\0" in text:
+        raise ConfigError("is no text: it has zero bytes", where=_name(file), todo="give a file of spec-kit")
+    return text
+
+
+def _listed(file: Path, text: str) -> list[Question]:
+    """The questions of a JSON file: a list of `kr_core.Question`."""
+    try:
+        return TypeAdapter(list[Question]).validate_json(text.removeprefix("\ufeff"))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ConfigError(
+            f"{place}: {first['msg']}" if place else first["msg"],
+            where=_name(file),
+            todo='write a list of questions: [{"id": "Q1", "topic": "...", "text": "..."}]',
+        ) from None
+
+
+def _question(found: Found, file: Path, options: argparse.Namespace) -> Question:
+    feature = options.feature or (file.parent.name if _FEATURE.fullmatch(file.parent.name) else GENERAL)
+    told = sha256(f"{feature}\n{found.key}".encode()).hexdigest()
+    return Question(
+        id=f"spec-{told[:12]}",  # the same in every run, so that what a human answers meanwhile is found again
+        feature_id=feature,
+        topic=options.topic or found.topic,
+        text=found.text,
+        suggested_target=options.targets[0] if options.targets else None,
+        also=tuple(options.targets[1:]),
+        context="\n\n".join(part for part in (found.context, options.context) if part),
+        choices=tuple(option for _, option in found.options),
+    )
+
+
+def _write(file: Path, asked: Sequence[_Asked]) -> int:
+    """Write answers into the file as it is now, and return how many; what others changed in it meanwhile stays."""
+    answers = [(one.question.text, _content(one)) for one in asked if one.result.status in FINAL]
+    if not answers:
+        return 0
+    try:
+        with locked(file.parent):
+            text = _read(file)
+            new = with_answers(text, answers, dt.datetime.now().astimezone().date())
+            if new != text:
+                write_atomically(file, new)
+            return len(answers_in(new)) - len(answers_in(text))
+    except OSError as error:
+        raise ConfigError(
+            f"the answers cannot be written: {error.strerror or error}",
+            where=_name(file),
+            todo="see `kr log`",
+        ) from error
+
+
+# -- asking -------------------------------------------------------------------------------------------------
+
+
+def _asked(
+    service: KnowledgeRouterService, pairs: Sequence[tuple[Question, Found | None]], *, anew: bool
+) -> list[_Asked]:
+    """Ask what neither waits for a human nor was answered by one.
+
+    Args:
+        service: asks.
+        pairs: the questions.
+        anew: whether the caller says who should answer, so that what waits because nobody was asked is asked now.
+    """
+    known = _decided(service, [question for question, found in pairs if found is not None])
+    if anew:
+        known = {
+            one: result
+            for one, result in known.items()
+            if result.status in FINAL or result.escalation is None or result.escalation.agent is not None
+        }
+    new = [question for question, _ in pairs if question.id not in known]
+    earlier = _open_cases(service, {question.id for question in new}) if anew else []
+    results = {result.question_id: result for result in service.ask_all(new)}
+    for case in earlier:
+        service.cases.keep(case._replace(status="superseded", version=case.version + 1))
+    return [
+        _Asked(question, found, known.get(question.id) or results[question.id], question.id in results)
+        for question, found in pairs
+    ]
+
+
+def _open_cases(service: KnowledgeRouterService, ids: set[str]) -> list[KeptCase]:
+    return [case for case in service.cases.waiting() if case.request.question.id in ids]
+
+
+def _decided(service: KnowledgeRouterService, questions: Sequence[Question]) -> dict[str, AskResult]:
+    """What a human has answered since it was asked from the file, or is still to answer."""
+    found: dict[str, AskResult] = {}
+    wanted: dict[str, set[str]] = {}
+    for question in questions:
+        wanted.setdefault(question.feature_id, set()).add(question.id)
+    by_human = {
+        one: known.answer
+        for one, known in answered(service.pipeline.journal, wanted).items()
+        if known.answer.validated_by
+    }
+    ids = {question.id for question in questions}
+    for case in service.cases.all():
+        request = case.request
+        if request.question.id in ids and (case.waits or request.question.id in by_human):
+            found[request.question.id] = AskResult(
+                exchange_id=request.exchange_id,
+                question_id=request.question.id,
+                status="escalated" if case.waits else "answered",
+                route=case.route,
+                answer=request.answer if case.waits else by_human[request.question.id],
+                threshold=request.threshold,
+                escalation=request,
+                notes=request.notes,
+            )
+    return found
+
+
+def _content(one: _Asked) -> str:
+    assert one.result.answer is not None, "it is answered"
+    return one.result.answer.content
+
+
+# -- what is printed ----------------------------------------------------------------------------------------
+
+
+def _show(file: Path, asked: Sequence[_Asked], written: int, options: argparse.Namespace) -> None:
+    final = [
+        (one.found, _content(one)) for one in asked if one.result.status in FINAL and one.found is not None
+    ]
+    reply = replied(final)
+    if options.json or options.yaml:
+        told: dict[str, Any] = {
+            "results": [
+                {
+                    "question": one.question.text,
+                    "line": None if one.found is None else one.found.line,
+                    **one.result.to_dict(),
+                }
+                for one in asked
+            ],
+            "reply": reply,
+            "written": written,
+        }
+        print(
+            json.dumps(told, ensure_ascii=False, indent=2)
+            if options.json
+            else yamltext.dump(told).rstrip("\n")
+        )
+    else:
+        lines = [] if options.quiet else [line for one in asked for line in _told(file, one)]
+        lines += [reply] if reply else []
+        if not options.quiet and file.suffix != ".json":
+            lines += [f"{_name(file)}: {written} answer{'s' * (written != 1)} written"]
+        for line in lines:
+            print(printable(line))
+    sys.stdout.flush()
+
+
+def _told(file: Path, one: _Asked) -> list[str]:
+    """A question and what came of it, as a person reads it."""
+    result = one.result
+    place = "" if one.found is None else f"{_name(file)}:{one.found.line}: "
+    said = " ".join(one.question.text.split())
+    lines = [f"{place}{said if len(said) <= _SHOWN else said[: _SHOWN - 3] + '...'}"]
+    if result.status in FINAL:
+        assert result.answer is not None, "it is answered"
+        lines.append(
+            f"  {result.answer.agent}, confidence {result.answer.confidence}: {' '.join(_content(one).split())}"
+        )
+    elif result.escalation is not None:
+        waits = "put to a human" if one.new else "still waits for a human"
+        lines.append(f"  {waits} as {result.escalation.id}: {result.escalation.reason}")
+    else:
+        lines.append("  no answer, and no way to a human")
+    return [*lines, *(f"  note: {note}" for note in result.notes if one.new), ""]

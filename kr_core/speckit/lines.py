@@ -1,0 +1,108 @@
+"""A Markdown file line by line: which lines are text, and under which headings they stand."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["Line", "headings", "key", "lines_of", "plain", "section"]
+
+_TOLD = 900
+"""Characters of a question that tell it from others; what is written of a longer one is cut off."""
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_REMARK = re.compile(r"\s*\*?\((?:mandatory|optional|required)[^)]*\)\*?", re.IGNORECASE)
+
+
+class Line(NamedTuple):
+    """A line of a file."""
+
+    number: int
+    """From 1."""
+    raw: str
+    """As it stands in the file, with its end."""
+    text: str
+    """Without its end; what stands in a fence or a comment is blank."""
+    path: tuple[str, ...]
+    """The headings that it stands under, from the second level on; a heading stands under itself."""
+    level: int
+    """Of a heading, else 0."""
+
+
+def lines_of(text: str) -> list[Line]:
+    """The lines of a file, without those that are quoted in fences or hidden in comments."""
+    found: list[Line] = []
+    path: dict[int, str] = {}
+    fence = ""
+    hidden = False
+    for number, raw in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text), 1):
+        bare = raw.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
+        opening = _FENCE.match(bare)
+        if fence:
+            closing = (
+                opening is not None and opening[1].startswith(fence) and not bare[opening.end() :].strip()
+            )
+            fence = "" if closing else fence
+            shown = ""
+        elif opening and not hidden:
+            fence, shown = opening[1], ""
+        else:
+            shown, hidden = _without_comments(bare, hidden=hidden)
+        heading = _HEADING.match(shown)
+        level = len(heading[1]) if heading else 0
+        if heading:
+            path = {one: title for one, title in path.items() if one < level}
+            path[level] = _REMARK.sub("", plain(heading[2]))
+        found.append(Line(number, raw, shown, tuple(path[one] for one in sorted(path) if one > 1), level))
+    return found
+
+
+def _without_comments(text: str, *, hidden: bool) -> tuple[str, bool]:
+    """A line with comments blank, and whether one is open at its end."""
+    shown = ""
+    while text:
+        mark = "-->" if hidden else "<!--"
+        before, found, text = text.partition(mark)
+        shown += " " * len(before + found) if hidden else before + " " * len(found)
+        hidden = hidden is not bool(found)
+    return shown, hidden
+
+
+def headings(lines: Sequence[Line], level: int) -> Iterator[Line]:
+    """The headings of a level, in order."""
+    return (line for line in lines if line.level == level)
+
+
+def section(
+    lines: Sequence[Line], title: str, start: int = 0, end: int | None = None
+) -> tuple[int, int] | None:
+    """Where a section stands: the indices of its heading and of the line after its last; None if there is none.
+
+    Args:
+        lines: of the file.
+        title: of its heading, of the second level or deeper; in any case of letters.
+        start: the first line to look at.
+        end: the line to stop at.
+    """
+    stop = len(lines) if end is None else end
+    for number in range(start, stop):
+        line = lines[number]
+        if line.level > 1 and line.path and line.path[-1].casefold() == title.casefold():
+            after = (other for other in range(number + 1, stop) if 0 < lines[other].level <= line.level)
+            return number, next(after, stop)
+    return None
+
+
+def plain(text: str) -> str:
+    """A text without emphasis and superfluous blanks."""
+    return " ".join(re.sub(r"\*{1,3}|(?<!\w)_{1,3}|_{1,3}(?!\w)|`", "", text).split())
+
+
+def key(question: str) -> str:
+    """What tells a question from others, however it is wrapped, marked up and punctuated."""
+    return plain(printable(question).replace("→", "->"))[:_TOLD].casefold().strip(" .?!:")

@@ -1,0 +1,308 @@
+"""The questions that spec-kit leaves in its files, in the three shapes that it has for them.
+
+- `[NEEDS CLARIFICATION: question]` in a specification (`templates/commands/specify.md`); without a question in older ones.
+- Blocks with a table of options, which `specify` writes all at once (`| Option | Answer | Implications |`) and `clarify` one by
+  one (`| Option | Description |`), or with a short answer asked for in place of a table (`templates/commands/clarify.md`).
+- Fields of a plan's technical context that stand as NEEDS CLARIFICATION (`templates/commands/plan.md`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.speckit.lines import Line, key, lines_of, plain, section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["CLARIFICATIONS", "Found", "answers_in", "questions_in"]
+
+CLARIFICATIONS = "Clarifications"
+_MARK = re.compile(
+    r"\[NEEDS CLARIFICATION\s*[:–—-]\s*((?:[^\[\]\n]|\n(?!\s*\n)|\[(?:[^\[\]\n]|\n(?!\s*\n))*\])+)\]",
+    re.IGNORECASE,
+)
+_BARE = re.compile(r"\[?\bNEEDS CLARIFICATION\b(?!\s*[:–—-][^\]]*\])\]?", re.IGNORECASE)
+_FIELD = re.compile(r"\s*(?:[-*+]\s+)?\*\*([^*]+?):?\*\*\s*:?\s*(.*)$")
+_UNFILLED = re.compile(r"\[?\s*(?:e\.g\.|NEEDS CLARIFICATION)", re.IGNORECASE)
+_CHECKBOX = re.compile(r"\s*[-*+]\s+\[[ xX]\]")
+_ANSWERED = re.compile(r"\s*[-*+]\s+Q:\s*(.*?)\s*(?:→|->)\s*A:\s*(.*)$")
+_SAMPLES = {"question", "specific question", "question text", "specific question needed", "..."}
+"""What stands in a marker where spec-kit explains markers."""
+
+_BEGINS = re.compile(
+    r"""\s*(?:
+        \#{1,6}\s*(?:Question|Q)\s*\[?(?P<n1>\d+)?\]?(?:\s*(?:of|/)\s*\d+)?\s*(?:[:.–—-]\s*(?P<topic>.*))?$
+        |\*\*(?:Question|Q)\s*\[?(?P<n2>\d+)?\]?(?:\s*(?:of|/)\s*\d+)?\s*:?\*\*\s*:?\s*(?P<text>.*)$
+        |Q(?P<n3>\d+)?:\s+(?P<plain>.*\?.*)$
+    )""",
+    re.VERBOSE,
+)
+"""`## Question 1: Topic`, `**Question:** text`, `**Q2**: text`, `Q3: text?`."""
+_TABLE = re.compile(r"\s*\|?\s*\**Option\**\s*\|", re.IGNORECASE)
+_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*$")
+_NAMED = re.compile(r"\s*\*\*(?P<name>[^*]+?):?\*\*\s*:?\s*(?P<value>.*)$")
+_OPEN_CHOICE = re.compile(r"_*\[.*\]_*|[_\s.…]*|<.*>")
+
+
+class Found(NamedTuple):
+    """A question in a file."""
+
+    line: int
+    text: str
+    topic: str
+    """The headings that it stands under, or what its own says: `Requirements/Functional Requirements`."""
+    context: str
+    number: int | None = None
+    """Of a block, as it is replied to (`Q2: A`)."""
+    options: tuple[tuple[str, str], ...] = ()
+    """Letter and answer."""
+    custom: str = ""
+    """What spec-kit calls an answer that is none of them: `Custom` or nothing."""
+
+    @property
+    def key(self) -> str:
+        """What tells it from others."""
+        return key(self.text)
+
+
+def questions_in(text: str) -> list[Found]:
+    """The questions of a file, in order, each once; those with a choice or an answer in the file are left out."""
+    lines = lines_of(text)
+    answered = answers_in(text)
+    there = section(lines, CLARIFICATIONS)
+    if there is not None:
+        blank = [line._replace(text="", level=0) for line in lines[slice(*there)]]
+        lines = [*lines[: there[0]], *blank, *lines[there[1] :]]
+    about = _about(lines)
+    blocks, within = _blocks(lines)
+    rest = [line._replace(text="") if line.number in within else line for line in lines]
+    found = sorted([*blocks, *_marks(rest, about), *_bare(rest, about)], key=lambda one: one.line)
+    return list({one.key: one for one in reversed(found) if one.key not in answered}.values())[::-1]
+
+
+def answers_in(text: str) -> dict[str, str]:
+    """The answers under `## Clarifications`, by the keys of their questions."""
+    lines = lines_of(text)
+    there = section(lines, CLARIFICATIONS)
+    matches = [] if there is None else map(_ANSWERED.match, (line.text for line in lines[slice(*there)]))
+    return {key(match[1]): match[2].strip() for match in matches if match is not None}
+
+
+# -- markers and fields -------------------------------------------------------------------------------------
+
+
+def _marks(lines: Sequence[Line], about: str) -> Iterator[Found]:
+    whole = "\n".join(line.text for line in lines)
+    for match in _MARK.finditer(whole):
+        line = lines[whole.count("\n", 0, match.start())]
+        text = plain(match[1])
+        if text.casefold() in _SAMPLES:
+            continue
+        last = whole.count("\n", 0, match.end())
+        yield Found(line.number, text, _topic(line), _context(about, line, lines[line.number - 1 : last + 1]))
+
+
+def _bare(lines: Sequence[Line], about: str) -> Iterator[Found]:
+    for line in lines:
+        if _MARK.search(line.text) or _CHECKBOX.match(line.text) or line.level:
+            continue
+        if not _BARE.search(line.text) or "[NEEDS CLARIFICATION:" in line.text:
+            continue
+        context = _context(about, line, [line])
+        field = _FIELD.match(line.text)
+        if field and _UNFILLED.match(field[2]):
+            name = plain(field[1])
+            hint = plain(_BARE.sub("", field[2])).strip(" []:–—-()")
+            hint = re.sub(r",?\s*\bor$", "", hint)
+            asked = f"{name}: what should it be?" + (f" ({hint})" if hint else "")
+            yield Found(line.number, asked, f"technical/{name.replace('/', ' ')}", context)
+        elif re.search(r"\[NEEDS CLARIFICATION\]", line.text, re.IGNORECASE):
+            said = plain(_BARE.sub("...", line.text.strip().lstrip("-*+ ")))
+            yield Found(line.number, f"What should stand for the dots in: {said}", _topic(line), context)
+
+
+def _topic(line: Line) -> str:
+    titles = (title.replace("/", " ") for title in line.path)
+    return "/".join(title for title in titles if not _BEGINS.match(f"# {title}"))
+
+
+def _context(about: str, line: Line, said: Sequence[Line]) -> str:
+    where = f"Section: {' / '.join(line.path)}" if line.path else ""
+    text = "\n".join(one.text for one in said).strip()
+    return "\n\n".join(part for part in (about, where, text) if part)
+
+
+def _about(lines: Sequence[Line]) -> str:
+    """What the file is about: its title, and the user's own description where it has one."""
+    title = next((line.text.lstrip("# ").strip() for line in lines if line.level == 1), "")
+    given = next((line.text.strip() for line in lines if line.text.lstrip().startswith("**Input**")), "")
+    return "\n\n".join(part[:2000] for part in (plain(title), given) if part)
+
+
+# -- blocks -------------------------------------------------------------------------------------------------
+
+
+def _blocks(lines: Sequence[Line]) -> tuple[list[Found], set[int]]:
+    """The blocks that ask, and the numbers of all lines that belong to one."""
+    starts = [number for number, line in enumerate(lines) if _begins(line)]
+    tables = [number for number in range(len(lines)) if _is_table(lines, number)]
+    found: list[Found] = []
+    within: set[int] = set()
+    for first, end in _regions(lines, starts, tables):
+        table = next((number for number in tables if first <= number < end), None)
+        one = _block(lines[first:end], None if table is None else table - first, len(found) + 1)
+        if one is not None:
+            found.append(one)
+            within |= {line.number for line in lines[first:end]}
+    return [one for one in found if one.text], within
+
+
+def _begins(line: Line) -> bool:
+    match = _BEGINS.match(line.text)
+    if match is None:
+        return False
+    heading = line.level > 0
+    return bool(match["n1"] or match["topic"]) if heading else bool(match["text"] or match["plain"])
+
+
+def _regions(lines: Sequence[Line], starts: list[int], tables: list[int]) -> Iterator[tuple[int, int]]:
+    """From where to where each block goes: to the next one, or to a heading that is no part of it."""
+    begins = list(starts)
+    for table in tables:  # older files have a table alone: the paragraph before it asks
+        before = max((start for start in starts if start < table), default=None)
+        if before is None or any(before < other < table for other in tables) or _ended(lines, before, table):
+            begins.append(_paragraph_before(lines, table))
+    begins = sorted(set(begins))
+    merged: list[int] = []
+    for begin in begins:  # `## Question 1: Topic` and `**Question:** text` below it are one
+        if (
+            merged
+            and lines[merged[-1]].level
+            and not lines[begin].level
+            and not any(merged[-1] < one < begin for one in tables)
+        ):
+            continue
+        merged.append(begin)
+    for number, begin in enumerate(merged):
+        limit = merged[number + 1] if number + 1 < len(merged) else len(lines)
+        yield begin, next((one for one in range(begin + 1, limit) if lines[one].level), limit)
+
+
+def _ended(lines: Sequence[Line], start: int, table: int) -> bool:
+    return any(line.level for line in lines[start + 1 : table])
+
+
+def _paragraph_before(lines: Sequence[Line], table: int) -> int:
+    """Where the last paragraph before a table begins that ends with a question mark; else the table itself."""
+    number = table - 1
+    while number >= 0 and not lines[number].level and not _RULE.match(lines[number].text):
+        if lines[number].text.rstrip(" *").endswith("?"):
+            while number > 0 and lines[number - 1].text.strip() and not lines[number - 1].level:
+                number -= 1
+            return number
+        number -= 1
+    return table
+
+
+def _is_table(lines: Sequence[Line], number: int) -> bool:
+    return (
+        bool(_TABLE.match(lines[number].text))
+        and number + 1 < len(lines)
+        and bool(_RULE.match(lines[number + 1].text))
+    )
+
+
+def _block(lines: Sequence[Line], table: int | None, place: int) -> Found | None:
+    """A block's question; its text is empty where it has its choice, and None where it asks nothing."""
+    beginning = _BEGINS.match(lines[0].text)
+    named = _named(lines[: len(lines) if table is None else table])
+    chosen = _named(lines).get("your choice")
+    text = _asks(lines[:table], beginning, named)
+    if (table is None and beginning is None) or not text or (text.startswith("[") and text.endswith("]")):
+        return None
+    number = next(
+        (int(beginning[name]) for name in ("n1", "n2", "n3") if beginning and beginning[name]), place
+    )
+    options, others = _options(lines[table:]) if table is not None else ((), ())
+    if (
+        not options
+        and "what we need to know" not in named
+        and table is None
+        and not lines[0].text.lstrip().startswith("**")
+    ):
+        return None
+    if (
+        chosen is not None
+        and not _OPEN_CHOICE.fullmatch(plain(chosen))
+        and not _OPEN_CHOICE.fullmatch(chosen.strip())
+    ):
+        text = ""
+    topic = plain(beginning["topic"] or "") if beginning else ""
+    context = "\n".join(
+        f"{title}: {named[title.casefold()]}"
+        for title in ("Context", "Why it matters", "Recommended", "Suggested")
+        if named.get(title.casefold())
+    )
+    return Found(
+        line=lines[0].number,
+        text=text,
+        topic=topic or _topic(lines[0]),
+        context=context,
+        number=number,
+        options=options,
+        custom="Custom" if "custom" in others else "",
+    )
+
+
+def _asks(lines: Sequence[Line], beginning: re.Match[str] | None, named: dict[str, str]) -> str:
+    """What a block asks: what its own line says, or its field, or its last sentence with a question mark."""
+    own = plain((beginning["text"] or beginning["plain"] or "") if beginning else "")
+    fields = (named.get(name, "") for name in ("what we need to know", "question"))
+    paragraphs = "\n".join(line.text for line in lines).split("\n\n")
+    asking = [
+        plain(one) for one in paragraphs if plain(one).endswith("?") and not one.lstrip().startswith("#")
+    ]
+    if own:
+        following = [line.text.strip() for line in lines[1:2] if not _NAMED.match(line.text)]
+        return (
+            plain(f"{own} {following[0]}")
+            if following and following[0] and not own.rstrip(")").endswith("?")
+            else own
+        )
+    return next((plain(value) for value in fields if value), asking[-1] if asking else "")
+
+
+def _named(lines: Sequence[Line]) -> dict[str, str]:
+    """The fields of a block: `**Context**: text`, with the lines that go on with it."""
+    found: dict[str, str] = {}
+    current = ""
+    for line in lines:
+        match = _NAMED.match(line.text)
+        if match is not None:
+            current = plain(match["name"]).casefold()
+            found[current] = match["value"].strip()
+        elif not line.text.strip() or line.text.lstrip().startswith("|"):
+            current = ""
+        elif current:
+            found[current] = f"{found[current]} {line.text.strip()}".strip()
+    return found
+
+
+def _options(lines: Sequence[Line]) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
+    """The rows of a table of options with a letter, and the names of the others."""
+    options: list[tuple[str, str]] = []
+    others: set[str] = set()
+    for line in lines[2:]:
+        if "|" not in line.text:
+            break
+        cells = [
+            plain(cell.replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", line.text.strip().strip("|"))
+        ]
+        letter = cells[0].strip("()[]. ")
+        if re.fullmatch(r"[A-Z]", letter) and len(cells) > 1 and cells[1]:
+            options.append((letter, cells[1]))
+        else:
+            others.add(letter.casefold())
+    return tuple(options), frozenset(others)
