@@ -15,19 +15,20 @@ HUMAN = "human"
 
 
 class RoutingRule(Value):
-    """What holds for the questions of some topics.
-
-    `topic` is one topic, a pattern (`*-auth`), or one with all below it (`security/*`). `agent` is an agent, a role or
-    `human`. A rule with `override` wins over the suggested target. `always_escalate` puts every answer to a human.
-    `examples` are questions of this topic, from which a topic is proposed where none was given.
-    """
+    """What holds for the questions of some topics."""
 
     topic: str = Field(min_length=1)
+    """One topic, one with all below it (`security/*`), or a pattern (`*-auth`)."""
     agent: str | None = Field(default=None, min_length=1)
+    """The agent that answers, a role, or `human`."""
     threshold: Score100 | None = None
+    """What answers need to be accepted."""
     override: bool = False
+    """`true`: it wins over the target that the asker suggests."""
     always_escalate: bool = False
+    """`true`: every answer goes to a human."""
     examples: tuple[str, ...] = ()
+    """Questions of this topic, from which a topic is proposed where none was given; a proposal decides nothing."""
 
 
 class AgentProfile(Value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from traceback import format_exception
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,7 +23,7 @@ from kr_core.testing.surroundings import build, job_in
 from kr_core.testing.watching import watched
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from kr_core.model import ResearchResult
@@ -133,7 +134,7 @@ class AgentContract(PluginContract):
     @pytest.mark.parametrize("fault", [None, *_NETWORK_FAULTS])
     def test_secrets_are_not_told(self, project: Path, fault: NetworkFault | None) -> None:
         """No secret of the settings stands in an event, an error or a reply."""
-        secrets = [str(value) for name, value in self.settings.items() if value and name.endswith(_SECRET)]
+        secrets = list(_secrets(self.settings))
         if not secrets:
             pytest.skip("the contract's `settings` hold no secret")
         events: list[Any] = []
@@ -256,3 +257,12 @@ class AgentContract(PluginContract):
                 f"the RequestError has the outcome {made.outcome!r}; give one of {', '.join(_OUTCOMES)}"
             )
             assert made.what.strip(), "the RequestError says nothing; say in one sentence what is wrong"
+
+
+def _secrets(settings: Mapping[str, Any]) -> Iterator[str]:
+    """The values in settings whose names say that they are secret, at any depth."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _secrets(value)
+        elif value and str(name).lower().endswith(_SECRET):
+            yield str(value)

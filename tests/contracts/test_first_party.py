@@ -13,12 +13,13 @@ from services import INFO, LIBRARY, SNIPPET
 from support import PARCEL, QUESTION, install, make_environment
 from webpages import SEARCH, Web
 
-from kr_core import ResearchResult
+from kr_core import Question, ResearchResult
 from kr_core.testing import (
     AgentContract,
     JournalContract,
     LogContract,
     RendererContract,
+    RouterContract,
     ScorerContract,
     SourceContract,
     StoreContract,
@@ -66,6 +67,11 @@ class TestWebSearch(SourceContract):
 
 class TestEvidence(ScorerContract):
     module = "kr_plugins.scorers.evidence"
+
+
+class TestRules(RouterContract):
+    module = "kr_plugins.routers.rules"
+    known = Question(text="Which session store should we use?", topic="authentication")
 
 
 class TestMarkdown(RendererContract):
@@ -217,6 +223,21 @@ class TestClaudeCLI(AgentContract):
         "api_key": KEY,
     }  # fmt: skip
     hanging: ClassVar = SLEEPING
+
+
+class TestCommand(AgentContract):
+    module = "kr_plugins.agents.command"
+    settings: ClassVar = {
+        "argv": [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            f"import sys; sys.stdin.read(); print({json.dumps(ANSWER)!r})",
+        ],
+        "environment": {"API_KEY": KEY},
+    }
+    hanging: ClassVar = {"argv": SLEEPING["command"]}
 
 
 class TestResearch(AgentContract):

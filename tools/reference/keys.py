@@ -38,11 +38,28 @@ def keys(model: type[BaseModel], above: str = "") -> Iterator[Key]:
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             yield from keys(inner, f"{above}{name}.")
             continue
+        held, each = _held(inner)
+        if held is not None:
+            yield from keys(held, f"{above}{name}{each}.")
+            continue
         meaning = texts.get(name) or field.description
         if not meaning:
             raise SystemExit(f"{model.__module__}.{model.__name__}.{name}: write below it what it means")
         default = "required" if field.is_required() else _value(field.get_default(call_default_factory=True))
         yield Key(above + name, default, _allowed(inner, *field.metadata), " ".join(meaning.split()))
+
+
+def _held(annotation: Any) -> tuple[type[BaseModel] | None, str]:
+    """The model that a mapping or list holds, and how one of them is written: `<name>` or `[]`."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin in {typing.Union, types.UnionType}:
+        return next((found for found in map(_held, parts) if found[0] is not None), (None, ""))
+    if origin not in {dict, tuple} or not parts:
+        return None, ""
+    held = parts[1] if origin is dict else parts[0]
+    if not (isinstance(held, type) and issubclass(held, BaseModel)):
+        return None, ""
+    return held, ".<name>" if origin is dict else "[]"
 
 
 def table(found: Iterable[Key]) -> str:
