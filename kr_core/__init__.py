@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from kr_core.errors import PluginError as PluginError
     from kr_core.errors import RequestError as RequestError
     from kr_core.errors import StorageError as StorageError
+    from kr_core.escalation.grammar import Command as Command
+    from kr_core.escalation.grammar import Fault as Fault
+    from kr_core.escalation.grammar import Replies as Replies
+    from kr_core.escalation.grammar import read_replies as read_replies
+    from kr_core.escalation.styling import for_terminal as for_terminal
     from kr_core.evidence.answering import COVERED as COVERED
     from kr_core.evidence.answering import FULLY as FULLY
     from kr_core.evidence.answering import answered as answered
@@ -234,6 +239,8 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.search.terms": {"Term": "", "question_terms": ""},
     "kr_core.templating": {"render_template": "render"},
     "kr_core.evidence.answering": {"COVERED": "", "FULLY": "", "answered": ""},
+    "kr_core.escalation.grammar": {"Command": "", "Fault": "", "Replies": "", "read_replies": ""},
+    "kr_core.escalation.styling": {"for_terminal": ""},
     "kr_core.evidence.refusals": {"refusal": ""},
     "kr_core.pipeline": {"Pipeline": "", "Research": ""},
     "kr_core.pipeline.lessons": {"Lessons": ""},

@@ -15,6 +15,7 @@ from kr_core.asking import depends
 from kr_core.asking.answering import AGENT_UNAVAILABLE, Asking, shortened, together
 from kr_core.asking.escalating import Escalating
 from kr_core.asking.exchange import told
+from kr_core.asking.talking import Talking
 from kr_core.errors import ConfigError
 from kr_core.model.questions import (
     AcceptedOrEscalate,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from kr_core.model import Event
     from kr_core.model.questions import AgentState, QALogEntry
     from kr_core.model.routing import RoutingRule
+    from kr_core.protocols import Case
 
 __all__ = ["AsyncKnowledgeRouterService", "KnowledgeRouterService"]
 
@@ -76,6 +78,7 @@ class AsyncKnowledgeRouterService:
         self.pipeline = pipeline or Pipeline.open()
         self._asking = Asking(self.pipeline)
         self._escalating = Escalating(self.pipeline)
+        self._talking = Talking(self.pipeline, self._asking, self._escalating)
         self._under_way: dict[str, _UnderWay] = {}
         self._ready = False
 
@@ -99,6 +102,18 @@ class AsyncKnowledgeRouterService:
         """The questions that were put to a human."""
         return self._escalating.cases
 
+    def shown(self, request: EscalationRequest) -> Case:
+        """An escalation as people read it."""
+        return self._escalating.shown(request)
+
+    def result_of(self, escalation_id: str) -> AskResult:
+        """What an escalation has come to so far.
+
+        Raises:
+            ConfigError: there is no such escalation.
+        """
+        return self._escalating.result_of(self.cases.get(escalation_id))
+
     # -- the whole way --------------------------------------------------------------------------------------
 
     async def ask(self, question: Question) -> AskResult:
@@ -115,10 +130,7 @@ class AsyncKnowledgeRouterService:
         try:
             return await self._answered(exchange)
         except BaseException as error:
-            exchange.say(
-                "exchange.finished", status="cancelled", agent=None, confidence=None, escalation_id=None
-            )
-            exchange.notes.append(printable(f"{type(error).__name__}: {error}".removesuffix(": ")))
+            exchange.given_up(error)
             raise
 
     async def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:
@@ -218,7 +230,7 @@ class AsyncKnowledgeRouterService:
         """Do what a human replied to an escalation; of two who decide at once, the first one does.
 
         Returns:
-            `answered`, or after `add_context` whatever the agent's new answer comes to.
+            `answered`, or after `add_context` whatever the agent's new answer comes to: `accepted`, or `escalated` again.
 
         Raises:
             ConfigError: there is no such escalation, or the reply cannot be applied, with the reason; it is on the record.
@@ -226,32 +238,22 @@ class AsyncKnowledgeRouterService:
         case = await self._escalating.accepted_reply(escalation_id, response)
         if response.action != "add_context":
             return self._escalating.result_of(case)
-        return await self._asked_again(case.request, response)
+        return await self._talking.asked_again(case, response)
 
-    async def _asked_again(self, request: EscalationRequest, response: HumanResponse) -> AskResult:
-        """Ask the same agent once more, with what the human added; a linked exchange."""
-        case = await to_its_end(lambda: self.cases.get(request.id))
-        question = request.question.model_copy(
-            update={"context": f"{request.question.context}\n\n{response.content.strip()}".strip()}
-        )
-        agent = request.agent
-        route = case.route.model_copy(update={"agent": agent, "reason": f"asked again after {request.id}"})
-        exchange = await to_its_end(lambda: self._asking.begin(question, request.exchange_id, route))
-        answer = await self._asking.consult(exchange)
-        if answer is None:
-            said = f"{AGENT_UNAVAILABLE}: asked again with the added context, {agent} gave no answer"
-            result = await self._escalating.revised(exchange, case, None, said)
-        else:
-            verdict = self._asking.judge(exchange, answer)
-            if verdict.accepted:
-                await self._escalating.resolved_by_agent(case, answer, response)
-                result = None
-            else:
-                result = await self._escalating.revised(exchange, case, answer, verdict.reason)
-        status = "accepted" if result is None else "escalated"
-        finished = self._asking.finish(exchange, status, answer, route.threshold, result)
-        await exchange.settled()
-        return finished
+    async def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
+        """Say something (the response's `content`) to the agent of an escalation, which goes on waiting.
+
+        A talk ends with `reply` and the action `chat`: its content is the final answer, the human's own, or the agent's where
+        it is word for word what the agent has said.
+
+        Returns:
+            `escalated` with what the agent says to it, or what somebody else has decided meanwhile; without an answer where
+            the agent gave none, and the notes say why.
+
+        Raises:
+            ConfigError: it does not wait, or there is nobody to talk with; that is on the record, too.
+        """
+        return await self._talking.chat(escalation_id, response)
 
     # -- its steps, under the names that other programs know -----------------------------------------------
 
@@ -323,18 +325,20 @@ class AsyncKnowledgeRouterService:
 
         A question that waits for one already is not put twice.
         """
-        under_way = self._under_way.get(question.id)
-        exchange = under_way.exchange if under_way else await self._begun(question)
-        assert exchange.route is not None, "it was routed when it began"
         waiting = await self._escalating.waiting_for(question.id)
         if waiting is not None:
             return waiting
+        under_way = self._under_way.get(question.id)
+        exchange = under_way.exchange if under_way else await self._begun(question)
+        assert exchange.route is not None, "it was routed when it began"
         threshold = exchange.route.threshold
         reason = "asked for" if answer is None else self._asking.judge(exchange, answer).reason
         weighed = under_way.weighed if under_way and answer is None else None
         alternatives = () if weighed is None else weighed.alternatives
         request = await self._escalating.open(exchange, answer, reason, threshold, alternatives)
         if request is None:
+            self._asking.finish(exchange, "failed", answer, threshold)
+            await exchange.settled()
             raise ConfigError(
                 "there is no way to a human",
                 where=self.pipeline.config.origin(("escalations",)),
@@ -465,6 +469,14 @@ class KnowledgeRouterService:
         """The questions that were put to a human."""
         return self._service.cases
 
+    def shown(self, request: EscalationRequest) -> Case:
+        """An escalation as people read it."""
+        return self._service.shown(request)
+
+    def result_of(self, escalation_id: str) -> AskResult:
+        """See `AsyncKnowledgeRouterService.result_of`."""
+        return self._service.result_of(escalation_id)
+
     def ask(self, question: Question) -> AskResult:
         """See `AsyncKnowledgeRouterService.ask`."""
         return self._run(self._service.ask(question))
@@ -476,6 +488,10 @@ class KnowledgeRouterService:
     def reply(self, escalation_id: str, response: HumanResponse) -> AskResult:
         """See `AsyncKnowledgeRouterService.reply`."""
         return self._run(self._service.reply(escalation_id, response))
+
+    def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
+        """See `AsyncKnowledgeRouterService.chat`."""
+        return self._run(self._service.chat(escalation_id, response))
 
     def route_question(self, question: Question) -> AgentHandle:
         """See `AsyncKnowledgeRouterService.route_question`."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kr_core.asking import replying
 from kr_core.asking.answering import shortened
 from kr_core.errors import ConfigError
-from kr_core.escalation.cases import Cases, KeptCase
+from kr_core.escalation.cases import Cases, KeptCase, Turn
+from kr_core.escalation.harmless import harmless_line
 from kr_core.escalation.showing import shown
 from kr_core.model.questions import AskResult, EscalationRequest
 from kr_core.pipeline.running import to_its_end
@@ -15,15 +17,20 @@ from kr_core.printable import printable
 from kr_core.templating import search_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Coroutine, Sequence
 
     from kr_core.asking.exchange import Exchange
     from kr_core.model import Event
     from kr_core.model.questions import Answer, HumanResponse
     from kr_core.pipeline.pipeline import Pipeline
-    from kr_core.protocols import Case
+    from kr_core.protocols import Case, Escalation
 
 __all__ = ["Escalating"]
+
+Result = TypeVar("Result")
+
+_SINK_SECONDS = 30
+"""How long a sink may take to show a case; the case waits in the inbox all the same."""
 
 
 class Escalating:
@@ -51,8 +58,12 @@ class Escalating:
         threshold: int,
         alternatives: Sequence[Answer] = (),
     ) -> EscalationRequest | None:
-        """Put a question to a human; None where the configuration has no way to one."""
-        if not self._components.config.settings.escalations:
+        """Put a question to a human; None where the configuration has no way to one, with a note that says so."""
+        sinks, _ = self._components.escalations()
+        if not (sinks or self._components.config.settings.escalations):
+            exchange.notes.append(
+                f"{reason}, and there is no way to a human: name one in the configuration, such as `escalations: [stdout]`"
+            )
             return None
         return await self._show(
             exchange,
@@ -82,7 +93,7 @@ class Escalating:
             notes=tuple(exchange.notes),
         )
         case = KeptCase(request, route, "open", 1)
-        kept = self.cases.keep(case, [_opening(exchange, request)])
+        kept = self._kept(case, [_opening(exchange, request)])
         assert kept, "its id is new"
         return case
 
@@ -93,11 +104,8 @@ class Escalating:
         exchange.notes += notes
         places: list[str] = []
         for name, sink in sinks.items():
-            place, fault = None, None
-            try:
-                place = await sink.open(self.shown(request))
-            except Exception as error:
-                fault = printable(f"{type(error).__name__}: {error}")
+            place, fault = await self._shown_by(sink, request)
+            if fault is not None:
                 exchange.notes.append(f"escalation {name}: {fault}")
             exchange.say(
                 "escalation.shown",
@@ -114,6 +122,14 @@ class Escalating:
                 lambda: self.cases.keep(notified)
             )  # a reply that came meanwhile has gone further
         return request
+
+    async def _shown_by(self, sink: Escalation, request: EscalationRequest) -> tuple[str | None, str | None]:
+        """Where a sink has shown a case, and why it could not."""
+        try:
+            case = self.shown(request)
+            return await _in_time(sink.open(case)), None
+        except Exception as error:
+            return None, _told(error)
 
     def shown(self, request: EscalationRequest) -> Case:
         """A case as people read it."""
@@ -132,15 +148,16 @@ class Escalating:
         Raises:
             ConfigError: it cannot be applied; that is on the record, too.
         """
-        return await to_its_end(lambda: self._reply(escalation_id, response))
+        response = replying.clean(response)
+        case = await to_its_end(lambda: self._reply(escalation_id, response))
+        if not case.waits:
+            await self._acknowledge(case)
+        return case
 
     def _reply(self, escalation_id: str, response: HumanResponse) -> KeptCase:
         while True:
             case = self.cases.get(escalation_id)
-            refused = replying.refusal(case, response)
-            if refused:
-                self._components.journal.append([replying.replied(case, response, refused)]).result()
-                raise ConfigError(refused, where=case.request.id)
+            self._check(case, response)
             said = [replying.replied(case, response)]
             if response.action == "add_context":
                 changed = case._replace(version=case.version + 1)
@@ -148,62 +165,202 @@ class Escalating:
                 answer = replying.final_answer(case, response)
                 changed = replying.resolved(case, response, answer)
                 said += replying.concluded(case, answer)
-            if self.cases.keep(changed, said):
+            if self._kept(changed, said):
                 return changed
 
-    async def resolved_by_agent(self, case: KeptCase, answer: Answer, response: HumanResponse) -> None:
-        """End a case whose agent, asked again with what the human added, was sure enough."""
+    def _check(self, case: KeptCase, response: HumanResponse) -> None:
+        """Refuse a reply that cannot be applied; on the record.
 
-        def resolve() -> None:
-            current = self.cases.get(case.request.id)
-            if current.waits and not self.cases.keep(replying.resolved(current, response, answer)):
-                resolve()
+        Raises:
+            ConfigError: it cannot, with the reason.
+        """
+        refused = replying.refusal(case, response)
+        if refused:
+            event = replying.replied(case, response, refused)
+            self._components.journal.append([event]).result()
+            self._observed([event])
+            raise ConfigError(refused, where=case.request.id)
 
-        await to_its_end(resolve)
+    async def _acknowledge(self, case: KeptCase) -> None:
+        """Tell all sinks that a case is decided; one that cannot say so is no reason to fail."""
+        resolution = case.resolution
+        assert resolution is not None, "it is decided"
+        by = harmless_line(resolution.by)
+        said = f"{case.request.id} is answered, by {by} ({resolution.action.removeprefix('add_')})"
+        sinks, _ = self._components.escalations()
+        for sink in sinks.values():
+            try:
+                await _in_time(sink.acknowledge(self.shown(case.request), said))
+            except Exception:  # noqa: S112  the answer stands; who looks into the sink sees the case, and is refused there
+                continue
+
+    # -- talk -----------------------------------------------------------------------------------------------
+
+    async def spoken(self, escalation_id: str, response: HumanResponse) -> KeptCase:
+        """Put a human's turn in the talk about a case on the record; the case goes on waiting.
+
+        Raises:
+            ConfigError: the case does not wait, or there is nobody to talk with; that is on the record, too.
+        """
+        response = replying.clean(response)
+
+        def speak() -> KeptCase:
+            while True:
+                case = self.cases.get(escalation_id)
+                self._check(case, response)
+                turn = Turn(by=response.by, text=response.content, exchange_id=_latest(case))
+                changed = case._replace(turns=(*case.turns, turn), version=case.version + 1)
+                if self._kept(changed, [replying.replied(case, response)]):
+                    return changed
+
+        return await to_its_end(speak)
+
+    async def heard(self, escalation_id: str, exchange: Exchange, answer: Answer) -> KeptCase:
+        """Keep an agent's turn; the case as it is then, which somebody may have decided meanwhile."""
+        turn = Turn(
+            by=answer.agent,
+            text=answer.content,
+            answer=shortened(answer, exchange.id),
+            exchange_id=exchange.id,
+        )
+
+        def hear() -> KeptCase:
+            while True:
+                case = self.cases.get(escalation_id)
+                changed = case._replace(turns=(*case.turns, turn), version=case.version + 1)
+                if not case.waits or self._kept(changed):
+                    return changed if case.waits else case
+
+        return await to_its_end(hear)
+
+    # -- asked again ----------------------------------------------------------------------------------------
+
+    async def resolved_by_agent(
+        self, escalation_id: str, answer: Answer, response: HumanResponse
+    ) -> KeptCase:
+        """End a case whose agent, asked again with what the human added, was sure enough.
+
+        Returns:
+            The case as it is then; somebody may have decided it meanwhile.
+        """
+
+        def resolve() -> tuple[KeptCase, bool]:
+            while True:
+                case = self.cases.get(escalation_id)
+                changed = replying.resolved(case, response, answer)
+                if not case.waits or self._kept(changed):
+                    return (changed, True) if case.waits else (case, False)
+
+        case, mine = await to_its_end(resolve)
+        if mine:
+            await self._acknowledge(case)
+        return case
 
     async def revised(
-        self, exchange: Exchange, case: KeptCase, answer: Answer | None, reason: str
-    ) -> EscalationRequest:
-        """Put a case to the human again, with the agent's new answer; a new revision of it."""
+        self,
+        exchange: Exchange,
+        escalation_id: str,
+        added: str,
+        reason: str,
+        answer: Answer | None,
+        alternatives: Sequence[Answer] = (),
+    ) -> KeptCase:
+        """Put a case to the human again, with the agent's new answer; a new revision of it.
+
+        Args:
+            exchange: in which the agent was asked again.
+            escalation_id: the case.
+            added: what the human added; somebody else may have added something meanwhile, which stays.
+            reason: why it waits again.
+            answer: the new answer; the one before stays where there is none.
+            alternatives: new answers that do not agree.
+
+        Returns:
+            The case as it is then; somebody may have decided it meanwhile.
+        """
 
         def revise() -> KeptCase:
             while True:
-                current = self.cases.get(case.request.id)
-                if not current.waits:
-                    return current
-                request = current.request.model_copy(
+                case = self.cases.get(escalation_id)
+                if not case.waits:
+                    return case
+                came: dict[str, object] = {}
+                if answer is not None or alternatives:
+                    came["answer"] = None if answer is None else shortened(answer, exchange.id)
+                    came["alternatives"] = tuple(shortened(one, exchange.id) for one in alternatives)
+                request = case.request.model_copy(
                     update={
-                        "revision": current.request.revision + 1,
+                        "revision": case.request.revision + 1,
                         "exchange_id": exchange.id,
                         "parent_id": exchange.parent_id,
-                        "question": exchange.question,
-                        "answer": current.request.answer
-                        if answer is None
-                        else shortened(answer, exchange.id),
+                        "question": replying.with_context(case.request.question, added),
                         "reason": reason,
                         "notes": tuple(exchange.notes),
+                        **came,
                     }
                 )
-                changed = current._replace(request=request, status="open", version=current.version + 1)
-                if self.cases.keep(changed, [_opening(exchange, request)]):
+                changed = case._replace(request=request, status="open", version=case.version + 1)
+                if self._kept(changed, [_opening(exchange, request)]):
                     return changed
 
         changed = await to_its_end(revise)
-        return await self._show(exchange, changed) if changed.waits else changed.request
+        if changed.waits:
+            await self._show(exchange, changed)
+        return changed
 
     def result_of(self, case: KeptCase) -> AskResult:
         """The result of a question that a human has decided, or that waits for one."""
         request = case.request
+        by_agent = case.resolution is not None and case.resolution.action == "add_context"
         return AskResult(
             exchange_id=request.exchange_id,
             question_id=request.question.id,
-            status="escalated" if case.waits else "answered",
+            status="escalated" if case.waits else "accepted" if by_agent else "answered",
             route=case.route,
             answer=request.answer if case.answer is None else case.answer,
             threshold=request.threshold,
             escalation=request,
             notes=request.notes,
         )
+
+    # -- the record -----------------------------------------------------------------------------------------
+
+    def _kept(self, case: KeptCase, events: Sequence[Event] = ()) -> bool:
+        """Keep a case with what is said of it; False where somebody was first."""
+        kept = self.cases.keep(case, events)
+        if kept:
+            self._observed(events)
+        return kept
+
+    def _observed(self, events: Sequence[Event]) -> None:
+        """Show observers what was kept together with a case, and so did not go by them."""
+        for event in events:
+            for observer in self._pipeline.observers:
+                try:
+                    observer(event)
+                except Exception:  # noqa: S112  an observer only watches; nobody else would want to know
+                    continue
+
+
+async def _in_time(work: Coroutine[Any, Any, Result]) -> Result:
+    limit = asyncio.timeout(_SINK_SECONDS)
+    try:
+        async with limit:
+            return await work
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise TimeoutError(f"took longer than {_SINK_SECONDS} s") from None
+
+
+def _told(error: Exception) -> str:
+    return printable(f"{type(error).__name__}: {error}")
+
+
+def _latest(case: KeptCase) -> str:
+    """The exchange that a talk about a case follows: the one before it in the talk, or the one that put the case."""
+    spoken = [turn.exchange_id for turn in case.turns if turn.answer is not None]
+    return spoken[-1] if spoken else case.request.exchange_id
 
 
 def _opening(exchange: Exchange, request: EscalationRequest) -> Event:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.model.events import Event, new_id
 from kr_core.pipeline.engine import Run
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +68,11 @@ class Exchange:
     def emit(self, kind: str, data: dict[str, Any]) -> None:
         """What an agent and its requests report."""
         self._run.emit(kind, self.about(data))
+
+    def given_up(self, error: BaseException) -> None:
+        """Say that it has ended without a result, and note why."""
+        self.say("exchange.finished", status="cancelled", agent=None, confidence=None, escalation_id=None)
+        self.notes.append(printable(f"{type(error).__name__}: {error}".removesuffix(": ")))
 
     def settle(self) -> None:
         """Wait until everything said is durable.

@@ -5,24 +5,41 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING
 
+from kr_core.asking.answering import LONGEST_QUESTION
 from kr_core.asking.exchange import told
+from kr_core.escalation.options import options
 from kr_core.model.events import Event, new_id
 from kr_core.model.questions import Answer, Resolution
+from kr_core.model.routing import HUMAN
 from kr_core.net.egress import redacted
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
     from kr_core.escalation.cases import KeptCase
-    from kr_core.model.questions import HumanResponse
+    from kr_core.model.questions import HumanResponse, Question
 
-__all__ = ["choice", "concluded", "final_answer", "refusal", "replied", "resolved"]
+__all__ = ["choice", "clean", "concluded", "final_answer", "refusal", "replied", "resolved", "with_context"]
+
+_LONGEST_NAME = 200
+
+
+def clean(response: HumanResponse) -> HumanResponse:
+    """A reply fit to be kept and shown: without what looks like a secret, and without what steers a terminal."""
+    by = " ".join(printable(response.by).split())[:_LONGEST_NAME] or HUMAN
+    return response.model_copy(update={"content": printable(redacted(response.content)).strip(), "by": by})
+
+
+def with_context(question: Question, added: str) -> Question:
+    """The question with what a human added to its context."""
+    return question.model_copy(update={"context": f"{question.context}\n\n{added}".strip()})
 
 
 def refusal(case: KeptCase, response: HumanResponse) -> str:
     """Why a reply cannot be applied to a case as it stands; empty if it can."""
     request = case.request
     if not case.waits:
-        by = f" by {case.resolution.by} ({case.resolution.action})" if case.resolution else ""
-        return f"{request.id} is {case.status} already{by}"
+        by = f", by {case.resolution.by} ({case.resolution.action})" if case.resolution else ""
+        return f"it is {case.status} already{by}"
     if response.revision is not None and response.revision != request.revision:
         return (
             f"{request.id}@{response.revision} is an older answer; the one that waits now is"
@@ -32,17 +49,31 @@ def refusal(case: KeptCase, response: HumanResponse) -> str:
         )
     if response.action == "confirm" and (request.answer is None or request.alternatives):
         return (
-            "there is no single answer to confirm; correct it, or choose"
+            "there are several answers; say which with `choose`, or give your own with `correct`"
             if request.alternatives
-            else ("there is no answer to confirm; give one with correct")
+            else "there is no answer to confirm; give one with `correct`"
         )
-    if response.action in {"correct", "add_context", "chat"} and not response.content.strip():
-        return f"{response.action} needs a text"
-    if response.action == "add_context" and request.agent is None:
-        return "no agent was asked, so none can be asked again; give the answer with correct"
+    if response.action in {"correct", "add_context", "chat"} and not response.content:
+        return f"`{response.action.removeprefix('add_')}` needs a text"
+    if response.action == "add_context":
+        return _no_context(case, response.content)
+    if response.action == "chat" and request.agent is None:
+        return "no agent was asked, so there is none to talk with; give the answer with `correct`"
     if response.action == "choose" and choice(case, response.content) is None:
-        letters = ", ".join(letter for letter, _ in _options(case)) or "none"
-        return f"`{response.content.strip()}` is no choice; there are: {letters}"
+        letters = ", ".join(letter for letter, _ in options(request))
+        if not letters:
+            return "there is nothing to choose from; give the answer with `correct`"
+        return f"`{response.content[:_LONGEST_NAME]}` is no choice; there are: {letters}"
+    return ""
+
+
+def _no_context(case: KeptCase, added: str) -> str:
+    if case.request.agent is None:
+        return "no agent was asked, so none can be asked again; give the answer with `correct`"
+    question = with_context(case.request.question, added)
+    length = len(question.text) + len(question.context)
+    if length > LONGEST_QUESTION:
+        return f"the question would have {length:,} characters with this context, at most {LONGEST_QUESTION:,} can be asked"
     return ""
 
 
@@ -57,32 +88,33 @@ def final_answer(case: KeptCase, response: HumanResponse) -> Answer:
         assert found is not None, "it was not refused"
         if isinstance(found, Answer):
             return found.model_copy(update={"validated_by": "human"})
-        return _of_human(case, response, found)
-    return _of_human(case, response, redacted(response.content.strip()))
+        return _of_human(case, found)
+    if response.action == "chat":  # ended with what the agent said last, or with the human's own words
+        answers = [turn.answer for turn in case.turns if turn.answer is not None]
+        same = [answer for answer in answers if printable(answer.content).strip() == response.content]
+        if same:
+            return same[-1].model_copy(update={"validated_by": "human"})
+    return _of_human(case, response.content)
 
 
 def choice(case: KeptCase, written: str) -> Answer | str | None:
     """The choice or alternative that a letter or its own text means."""
     folded = " ".join(written.split()).casefold()
-    for letter, option in _options(case):
+    for letter, option in options(case.request):
         text = option.content if isinstance(option, Answer) else option
         if folded in {letter.casefold(), " ".join(text.split()).casefold()}:
             return option
     return None
 
 
-def _options(case: KeptCase) -> list[tuple[str, Answer | str]]:
-    options: tuple[Answer | str, ...] = case.request.alternatives or case.request.question.choices
-    return [("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number % 26], option) for number, option in enumerate(options)]
-
-
-def _of_human(case: KeptCase, response: HumanResponse, content: str) -> Answer:
+def _of_human(case: KeptCase, content: str) -> Answer:
+    """The answer of a human; who that was stands in the case's resolution and on the record."""
     return Answer(
         question_id=case.request.question.id,
         content=content,
         rationale="",
         confidence=100,
-        agent=response.by,
+        agent=HUMAN,
         validated_by="human",
     )
 
@@ -96,7 +128,7 @@ def resolved(case: KeptCase, response: HumanResponse, answer: Answer) -> KeptCas
         resolution=Resolution(
             action=response.action,
             by=response.by,
-            content=redacted(response.content.strip()) or None,
+            content=response.content or None,
             time=dt.datetime.now(dt.UTC),
         ),
     )
@@ -110,7 +142,7 @@ def replied(case: KeptCase, response: HumanResponse, refused: str = "") -> Event
         escalation_id=case.request.id,
         revision=case.request.revision if response.revision is None else response.revision,
         action=response.action,
-        content=redacted(response.content.strip()),
+        content=response.content,
         by=response.by,
         applied=not refused,
         reason=refused,

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from kr_core import yamltext
 from kr_core.cli import output
+from kr_core.cli.prompting import attend
+from kr_core.cli.terminal import POLL_SECONDS, person_is_there, tell
 from kr_core.errors import ConfigError
+from kr_core.escalation.options import options as options_of
 from kr_core.model.questions import GENERAL, Question
+from kr_core.model.routing import HUMAN
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
 from kr_core.service import KnowledgeRouterService
@@ -17,7 +23,7 @@ from kr_core.service import KnowledgeRouterService
 if TYPE_CHECKING:
     import argparse
 
-    from kr_core.model.questions import AskResult
+    from kr_core.model.questions import Answer, AskResult, EscalationRequest
 
 WAITING = 5
 NOTHING = 4
@@ -36,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         with KnowledgeRouterService(pipeline) as service:
             result = service.ask(_identified(question(options), options))
             progress.clear()
+            result = answered_by_human(service, result, options)
             show(result, options)
             notes = pipeline.deliver_logs()
     if not (options.quiet or options.json or options.yaml):
@@ -63,6 +70,41 @@ def _identified(question: Question, options: argparse.Namespace) -> Question:
     return question.model_copy(update={**told, "depends_on": tuple(options.depends_on)})
 
 
+def answered_by_human(
+    service: KnowledgeRouterService, result: AskResult, options: argparse.Namespace
+) -> AskResult:
+    """The result once a human has answered at the terminal, or with `--wait` by any way; at once where none is to be waited for."""
+    request = result.escalation
+    if result.status != "escalated" or request is None or request.question.id != result.question_id:
+        return result  # it is decided, or it is held up by another question, which waits
+    try:
+        if _terminal_is_a_way(service) and person_is_there():
+            result = attend(service, result, login_name())
+        if result.status == "escalated" and options.wait:
+            if not options.quiet:
+                tell(f"waiting for a human to answer {request.id}")
+            while service.result_of(request.id).status == "escalated":
+                time.sleep(POLL_SECONDS)
+            result = service.result_of(request.id)
+    except KeyboardInterrupt:
+        tell(f"\n{request.id} waits for an answer: `kr inbox show {request.id}`")
+        raise
+    return result
+
+
+def _terminal_is_a_way(service: KnowledgeRouterService) -> bool:
+    config = service.pipeline.config
+    return any(config.plugin_of(name) == "stdout" for name in config.settings.escalations)
+
+
+def login_name() -> str:
+    """Who sits at the terminal, for the record."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user id without a name
+        return HUMAN
+
+
 def exit_code(result: AskResult) -> int:
     """0 for an answer, 5 where it waits for a human, 4 where there is neither."""
     return {"escalated": WAITING, "failed": NOTHING}.get(result.status, 0)
@@ -86,25 +128,37 @@ def _told(result: AskResult) -> str:
     answer, escalation = result.answer, result.escalation
     if result.status == "escalated":
         assert escalation is not None, "it waits for a human"
-        lines = [f"Escalated as {escalation.id}: {escalation.reason}"]
-        if answer is not None:
-            lines += ["", f"Tentative answer of {_by(result)}:", "", answer.content]
-        lines += ["", f"Answer with `kr inbox show {escalation.id}`."]
-    elif answer is None:
-        lines = ["No answer, and no way to a human."]
+        name = f"{escalation.id}@{escalation.revision}"
+        lines = [f"Waits for a human as {name}: {escalation.reason}"]
+        lines += ["", f"Tentative answer of {_by(answer)}:", "", answer.content] if answer else []
+        lines += ["", f"Read it with `kr inbox show {escalation.id}`, answer it with one of:"]
+        lines += [f"    {line}" for line in ways(escalation)]
+    elif result.status == "failed":
+        lines = ["Not answered; the notes say why."]
+        lines += ["", f"Not sure enough, {_by(answer)}:", "", answer.content] if answer else []
     else:
+        assert answer is not None, "it is answered"
         lines = [answer.content, ""]
         lines += [answer.rationale, ""] if answer.rationale else []
-        lines += [f"{_by(result)}; {result.route.reason}"]
+        lines += [f"{_by(answer)}; {result.route.reason}"]
     return printable("\n".join(lines)) + "\n"
 
 
-def _by(result: AskResult) -> str:
-    answer = result.answer
-    assert answer is not None, "there is one"
-    if answer.validated_by and answer.agent not in {result.route.agent, *()}:
-        return f"{answer.agent}"
+def ways(request: EscalationRequest) -> list[str]:
+    """The commands that answer an escalation at a shell."""
+    name = f"{request.id}@{request.revision}"
+    found = [] if request.answer is None or request.alternatives else [f"kr inbox confirm {name}"]
+    found.append(f"kr inbox correct {name} TEXT")
+    if options_of(request):
+        found.append(f"kr inbox choose {name} A")
+    if request.agent is not None:
+        found += [f"kr inbox context {name} TEXT", f"kr inbox chat {name}"]
+    return found
+
+
+def _by(answer: Answer) -> str:
+    if answer.agent == HUMAN:
+        return "a human"
     model = f" ({answer.model})" if answer.model else ""
-    needed = f" of {result.threshold} needed"
     validated = ", validated by a human" if answer.validated_by else ""
-    return f"{answer.agent}{model}, confidence {answer.confidence}{needed}{validated}"
+    return f"{answer.agent}{model}, confidence {answer.confidence} of 100{validated}"

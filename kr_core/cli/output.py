@@ -151,6 +151,8 @@ class Progress:
             self._say(f"asking {event.data['agent']}")
         elif event.kind == "agent.failed":
             self._say(f"{event.data['agent']}: {event.data['outcome']}: {event.data['reason']}")
+        elif event.kind in {"escalation.opened", "exchange.finished"}:
+            self.clear()  # a case is shown, or a human is asked
         elif event.kind in {"source.request", "agent.request"}:
             data = event.data
             came = data["error"] or f"{data['status'] or 'answered'}, {data['received']} bytes"

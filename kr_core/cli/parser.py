@@ -10,6 +10,8 @@ from kr_core import __version__
 EXIT_CODES = """exit codes: 0 an answer (its status says how good); 1 unforeseen; 2 wrong use, configuration or request;
 3 a plugin could not be loaded; 4 no content; 5 waiting for a human; 130 interrupted"""
 
+INBOX_CODES = """exit codes: 0 done; 2 refused, with the reason; 5 it waits still"""
+
 _PHASES = "one of story-creation, story-review, dev-execution, code-review, e2e-inspection"  # pydantic is slow to import
 
 
@@ -43,6 +45,17 @@ def parser() -> argparse.ArgumentParser:
             epilog=EXIT_CODES,
             allow_abbrev=False,
         )
+    )
+    _inbox(
+        commands.add_parser(
+            "inbox",
+            parents=[common],
+            help="see and answer the questions that wait for a human",
+            description="See and answer the questions that wait for a human.",
+            epilog=INBOX_CODES,
+            allow_abbrev=False,
+        ),
+        common,
     )
     route = _with(commands, common, "route", "say where a question would go; nobody is asked")
     _question(route)
@@ -80,6 +93,7 @@ def parser() -> argparse.ArgumentParser:
     _log(
         _with(commands, common, "log", "show what was asked and answered, and check that the record is whole")
     )
+    _mcp(_with(commands, common, "mcp", "serve other agents as an MCP server, on standard input and output"))
     _with(
         commands,
         common,
@@ -179,6 +193,11 @@ def _ask(command: argparse.ArgumentParser) -> None:
         dest="source",
         help="ask what spec-kit left open in a file, and write the answers into it; or a JSON list of questions",
     )
+    command.add_argument(
+        "--wait",
+        action="store_true",
+        help="wait until a human has answered, by whatever way, where it comes to that",
+    )
     _forms(command)
 
 
@@ -203,6 +222,31 @@ def _question(command: argparse.ArgumentParser) -> None:
         default=[],
         help="an answer to choose; may be repeated",
     )
+
+
+def _inbox(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = _with(actions, common, "list", "list what waits, oldest first")
+    listing.add_argument("--all", action="store_true", help="what is answered, too")
+    listing.add_argument("--json", action="store_true", help="print a list")
+    show = _with(actions, common, "show", "show all that is known of a question, and how to answer it")
+    show.add_argument("id", metavar="ID", help="such as E7")
+    show.add_argument("--json", action="store_true", help="{id, status, revision, case, resolution}")
+    for name, text, what, about in (
+        ("confirm", "say that the agent's answer is right", "", ""),
+        ("correct", "give the answer", "TEXT", "the answer; - for standard input"),
+        ("context", "ask the agent again, which should know this as well", "TEXT", "what it should know; - for standard input"),
+        ("choose", "choose one of the answers", "CHOICE", "its letter, or the choice itself"),
+        ("chat", "talk with the agent about the question before you decide", "", ""),
+    ):  # fmt: skip
+        reply = _with(actions, common, name, text)
+        reply.add_argument(
+            "id", metavar="ID[@REVISION]", help="such as E7@2: the second answer to it; without @2 the latest"
+        )
+        if what:
+            reply.add_argument("text", metavar=what, nargs="+", help=about)
+        reply.add_argument("--by", metavar="NAME", help="who you are, for the record; else your login name")
+        _forms(reply)
 
 
 def _cache(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
@@ -288,6 +332,17 @@ def _log(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--follow", action="store_true", help="go on with entries as they come, until Ctrl-C"
+    )
+
+
+def _mcp(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--http", action="store_true", help="serve streamable HTTP at /mcp instead")
+    command.add_argument("--host", metavar="HOST", help="where HTTP listens; else 127.0.0.1")
+    command.add_argument("--port", metavar="PORT", type=int, help="its port; else 8001, and 0 for a free one")
+    command.add_argument(
+        "--token-env",
+        metavar="NAME",
+        help="the environment variable that holds the token which callers must send; needed beyond this machine",
     )
 
 

@@ -6,9 +6,13 @@ version that it changes, so of two humans who answer at once one is first, and t
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pydantic import Field
+
 from kr_core.errors import ConfigError
+from kr_core.model.base import Value
 from kr_core.model.questions import Answer, EscalationRequest, Resolution
 from kr_core.model.routing import Route
 from kr_core.protocols import Document
@@ -19,11 +23,24 @@ if TYPE_CHECKING:
     from kr_core.model import Event
     from kr_core.protocols import Journal
 
-__all__ = ["WAITING", "Cases", "KeptCase"]
+__all__ = ["WAITING", "Cases", "KeptCase", "Turn"]
 
 _KIND = "escalation"
+_MOST = 1_000_000
+"""Cases that are listed: all."""
 WAITING = ("open", "notified")
 """The states in which a case waits for a human."""
+
+
+class Turn(Value):
+    """One turn of a talk about a case: what a human said, or what the agent answered."""
+
+    by: str
+    text: str
+    answer: Answer | None = None
+    """The agent's; None where a human spoke."""
+    exchange_id: str
+    time: dt.datetime = Field(default_factory=lambda: dt.datetime.now(dt.UTC))
 
 
 class KeptCase(NamedTuple):
@@ -36,6 +53,8 @@ class KeptCase(NamedTuple):
     resolution: Resolution | None = None
     answer: Answer | None = None
     """The final answer, once it is resolved."""
+    turns: tuple[Turn, ...] = ()
+    """The talk about it, so far."""
 
     @property
     def waits(self) -> bool:
@@ -49,7 +68,9 @@ class KeptCase(NamedTuple):
             "status": self.status,
             "revision": self.request.revision,
             "case": self.request.model_dump(mode="json"),
-            "resolution": None if self.resolution is None else self.resolution.model_dump(mode="json"),
+            "resolution": None
+            if self.resolution is None
+            else self.resolution.model_dump(mode="json", include={"action", "by", "content"}),
         }
 
 
@@ -79,6 +100,7 @@ class Cases:
             "route": case.route.model_dump(mode="json"),
             "resolution": None if case.resolution is None else case.resolution.model_dump(mode="json"),
             "answer": None if case.answer is None else case.answer.model_dump(mode="json"),
+            "turns": [turn.model_dump(mode="json") for turn in case.turns],
         }
         return self._journal.change(Document(_KIND, case.request.id, case.status, case.version, data), events)
 
@@ -97,12 +119,20 @@ class Cases:
 
     def waiting(self) -> list[KeptCase]:
         """The cases that nobody has decided, oldest first."""
-        found = [one for status in WAITING for one in self._journal.documents(_KIND, status)]
+        found = [one for status in WAITING for one in self._journal.documents(_KIND, status, _MOST)]
         return sorted(map(_read, found), key=lambda case: int(case.request.id[1:]))
+
+    def ids(self) -> tuple[list[str], list[str]]:
+        """The ids of the cases that wait, and of those that wait no longer: what replies are read with."""
+        waiting: list[str] = []
+        closed: list[str] = []
+        for document in self._journal.documents(_KIND, limit=_MOST):
+            (waiting if document.status in WAITING else closed).append(document.key)
+        return waiting, closed
 
     def all(self) -> list[KeptCase]:
         """All cases, oldest first."""
-        return [_read(document) for document in self._journal.documents(_KIND)]
+        return [_read(document) for document in self._journal.documents(_KIND, limit=_MOST)]
 
 
 def _read(document: Document) -> KeptCase:
@@ -114,4 +144,5 @@ def _read(document: Document) -> KeptCase:
         document.version,
         None if data["resolution"] is None else Resolution.model_validate(data["resolution"]),
         None if data["answer"] is None else Answer.model_validate(data["answer"]),
+        tuple(Turn.model_validate(turn) for turn in data["turns"]),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from kr_core import Provider, hookimpl
+from kr_core import Provider, for_terminal, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Terminal:
         """Show a case; None where nobody sits before a terminal."""
         if not sys.stderr.isatty():
             return None
-        print(f"\n{case.said}", file=sys.stderr)
+        print(f"\n{for_terminal(case.said, sys.stderr)}", file=sys.stderr, flush=True)
         return "terminal"
 
     async def poll(self, cases: Sequence[Case]) -> Sequence[HumanReply]:  # noqa: ARG002  the contract's signature
@@ -38,4 +38,4 @@ class Terminal:
     async def acknowledge(self, case: Case, said: str) -> None:  # noqa: ARG002  the contract's signature
         """Say what was understood."""
         if sys.stderr.isatty():
-            print(said, file=sys.stderr)
+            print(said, file=sys.stderr, flush=True)

@@ -1,0 +1,174 @@
+"""`kr inbox`: the questions that wait for a human, and the human's answers."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from kr_core.cli import ask, output, talking
+from kr_core.cli.terminal import Typed
+from kr_core.errors import ConfigError
+from kr_core.escalation.harmless import harmless_line, quoted
+from kr_core.escalation.styling import for_terminal
+from kr_core.model.questions import AskResult, HumanResponse
+from kr_core.pipeline import Pipeline
+from kr_core.service import KnowledgeRouterService
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from kr_core.escalation.cases import KeptCase
+
+_ID = re.compile(r"(E[0-9]{1,9})(?:@([0-9]{1,9}))?", re.IGNORECASE)
+_WIDTH = 100
+_FEWEST = 20
+"""Characters of a question that are shown, however narrow the terminal is."""
+_WIDEST = 40
+_DAY = 86_400
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show or answer, print, and return the exit code."""
+    with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
+        pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
+        with KnowledgeRouterService(pipeline) as service:
+            if options.action == "list":
+                return _list(service, options)
+            if options.action == "show":
+                return _show(service, options)
+            result = _answered(service, options)
+            progress.clear()
+            ask.show(result, options)
+            notes = pipeline.deliver_logs()
+    if not (options.quiet or options.json or options.yaml):
+        for note in notes:
+            print(f"note: {note}", file=sys.stderr)
+    return ask.exit_code(result)
+
+
+def _answered(service: KnowledgeRouterService, options: argparse.Namespace) -> AskResult:
+    """What came of a reply."""
+    name, revision = _which(options.id)
+    by = options.by or ask.login_name()
+    if options.action == "chat":
+        return _talked(service, name, revision, by)
+    response = HumanResponse(
+        action="add_context" if options.action == "context" else options.action,
+        content=_text(getattr(options, "text", [])),
+        by=by,
+        revision=revision,
+    )
+    return service.reply(name, response)
+
+
+def _talked(service: KnowledgeRouterService, name: str, revision: int | None, by: str) -> AskResult:
+    case = service.cases.get(name)
+    if not case.waits or revision not in {None, case.request.revision}:
+        return service.reply(
+            name, HumanResponse(action="chat", by=by, revision=revision)
+        )  # refused, on the record
+    if sys.stdin.isatty():
+        print(for_terminal(service.shown(case.request).said, sys.stderr), file=sys.stderr)
+    typed = Typed(lambda: not service.cases.get(name).waits)
+    return talking.talk(service, case, typed, by) or service.result_of(name)
+
+
+def _which(written: str) -> tuple[str, int | None]:
+    found = _ID.fullmatch(written.strip())
+    if found is None:
+        raise ConfigError(f"`{written}` is no id", where="kr inbox", todo="write it as `E7` or `E7@2`")
+    return found[1].upper(), None if found[2] is None else int(found[2])
+
+
+def _text(words: Sequence[str]) -> str:
+    if list(words) != ["-"]:
+        return " ".join(words)
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+# -- what is shown -------------------------------------------------------------------------------------------
+
+
+def _list(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
+    cases = service.cases.all() if options.all else service.cases.waiting()
+    if options.json:
+        print(json.dumps([case.to_dict() for case in cases], ensure_ascii=False, indent=2))
+    elif cases:
+        print(_table(cases, with_status=options.all))
+    else:
+        print("no question was ever put to a human" if options.all else "nothing waits for an answer")
+    return 0
+
+
+def _table(cases: Sequence[KeptCase], *, with_status: bool) -> str:
+    rows = [["id", "age", *(["status"] if with_status else []), "topic", "feature", "reason"]]
+    rows += [_row(case, with_status=with_status) for case in cases]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    questions = ["question", *(case.request.question.text for case in cases)]
+    lines = []
+    for row, question in zip(rows, questions, strict=True):
+        start = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        lines.append(f"{start}  {_brief(question, max(_FEWEST, _width() - len(start) - 2))}".rstrip())
+    return "\n".join(lines)
+
+
+def _row(case: KeptCase, *, with_status: bool) -> list[str]:
+    request = case.request
+    return [
+        f"{request.id}@{request.revision}",
+        _age(request.opened),
+        *([case.status] if with_status else []),
+        _brief(request.question.topic, _WIDEST) or "-",
+        _brief(request.question.feature_id, _WIDEST),
+        _brief(request.reason, _WIDEST),
+    ]
+
+
+def _age(opened: dt.datetime) -> str:
+    seconds = max(0.0, (dt.datetime.now(dt.UTC) - opened).total_seconds())
+    for unit, size in (("d", _DAY), ("h", 3600), ("m", 60)):
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{int(seconds)}s"
+
+
+def _brief(text: str, most: int) -> str:
+    line = harmless_line(text)
+    return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _width() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _WIDTH  # some report none
+    except (OSError, ValueError):
+        return _WIDTH
+
+
+def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
+    case = service.cases.get(_which(options.id)[0])
+    if options.json:
+        print(json.dumps(case.to_dict(), ensure_ascii=False, indent=2))
+        return 0
+    said = service.shown(case.request).said
+    if not case.waits:
+        said = f"{said.partition('**How to answer**')[0].rstrip()}\n\n{_decided(case)}"
+    print(for_terminal(said, sys.stdout))
+    if case.turns:
+        print(f"Talk so far:\n{talking.said_so_far(case)}\n")
+    if case.waits:
+        print("\n".join(["At a shell:", "", *(f"    {way}" for way in ask.ways(case.request))]))
+    return 0
+
+
+def _decided(case: KeptCase) -> str:
+    resolution = case.resolution
+    if resolution is None or case.answer is None:
+        return f"It is {case.status}."
+    how = resolution.action.removeprefix("add_")
+    when = f"{resolution.time.astimezone():%Y-%m-%d %H:%M}"
+    return f"**Answered** by {harmless_line(resolution.by)} ({how}), {when}:\n\n{quoted(case.answer.content)}"
