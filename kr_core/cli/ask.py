@@ -35,8 +35,6 @@ def run(options: argparse.Namespace) -> int:
         from kr_core.cli import ask_from
 
         return ask_from.run(options)
-    if options.question is None:
-        raise ConfigError("nothing to ask", where="kr ask", todo="give a question")
     with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
         pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
         with KnowledgeRouterService(pipeline) as service:
@@ -53,21 +51,24 @@ def run(options: argparse.Namespace) -> int:
 
 def question(options: argparse.Namespace) -> Question:
     """The question of a command line."""
+    if not (options.question or "").strip():
+        raise ConfigError("nothing to ask", where="kr ask", todo="give a question")
+    targets = list(map(printable, options.targets))
     return Question(
-        text=options.question,
-        topic=options.topic or "",
-        suggested_target=options.targets[0] if options.targets else None,
-        also=tuple(options.targets[1:]),
-        feature_id=options.feature or GENERAL,
-        context=options.context or "",
-        choices=tuple(options.choices),
+        text=printable(options.question),  # what the shell hands over may be no text at all
+        topic=printable(options.topic or ""),
+        suggested_target=targets[0] if targets else None,
+        also=tuple(targets[1:]),
+        feature_id=printable(options.feature or GENERAL),
+        context=printable(options.context or ""),
+        choices=tuple(map(printable, options.choices)),
     )
 
 
 def _identified(question: Question, options: argparse.Namespace) -> Question:
     """The question under the id that others know it by, and with those that it builds on."""
-    told = {} if options.id is None else {"id": options.id}
-    return question.model_copy(update={**told, "depends_on": tuple(options.depends_on)})
+    told = {"id": printable(options.id)} if options.id else {}
+    return question.model_copy(update={**told, "depends_on": tuple(map(printable, options.depends_on))})
 
 
 def answered_by_human(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kr_core.testing.log import LogContract as LogContract
     from kr_core.testing.plugin import PluginContract as PluginContract
     from kr_core.testing.renderer import RendererContract as RendererContract
+    from kr_core.testing.router import RouterContract as RouterContract
     from kr_core.testing.scorer import ScorerContract as ScorerContract
     from kr_core.testing.source import SourceContract as SourceContract
     from kr_core.testing.store import StoreContract as StoreContract
@@ -48,6 +49,7 @@ __all__ = [
     "NetworkFault",
     "PluginContract",
     "RendererContract",
+    "RouterContract",
     "ScorerContract",
     "SourceContract",
     "SourceFault",
@@ -61,6 +63,7 @@ _HOME_OF = {
     "LogContract": "log",
     "PluginContract": "plugin",
     "RendererContract": "renderer",
+    "RouterContract": "router",
     "ScorerContract": "scorer",
     "SourceContract": "source",
     "StoreContract": "store",

@@ -17,6 +17,8 @@ from kr_core.pipeline.agents.job import Job
 from kr_core.pipeline.agents.replies import answer_schema
 from kr_core.pipeline.context import Context
 from kr_core.pipeline.outside import Outside
+from kr_core.routing.defaults import ROSTER, RULES
+from kr_core.routing.table import PlacedRule, Table
 from kr_core.templating import search_folders
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 DAY = date(2026, 2, 5)
 """Today, for what is built here."""
+TABLE = Table([PlacedRule(rule, "default rules") for rule in RULES], ROSTER, 80)
+"""The usual rules over the usual roster."""
 
 
 def setup_for(project: Path, name: str) -> Setup:
@@ -41,6 +45,7 @@ def setup_for(project: Path, name: str) -> Setup:
         cache_folder=project.parent / "cache",
         template_folders=search_folders(project),
         today=lambda: DAY,
+        routing=lambda: TABLE,
     )
 
 

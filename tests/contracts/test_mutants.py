@@ -119,3 +119,8 @@ class TestRightRenderer(TWINS["renderer"]):
 @pytest.mark.req("P4")
 class TestRightAgent(TWINS["agent"]):
     """The right agent passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightRouter(TWINS["router"]):
+    """The right router passes."""

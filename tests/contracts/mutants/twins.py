@@ -4,11 +4,13 @@ from typing import ClassVar
 
 import httpx
 
+from kr_core import Question
 from kr_core.testing import (
     AgentContract,
     JournalContract,
     LogContract,
     RendererContract,
+    RouterContract,
     ScorerContract,
     SourceContract,
     StoreContract,
@@ -68,6 +70,12 @@ class RendererTwin(RendererContract):
     module = "right_renderer"
 
 
+class RouterTwin(RouterContract):
+    module = "right_router"
+    settings: ClassVar = {"words": {"session": "architect", "price": "human"}}
+    known = Question(text="Which session store should we use?")
+
+
 class AgentTwin(AgentContract):
     module = "right_agent"
     settings: ClassVar = {"api_key": "key-of-a-test"}
@@ -85,4 +93,5 @@ TWINS = {
     "scorer": ScorerTwin,
     "renderer": RendererTwin,
     "agent": AgentTwin,
+    "router": RouterTwin,
 }
