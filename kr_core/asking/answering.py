@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from kr_core.asking.exchange import Exchange, told
 from kr_core.asking.gate import decide
@@ -56,6 +57,7 @@ class Asking:
             pipeline.project, self._folders, self._components.outside, self._built, self._researched
         )
         self._systems: dict[AgentProfile, tuple[str, list[str]]] = {}
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
     # -- the way --------------------------------------------------------------------------------------------
 
@@ -176,7 +178,7 @@ class Asking:
         question = exchange.question
         system, notes = self._system(profile)
         exchange.notes += [note for note in notes if note not in exchange.notes]
-        async with self._components.gate():
+        async with self._gate():
             exchange.say(
                 "agent.started",
                 agent=profile.name,
@@ -205,6 +207,16 @@ class Asking:
         answer = _answer(question, profile, came.fields, came)
         exchange.say("answer.received", **told(answer))
         return answer
+
+    def _gate(self) -> asyncio.Semaphore:
+        """What lets in at most `defaults.max_concurrent` questions at once to agents, in the running event loop.
+
+        That of sources is another one: an agent that researches would wait for a place there that it holds itself.
+        """
+        return self._gates.setdefault(
+            asyncio.get_running_loop(),
+            asyncio.Semaphore(self._pipeline.config.settings.defaults.max_concurrent),
+        )
 
     def judge(self, exchange: Exchange, answer: Answer) -> Verdict:
         """What the gate says of an answer; on the record."""

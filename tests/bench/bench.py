@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from time import strftime
 
+import asking
 import commands
 import engine
 import knowledge
@@ -24,6 +25,7 @@ from table import table
 
 RESULTS = ROOT / "bench-results.json"
 GROUPS = {
+    "asking": asking.figures,
     "commands": commands.figures,
     "engine": engine.figures,
     "knowledge": knowledge.figures,

@@ -66,6 +66,7 @@ class Desk:
         self._outside = outside
         self._build = build
         self._researcher = researcher
+        self._agents: dict[AgentProfile, Agent] = {}
 
     async def consult(
         self,
@@ -122,9 +123,11 @@ class Desk:
         return _outcome(task, seconds)
 
     async def _built(self, profile: AgentProfile) -> Agent:
-        building = apart(lambda: self._build(profile))  # it imports, and may wait for ever
-        building.add_done_callback(heard)
-        return await building
+        if profile not in self._agents:  # each further question would take a thread that has nothing to do
+            building = apart(lambda: self._build(profile))  # it imports, and may wait for ever
+            building.add_done_callback(heard)
+            self._agents[profile] = await building
+        return self._agents[profile]
 
 
 def _checked(reply: Any) -> Reply:
