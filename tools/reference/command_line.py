@@ -70,7 +70,7 @@ wrapped, in a pipe it is plain Markdown. `--json` and `--yaml` print the result 
 | 2 | wrong use, wrong configuration or an invalid request |
 | 3 | a plugin could not be loaded or built |
 | 4 | no content |
-| 5 | waiting for a human (in a later version) |
+| 5 | waiting for a human |
 | 130 | interrupted |
 
 ```sh
