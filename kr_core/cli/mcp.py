@@ -1,0 +1,56 @@
+"""`kr mcp`: KR as an MCP server, for coding agents."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from kr_core.errors import ConfigError
+from kr_core.installed import require
+from kr_core.server.mcp.guard import check_token
+
+if TYPE_CHECKING:
+    import argparse
+
+HOST, PORT = "127.0.0.1", 8001
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until the client leaves or the process is told to end, and return the exit code."""
+    require("mcp", "mcp")
+    host, token = options.host or HOST, _token(options)
+    check_token(host, token)
+    from kr_core.pipeline.running import run as run_to_its_end
+    from kr_core.server.mcp.project import Project
+
+    async def serve() -> None:
+        project = Project(options.config, options.folder)
+        if options.http:
+            from kr_core.server.mcp import http
+
+            await http.serve(
+                project, host, PORT if options.port is None else options.port, token
+            )
+        else:
+            from kr_core.server.mcp import stdio
+
+            await stdio.serve(project)
+
+    run_to_its_end(serve())
+    return 0
+
+
+def _token(options: argparse.Namespace) -> str | None:
+    """The token that callers must know; from the environment, since a command line is seen by everybody on the machine."""
+    given = {"--host": options.host, "--port": options.port, "--token-env": options.token_env}
+    beside = [name for name, value in given.items() if value is not None]
+    if beside and not options.http:
+        raise ConfigError("goes with --http only", where=beside[0], todo="add --http")
+    if options.token_env is None:
+        return None
+    token = os.environ.get(options.token_env, "")
+    if not token:
+        raise ConfigError(
+            "is not set", where=f"--token-env {options.token_env}", todo="put the token into it"
+        )
+    return token

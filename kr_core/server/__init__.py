@@ -1,0 +1,1 @@
+"""KR served to other programs; each way in is a package of its own."""

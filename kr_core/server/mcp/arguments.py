@@ -1,0 +1,235 @@
+"""What each tool is called with; a model of a client reads the descriptions, so each says when to give the argument."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema
+
+from kr_core.model.base import Value, Whole
+from kr_core.model.lessons import PHASES
+from kr_core.server.mcp.paging import DEFAULT_TOKENS, FEWEST_TOKENS, MOST_TOKENS
+
+__all__ = [
+    "AnswerEscalation",
+    "Arguments",
+    "Ask",
+    "GetReport",
+    "Lessons",
+    "QaLog",
+    "RecordLesson",
+    "Research",
+    "SearchKnowledge",
+    "said_of",
+]
+
+_LISTED = 3
+
+
+class Arguments(Value):
+    """The arguments of a tool; an unknown one is an error, so that a misspelt one is never ignored."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=False)  # the number 2.10 is 2.1, and no version
+
+
+Phase = Annotated[
+    str,
+    WithJsonSchema({"type": "string", "enum": list(PHASES)}),
+    Field(description="What is being worked on."),
+]
+_Framework = Annotated[
+    str | None,
+    Field(
+        description="The library asked about, by its package name, such as `httpx` or `@tanstack/react-query`."
+        " Leave it out where the question names it."
+    ),
+]
+_Story = Annotated[
+    str | None,
+    Field(
+        description="The story that is worked on, such as `3-1`; external calls are counted for each story."
+    ),
+]
+_Session = Annotated[
+    str | None, Field(description="The session that the story's budget belongs to; any text, kept the same.")
+]
+_Page = Annotated[
+    Whole, Field(ge=1, description="Which page of the answer; the text says how many there are.")
+]
+_MaxTokens = Annotated[
+    Whole, Field(ge=FEWEST_TOKENS, le=MOST_TOKENS, description="The longest that a page may be, in tokens.")
+]
+
+
+class Research(Arguments):
+    """A question about a library."""
+
+    question: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="One question in English that names the library and what you want to do with it,"
+            " such as `How do I set a timeout for a single request in httpx?`. Never put secrets or private code in it.",
+        ),
+    ]
+    framework: _Framework = None
+    version: Annotated[
+        str | None,
+        Field(
+            description="The version that you write for, as text, such as `2.10`."
+            " Leave it out to use the version that the project has."
+        ),
+    ] = None
+    topic: Annotated[
+        str | None,
+        Field(
+            description="The topic to file the answer under, a few words. Leave it out to have it inferred."
+        ),
+    ] = None
+    tags: Annotated[
+        tuple[str, ...] | None, Field(description="Words by which the answer is found again; else inferred.")
+    ] = None
+    story_key: _Story = None
+    session_id: _Session = None
+    max_calls: Annotated[
+        Whole | None,
+        Field(
+            ge=0, description="How many external calls this story may take in all; 0 stays on this machine."
+        ),
+    ] = None
+    refresh: Annotated[
+        bool,
+        Field(
+            description="Ask the sources again though the answer is known; only where it seems wrong or old."
+        ),
+    ] = False
+
+
+class Ask(Arguments):
+    """A question of decision."""
+
+    question: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="What has to be decided, in one or two sentences that can be understood without the conversation.",
+        ),
+    ]
+    topic: Annotated[
+        str,
+        Field(
+            description="What it is about, such as `authentication`, `database` or `security/oauth`;"
+            " it decides who is asked. Leave it out if nothing fits."
+        ),
+    ] = ""
+    target: Annotated[
+        str | None,
+        Field(
+            description="Who should answer: a role, an agent of the roster, or `human`. Leave it out to let the rules decide."
+        ),
+    ] = None
+    feature_id: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            description="The feature that is worked on, any short text kept the same; the record can be read by it.",
+        ),
+    ] = None
+    context: Annotated[
+        str,
+        Field(
+            description="What the answerer must know and cannot see: constraints, what was tried, relevant code."
+        ),
+    ] = ""
+    choices: Annotated[
+        tuple[str, ...], Field(description="The options, if the answer has to be one of several.")
+    ] = ()
+
+
+class Lessons(Arguments):
+    """A phase of work."""
+
+    phase: Phase
+    framework: Annotated[str, Field(description="The library that the work is about, if any.")] = ""
+    topic: Annotated[str, Field(description="What the work is about, a few words.")] = ""
+    text: Annotated[
+        str, Field(description="The task itself; among lessons of one day those that fit it come first.")
+    ] = ""
+
+
+class RecordLesson(Arguments):
+    """A lesson."""
+
+    summary: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="What to do or to avoid next time, in one sentence of at most some 150 characters.",
+        ),
+    ]
+    phase: Phase
+    tags: Annotated[
+        tuple[str, ...], Field(description="Further tags, such as the story or the library.")
+    ] = ()
+    ref: Annotated[str | None, Field(description="Where to look, such as `src/app.py:12`.")] = None
+
+
+class SearchKnowledge(Arguments):
+    """Words to look for."""
+
+    question: Annotated[
+        str, Field(min_length=1, description="Words to look for in the kept reports: library, topic, names.")
+    ]
+    framework: Annotated[str | None, Field(description="Only reports about this library.")] = None
+    archived: Annotated[bool, Field(description="Look among the archived reports instead.")] = False
+    page: _Page = 1
+    max_tokens: _MaxTokens = DEFAULT_TOKENS
+
+
+class GetReport(Arguments):
+    """A report to read."""
+
+    report: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="The report's id or path, as `research` (`cache_entry_id`, `report_path`) and `search_knowledge` give it.",
+        ),
+    ]
+    page: _Page = 1
+    max_tokens: _MaxTokens = DEFAULT_TOKENS
+
+
+class QaLog(Arguments):
+    """What of the record to read."""
+
+    feature_id: Annotated[str, Field(description="Only this feature. Leave it out for all.")] = ""
+    exchange_id: Annotated[
+        str, Field(description="One exchange alone, with its whole question and answer; as `ask` gives it.")
+    ] = ""
+    topic: Annotated[str, Field(description="Only exchanges about this topic, or one below it.")] = ""
+    agent: Annotated[str, Field(description="Only exchanges in which this agent or person had a part.")] = ""
+    text: Annotated[str, Field(description="Only exchanges in which this text stands, in any case.")] = ""
+    page: _Page = 1
+    max_tokens: _MaxTokens = DEFAULT_TOKENS
+
+
+class AnswerEscalation(Arguments):
+    """A case that waits; nothing in here can say what the human decides."""
+
+    escalation_id: Annotated[
+        str,
+        Field(description="The case, such as `E7`, as `ask` gave it. Leave it out where only one waits."),
+    ] = ""
+
+
+def said_of(error: ValidationError) -> str:
+    """What is wrong with arguments, for the model that gave them."""
+    faults = error.errors(include_url=False, include_context=False)
+    said = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults[:_LISTED]]
+    more = len(faults) - _LISTED
+    return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+
+
+def _place(location: tuple[Any, ...]) -> str:
+    return f"`{'.'.join(map(str, location))}`" if location else "the arguments"

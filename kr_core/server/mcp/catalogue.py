@@ -1,0 +1,191 @@
+"""The tools as clients see them: names, descriptions, schemas. Each description says when to call the tool, and when not."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mcp_types import Tool, ToolAnnotations
+
+from kr_core.model import ResearchResult
+from kr_core.model.lessons import Lesson, LessonsResult
+from kr_core.server.mcp import arguments, schemas
+
+if TYPE_CHECKING:
+    from kr_core.server.mcp.schemas import Schema
+
+__all__ = ["ARGUMENTS", "tools"]
+
+
+class _Entry(NamedTuple):
+    """A tool, but for its schemas."""
+
+    title: str
+    takes: type[arguments.Arguments]
+    description: str
+    reads: bool
+    """It changes nothing that anybody would miss."""
+    outside: bool = False
+    """It may ask services outside the machine."""
+
+
+_TOOLS = {
+    "research": _Entry(
+        "Research a library",
+        arguments.Research,
+        "Look up how a library, framework or API works, in the version that this project has installed, and get an answer"
+        " with numbered sources and a confidence. Call it before you write or change code that uses an API you are not certain"
+        " of: names, parameters, defaults, behaviour, migration. The answer is kept, so a repeated question is free."
+        " Not for decisions (use `ask`), and not for questions about this project's own code.",
+        reads=False,
+        outside=True,
+    ),
+    "ask": _Entry(
+        "Ask for a decision",
+        arguments.Ask,
+        "Ask who may decide something that is not yours to decide: architecture, security, data, product, cost. The question"
+        " goes to the agent that the project's rules name; an answer that is sure enough is `accepted`, otherwise a human is"
+        " asked and the result is `answered`, or `escalated` while it waits. Build on accepted and answered ones only."
+        " Not for how a library works (use `research`).",
+        reads=False,
+        outside=True,
+    ),
+    "lessons": _Entry(
+        "Lessons of a phase",
+        arguments.Lessons,
+        "Get what went wrong before in a phase of work, as a short list of warnings. Call it when a phase begins.",
+        reads=True,
+    ),
+    "record_lesson": _Entry(
+        "Record a lesson",
+        arguments.RecordLesson,
+        "Record what went wrong and how to avoid it, for whoever works in the same phase next time. Call it after a mistake that"
+        " one sentence would have prevented; not for progress or plans. The same lesson is not recorded twice.",
+        reads=False,
+    ),
+    "search_knowledge": _Entry(
+        "Search the knowledge base",
+        arguments.SearchKnowledge,
+        "List the reports of earlier research that are about some words. It asks nobody and finds only what was researched"
+        " before; to have a question answered use `research`, which looks here first by itself.",
+        reads=True,
+    ),
+    "get_report": _Entry(
+        "Read a report",
+        arguments.GetReport,
+        "Read a report of earlier research in full, page by page: details, code examples, all sources. Call it when the summary"
+        " that `research` gave is not enough.",
+        reads=True,
+    ),
+    "qa_log": _Entry(
+        "Read the record",
+        arguments.QaLog,
+        "See what was asked with `ask`, who answered, and what was decided, the latest first. Call it before you ask something"
+        " that may have been decided already.",
+        reads=True,
+    ),
+    "answer_escalation": _Entry(
+        "Have the human answer",
+        arguments.AnswerEscalation,
+        "Show the human a question that waits for them (an `escalated` result of `ask`), so that they decide it; or learn what"
+        " they have decided meanwhile. You cannot answer in their place: the tool takes no answer. It is refused where this"
+        " client cannot ask its human.",
+        reads=False,
+    ),
+}
+
+ARGUMENTS: dict[str, type[arguments.Arguments]] = {name: entry.takes for name, entry in _TOOLS.items()}
+"""What each tool is called with, by its name."""
+
+
+@cache
+def tools() -> tuple[Tool, ...]:
+    """The tools with their schemas."""
+    results = _results()
+    return tuple(
+        Tool(
+            name=name,
+            title=entry.title,
+            description=entry.description,
+            input_schema=schemas.of_arguments(entry.takes),
+            output_schema=results[name],
+            annotations=ToolAnnotations(
+                read_only_hint=entry.reads,
+                destructive_hint=False,
+                idempotent_hint=entry.reads,
+                open_world_hint=entry.outside,
+            ),
+        )
+        for name, entry in _TOOLS.items()
+    )
+
+
+_TEXT: Schema = {"type": "string"}
+_NUMBER: Schema = {"type": "integer"}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
+
+
+def _maybe(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _list(schema: Schema) -> Schema:
+    return {"type": "array", "items": schema}
+
+
+def _results() -> dict[str, Schema]:
+    asked = _object(
+        exchange_id=_TEXT,
+        question_id=_TEXT,
+        status={"type": "string", "enum": ["accepted", "escalated", "answered", "failed"]},
+        route=_object(target=_maybe(_TEXT), agent=_maybe(_TEXT), rule=_maybe(_TEXT), reason=_TEXT),
+        answer=_maybe(
+            _object(
+                content=_TEXT,
+                rationale=_TEXT,
+                confidence=_NUMBER,
+                raw_confidence=_NUMBER,
+                uncertainty=_TEXTS,
+                agent=_TEXT,
+                model=_TEXT,
+                validated_by=_maybe(_TEXT),
+            )
+        ),
+        threshold=_NUMBER,
+        escalation=_maybe(_object(id=_TEXT, revision=_NUMBER, reason=_TEXT)),
+        notes=_TEXTS,
+    )
+    entry: dict[str, Any] = {
+        "id": _TEXT, "framework": _TEXT, "version": _TEXT, "topic": _TEXT, "tags": _TEXTS, "path": _TEXT,
+        "status": _TEXT, "created": _TEXT,
+    }  # fmt: skip
+    exchange = _object(
+        exchange_id=_TEXT,
+        parent_id=_maybe(_TEXT),
+        time=_TEXT,
+        feature_id=_TEXT,
+        topic=_TEXT,
+        agents=_TEXTS,
+        confidence=_maybe(_NUMBER),
+        threshold=_maybe(_NUMBER),
+        result=_TEXT,
+        escalation_id=_TEXT,
+        question=_TEXT,
+        answer=_TEXT,
+    )
+    return {
+        "research": schemas.of_result(ResearchResult),
+        "ask": asked,
+        "lessons": schemas.of_result(LessonsResult),
+        "record_lesson": _object(added={"type": "boolean"}, lesson=schemas.of_result(Lesson), notes=_TEXTS),
+        "search_knowledge": _object(
+            found=_list(_object(**entry)), total=_NUMBER, page=_NUMBER, pages=_NUMBER
+        ),
+        "get_report": _object(**entry, text=_TEXT, page=_NUMBER, pages=_NUMBER),
+        "qa_log": _object(exchanges=_list(exchange), total=_NUMBER, page=_NUMBER, pages=_NUMBER),
+        "answer_escalation": asked,
+    }

@@ -1,0 +1,111 @@
+"""The project that a server answers for: opened when it is first needed, closed when the server ends."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from kr_core.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from kr_core.model import Event
+    from kr_core.pipeline import Pipeline
+    from kr_core.service import AsyncKnowledgeRouterService
+
+__all__ = ["Project", "told_to"]
+
+told_to: ContextVar[Callable[[Event], object] | None] = ContextVar("told_to", default=None)
+"""Who is told of the events of the call that is under way; each call has its own, in all of its tasks and threads."""
+
+_DELIVERY_SECONDS = 1.0
+"""Logs are handed the events of so long a time together."""
+
+
+class Project:
+    """A project's pipeline and service.
+
+    Args:
+        config: the configuration file; found from the folder if None.
+        folder: where the project is; the working folder if None.
+    """
+
+    def __init__(self, config: Path | None = None, folder: Path | None = None) -> None:
+        self._config = config
+        self._folder = folder
+        self._service: AsyncKnowledgeRouterService | None = None
+        self._opening = asyncio.Lock()
+        self._delivery: asyncio.Task[None] | None = None
+
+    async def service(self) -> AsyncKnowledgeRouterService:
+        """The service, opened by the first call; one that could not be opened is tried again by the next.
+
+        Raises:
+            ConfigError: the configuration is wrong, or names a plugin that is not installed.
+        """
+        if self._service is None:
+            async with self._opening:
+                if self._service is None:
+                    # Its import takes longer than the event loop may be held up.
+                    self._service = await asyncio.to_thread(self._opened)
+        return self._service
+
+    async def pipeline(self) -> Pipeline:
+        """The pipeline.
+
+        Raises:
+            ConfigError: the configuration is wrong, or names a plugin that is not installed.
+        """
+        return (await self.service()).pipeline
+
+    def _opened(self) -> AsyncKnowledgeRouterService:
+        from kr_core.pipeline import Pipeline
+        from kr_core.service import AsyncKnowledgeRouterService
+
+        pipeline = Pipeline.open(self._config, folder=self._folder, on_event=_tell)
+        return AsyncKnowledgeRouterService(pipeline)
+
+    def used(self) -> None:
+        """Hand the logs, a little later, what a call has said."""
+        if self._service is not None and (self._delivery is None or self._delivery.done()):
+            self._delivery = asyncio.create_task(self._deliver_later())
+
+    async def _deliver_later(self) -> None:
+        await asyncio.sleep(_DELIVERY_SECONDS)
+        await self._deliver()
+
+    async def _deliver(self) -> None:
+        from kr_core.pipeline.running import to_its_end
+
+        assert self._service is not None, "it was used"
+        try:
+            notes = await to_its_end(self._service.pipeline.deliver_logs)
+        except Exception as error:  # a log that fails is no reason to answer nobody any more
+            notes = [f"{type(error).__name__}: {error}"]
+        for note in notes:
+            print(printable(f"kr: {note}"), file=sys.stderr)
+
+    async def close(self) -> None:
+        """End what is under way, hand the logs the rest, and let go of the journal."""
+        if self._delivery is not None:
+            self._delivery.cancel()
+            await asyncio.wait([self._delivery])
+        service, self._service = self._service, None
+        if service is None:
+            return
+        try:
+            self._service = service
+            await self._deliver()
+        finally:
+            self._service = None
+            await service.close()
+
+
+def _tell(event: Event) -> None:
+    tell = told_to.get()
+    if tell is not None:
+        tell(event)

@@ -1,0 +1,128 @@
+"""Results in words, for the model that called: short, with their sources, and with what to do next."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kr_core.printable import printable
+from kr_core.server.mcp.paging import DEFAULT_TOKENS, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.model import Entry, ResearchResult
+    from kr_core.model.questions import AskResult, QALogEntry
+    from kr_core.pipeline.record import Exchange
+
+__all__ = ["answered", "brief", "entry_line", "exchange_line", "in_arguments", "log_entry", "researched"]
+
+_LONGEST_SUMMARY = 12_000
+_MOST_NOTES = 8
+_OPTION = re.compile(r"(?<![\w`-])--([a-z]+)(?![\w-])")
+
+
+def researched(result: ResearchResult) -> str:
+    """A result of research."""
+    results = result.results
+    if result.status == "failure":
+        return in_arguments(printable("; ".join(fault.message for fault in result.errors)))
+    score = f" ({results.score}/100)" if results.score is not None else ""
+    lines = [f"Status: {result.status}. Confidence: {results.confidence}{score}.", ""]
+    if results.match is not None and results.match.warning:
+        lines += [f"Warning: {results.match.warning}.", ""]
+    lines += [brief(results.summary, _LONGEST_SUMMARY) or "Nothing was found.", ""]
+    cited = [one for one in results.citations if f"[{one.n}]" in results.summary]
+    if cited:
+        lines += ["Sources:"]
+        lines += [
+            f"[{one.n}] {one.url} {one.locator}".rstrip() + (f" `{one.symbol}`" if one.symbol else "")
+            for one in cited
+        ]
+        lines += [""]
+    if results.report_path:
+        lines += [f'All of it: get_report(report="{results.report_path}").']
+    lines += _noted(results.degradation_notes)
+    lines += _noted([fault.message for fault in result.errors])
+    return printable(_within("\n".join(lines).rstrip()))
+
+
+def answered(result: AskResult, said: str, waits_where: str) -> str:
+    """A result of a question; what to do about one that waits."""
+    answer, escalation = result.answer, result.escalation
+    lines: list[str] = []
+    if result.status == "escalated" and escalation is not None:
+        lines += [f"Not decided: {escalation.id} waits for a human. {escalation.reason}."]
+        lines += [f"{said}."] if said else []
+        lines += [
+            f"{waits_where[:1].upper()}{waits_where[1:]} Do not decide it yourself: go on with other work."
+        ]
+        lines += [f'To see later whether it is decided: answer_escalation(escalation_id="{escalation.id}").']
+        if answer is not None:
+            lines += ["", f"Tentative answer of {answer.agent}, confidence {answer.confidence}:"]
+            lines += ["", brief(answer.content, _LONGEST_SUMMARY)]
+    elif answer is None:
+        lines += ["No answer, and no way to a human."]
+    else:
+        by = "a human" if answer.validated_by else answer.agent
+        lines += [
+            f"Decided by {by}, confidence {answer.confidence} of 100.",
+            "",
+            brief(answer.content, _LONGEST_SUMMARY),
+        ]
+        lines += ["", f"Why: {brief(answer.rationale, _LONGEST_SUMMARY)}"] if answer.rationale else []
+    lines += ["", f'The record: qa_log(exchange_id="{result.exchange_id}").']
+    lines += _noted(result.notes)
+    return printable(_within("\n".join(lines)))
+
+
+def entry_line(entry: Entry) -> str:
+    """An entry of the knowledge base."""
+    version = f" {entry.framework_version}" if entry.framework_version else ""
+    return printable(f"- {entry.framework}{version}: {entry.topic} ({entry.status}), {entry.path}")
+
+
+def exchange_line(one: Exchange) -> str:
+    """An exchange in the record."""
+    who = ", ".join(one.agents) or "nobody yet"
+    result = one.result or "under way"
+    case = f" {one.escalation_id}" if one.escalation_id else ""
+    question = brief(one.question, 200)
+    return printable(
+        f"- {one.time:%Y-%m-%d %H:%M} {one.id} [{one.topic or 'no topic'}] {result}{case}, {who}: {question}"
+    )
+
+
+def log_entry(entry: QALogEntry) -> str:
+    """An entry of an exchange, with the texts in it."""
+    texts = {
+        key: brief(str(value), _LONGEST_SUMMARY)
+        for key, value in entry.data.items()
+        if key in {"agent", "by", "action", "text", "content", "reason", "status", "confidence", "context"}
+        and value not in (None, "")
+    }
+    told = "; ".join(f"{key}: {value}" for key, value in texts.items())
+    return printable(f"{entry.time:%Y-%m-%d %H:%M:%S} {entry.kind} {told}".rstrip())
+
+
+def in_arguments(said: str) -> str:
+    """An error that speaks of options of the command line, for who gave arguments: `--framework` is `framework` there."""
+    return _OPTION.sub(r"`\1`", said)
+
+
+def brief(text: str, most: int) -> str:
+    """The beginning of a text that is too long, marked."""
+    return text if len(text) <= most else f"{text[:most]} [... {len(text) - most:,} more characters]"
+
+
+def _noted(notes: Sequence[str]) -> list[str]:
+    shown = [f"Note: {note}" for note in notes[:_MOST_NOTES]]
+    more = len(notes) - _MOST_NOTES
+    return [*shown, f"Note: and {more} more"] if more > 0 else shown
+
+
+def _within(text: str) -> str:
+    """A text of at most the tokens of a page; its end is cut, and says so."""
+    while tokens(text) > DEFAULT_TOKENS:
+        text = brief(text, len(text) * DEFAULT_TOKENS // (tokens(text) + 100))
+    return text

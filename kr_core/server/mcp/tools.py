@@ -1,0 +1,284 @@
+"""The work behind each tool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.errors import ConfigError
+from kr_core.model.lessons import PHASES
+from kr_core.pipeline.running import to_its_end
+from kr_core.printable import cleaned, printable
+from kr_core.server.mcp import telling
+from kr_core.server.mcp.human import Human, Settled
+from kr_core.server.mcp.library import found, report_of
+from kr_core.server.mcp.paging import fitted, page_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcp_types import InputRequiredResult
+
+    from kr_core.escalation.cases import KeptCase
+    from kr_core.model import Entry, Fault
+    from kr_core.model.questions import AskResult
+    from kr_core.pipeline.record import Exchange
+    from kr_core.server.mcp import arguments
+    from kr_core.server.mcp.project import Project
+    from kr_core.service import AsyncKnowledgeRouterService
+
+__all__ = ["Reply", "Tools"]
+
+PER_PAGE = 20
+"""Entries and exchanges on a page."""
+_LONGEST_CELL = 300
+"""Characters of a question or an answer in a list of exchanges."""
+
+
+class Reply(NamedTuple):
+    """What a tool says: in words, and as plain values in the published shape."""
+
+    text: str
+    values: dict[str, Any] | None = None
+    failed: bool = False
+
+
+class Tools:
+    """The tools; each takes its arguments and the human at the client.
+
+    Args:
+        project: what they work on.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    # -- research and knowledge -----------------------------------------------------------------------------
+
+    async def research(self, given: arguments.Research, _human: Human) -> Reply:
+        """Answer a question from the knowledge base or the sources."""
+        options = given.model_dump(exclude={"question"}, exclude_none=True, exclude_defaults=True)
+        result = (await (await self._project.pipeline()).aresearch(given.question, **options)).result
+        return Reply(
+            telling.researched(result), fitted(cleaned(result.to_dict())), result.status == "failure"
+        )
+
+    async def search_knowledge(self, given: arguments.SearchKnowledge, _human: Human) -> Reply:
+        """List the reports that are about some words."""
+        store = (await self._project.pipeline()).store
+        entries = await to_its_end(
+            lambda: found(store, given.question, given.framework, archived=given.archived)
+        )
+        shown, pages = _page(entries, given.page)
+        lines = [telling.entry_line(one) for one in shown] or [
+            "Nothing was found. `research` may find an answer."
+        ]
+        if shown:
+            lines += ["", "Read one: get_report(report=PATH)."]
+        values = {
+            "found": [_entry(one) for one in shown],
+            "total": len(entries),
+            "page": given.page,
+            "pages": pages,
+        }
+        return Reply("\n".join([*lines, *_more(given.page, pages)]), cleaned(values))
+
+    async def get_report(self, given: arguments.GetReport, _human: Human) -> Reply:
+        """Give a kept report, page by page."""
+        store = (await self._project.pipeline()).store
+        entry, report = await to_its_end(lambda: report_of(store, given.report))
+        page = page_of(printable(report), given.page, given.max_tokens)
+        if page.number > page.of:
+            raise ConfigError(f"has {page.of} pages", where=entry.path, todo=f"ask for page 1 to {page.of}")
+        values = {**_entry(entry), "text": page.text, "page": page.number, "pages": page.of}
+        return Reply("\n".join([page.text.rstrip("\n"), *_more(page.number, page.of)]), cleaned(values))
+
+    # -- lessons --------------------------------------------------------------------------------------------
+
+    async def lessons(self, given: arguments.Lessons, _human: Human) -> Reply:
+        """Hand out the lessons of a phase."""
+        known = (await self._project.pipeline()).lessons
+        result = await to_its_end(
+            lambda: known.inject(given.phase, framework=given.framework, topic=given.topic, text=given.text)
+        )
+        said = [_of_phase(fault) for fault in result.errors] or list(result.results.notes)
+        text = result.results.injection_block or "; ".join(said)
+        return Reply(printable(text), fitted(cleaned(result.to_dict())), result.status == "failure")
+
+    async def record_lesson(self, given: arguments.RecordLesson, _human: Human) -> Reply:
+        """Record a lesson."""
+        known = (await self._project.pipeline()).lessons
+        done = await to_its_end(
+            lambda: known.add(given.summary, phase=given.phase, tags=given.tags, ref=given.ref)
+        )
+        said = "Recorded" if done.added else "Known already"
+        values = {
+            "added": done.added,
+            "lesson": done.lesson.model_dump(mode="json"),
+            "notes": list(done.notes),
+        }
+        return Reply(printable(f"{said}: {done.lesson.summary}"), cleaned(values))
+
+    # -- questions ------------------------------------------------------------------------------------------
+
+    async def ask(self, given: arguments.Ask, human: Human) -> Reply | InputRequiredResult:
+        """Ask an agent, and the human where no agent is sure enough."""
+        from kr_core.model.questions import GENERAL, Question
+
+        service = await self._project.service()
+        if human.case:  # the question was asked in the round before
+            return await self._settled(service, human.case, human)
+        result = await service.ask(
+            Question(
+                text=given.question,
+                topic=given.topic,
+                suggested_target=given.target,
+                feature_id=given.feature_id or GENERAL,
+                context=given.context,
+                choices=given.choices,
+            )
+        )
+        if result.status == "escalated" and result.escalation is not None and human.reachable:
+            return await self._settled(service, result.escalation.id, human)
+        return _answered(service, result)
+
+    async def answer_escalation(
+        self, given: arguments.AnswerEscalation, human: Human
+    ) -> Reply | InputRequiredResult:
+        """Ask the human to decide a case that waits; say what was decided of one that does not."""
+        service = await self._project.service()
+        name = given.escalation_id or human.case or await self._only_one(service)
+        result = await to_its_end(lambda: service.result_of(name))
+        if result.status == "escalated" and not human.reachable:
+            todo = (
+                f"a human answers it: {_where(service, name)}"
+                " Do not decide it yourself; go on with other work and look again later"
+            )
+            raise ConfigError("this client cannot ask its human", where=name, todo=todo)
+        return await self._settled(service, name, human)
+
+    @staticmethod
+    async def _only_one(service: AsyncKnowledgeRouterService) -> str:
+        waiting = await to_its_end(lambda: _waiting(service))
+        if len(waiting) == 1:
+            return waiting[0].request.id
+        if not waiting:
+            raise ConfigError("no question waits for a human", todo="go on")
+        ids = ", ".join(case.request.id for case in waiting)
+        raise ConfigError(
+            "several questions wait for a human", todo=f"give the id of one as `escalation_id`: {ids}"
+        )
+
+    @staticmethod
+    async def _settled(
+        service: AsyncKnowledgeRouterService, name: str, human: Human
+    ) -> Reply | InputRequiredResult:
+        came = await human.settle(service, name)
+        return _answered(service, came.result, came.said) if isinstance(came, Settled) else came
+
+    async def qa_log(self, given: arguments.QaLog, _human: Human) -> Reply:
+        """Show what was asked and answered, the latest first."""
+        from kr_core.pipeline.record import Wanted, exchanges
+
+        pipeline = await self._project.pipeline()
+        wanted = Wanted(
+            given.feature_id, given.exchange_id, agent=given.agent, topic=given.topic, text=given.text
+        )
+        listed = await to_its_end(lambda: exchanges(pipeline.journal, wanted)[::-1])
+        if given.exchange_id:
+            return await self._exchange(given, listed)
+        shown, pages = _page(listed, given.page)
+        lines = [telling.exchange_line(one) for one in shown] or ["Nothing is on the record."]
+        if shown:
+            lines += ["", "All of one: qa_log(exchange_id=ID)."]
+        values = {
+            "exchanges": [_exchange(one, _LONGEST_CELL) for one in shown],
+            "total": len(listed), "page": given.page, "pages": pages,
+        }  # fmt: skip
+        return Reply("\n".join([*lines, *_more(given.page, pages)]), cleaned(values))
+
+    async def _exchange(self, given: arguments.QaLog, listed: Sequence[Exchange]) -> Reply:
+        from kr_core.pipeline.record import Wanted, entries
+
+        if not listed:
+            raise ConfigError("is not on the record", where=given.exchange_id, todo="qa_log() lists what is")
+        pipeline = await self._project.pipeline()
+        told = await to_its_end(lambda: list(entries(pipeline.journal, Wanted(exchange=given.exchange_id))))
+        page = page_of("\n".join(map(telling.log_entry, told)), given.page, given.max_tokens)
+        values = {
+            "exchanges": [_exchange(one, None) for one in listed],
+            "total": len(listed), "page": given.page, "pages": page.of,
+        }  # fmt: skip
+        return Reply("\n".join([page.text, *_more(given.page, page.of)]), fitted(cleaned(values)))
+
+
+def _waiting(service: AsyncKnowledgeRouterService) -> list[KeptCase]:
+    return service.cases.waiting()  # the journal may have to be opened, which is a file
+
+
+# -- shapes ----------------------------------------------------------------------------------------------------
+
+
+def _answered(service: AsyncKnowledgeRouterService, result: AskResult, said: str = "") -> Reply:
+    where = "" if result.escalation is None else _where(service, result.escalation.id)
+    failed = result.status == "failed"
+    return Reply(telling.answered(result, said, where), fitted(cleaned(result.to_dict())), failed)
+
+
+def _where(service: AsyncKnowledgeRouterService, name: str) -> str:
+    """Where a human answers a case."""
+    sinks = service.pipeline.config.settings.escalations
+    told = f"it was sent to {', '.join(map(str, sinks))}, and " if sinks else ""
+    return f"{told}`kr inbox show {name}` shows it in the project's folder."
+
+
+def _of_phase(fault: Fault) -> str:
+    known = f"; use one of {', '.join(PHASES)}" if fault.field == "lessons_inject.phase" else ""
+    return f"{fault.message}{known}"
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "framework": entry.framework,
+        "version": entry.framework_version,
+        "topic": entry.topic,
+        "tags": list(entry.tags),
+        "path": entry.path,
+        "status": entry.status,
+        "created": entry.created.isoformat(),
+    }
+
+
+def _exchange(one: Exchange, most: int | None) -> dict[str, Any]:
+    question, answer = (
+        text if most is None else telling.brief(text, most) for text in (one.question, one.answer)
+    )
+    return {
+        "exchange_id": one.id,
+        "parent_id": one.parent_id,
+        "time": one.time.isoformat(),
+        "feature_id": one.feature_id,
+        "topic": one.topic,
+        "agents": list(one.agents),
+        "confidence": one.confidence,
+        "threshold": one.threshold,
+        "result": one.result,
+        "escalation_id": one.escalation_id,
+        "question": question,
+        "answer": answer,
+    }
+
+
+def _page(listed: Sequence[Any], number: int) -> tuple[Sequence[Any], int]:
+    pages = max(1, -(-len(listed) // PER_PAGE))
+    if number > pages:
+        raise ConfigError(
+            f"there are {pages} pages", where=f"page {number}", todo=f"ask for page 1 to {pages}"
+        )
+    return listed[(number - 1) * PER_PAGE : number * PER_PAGE], pages
+
+
+def _more(number: int, pages: int) -> list[str]:
+    if number >= pages:
+        return []
+    return ["", f"[Page {number} of {pages}. The rest: the same call with page={number + 1}.]"]
