@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import threading
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
 
 from kr_core.asking import depends
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 __all__ = ["AsyncKnowledgeRouterService", "KnowledgeRouterService"]
 
 Result = TypeVar("Result")
+_MOST_KEPT = 10_000
+"""So many questions that were sent are known by their handles; of more, those that ended first are forgotten."""
 _LATER = "is not available in this version of KR"
 
 
@@ -263,16 +266,31 @@ class AsyncKnowledgeRouterService:
         Raises:
             ConfigError: the question names a target that there is not, or depends on a question without an answer.
         """
+        sent = self._under_way.get(question.id)
+        if sent is not None and not sent.task.done():
+            raise ConfigError(
+                f"`{question.id}` is under way already",
+                where="question",
+                todo="give each question its own id",
+            )
         known = await self._answered_before((question,))
         depends.check((question,), known)
         exchange = await self._begun(depends.told_of(question, known) if question.depends_on else question)
         task = asyncio.ensure_future(self._asking.consult_all(exchange))
         task.add_done_callback(heard)
         self._under_way[question.id] = _UnderWay(exchange, dt.datetime.now(dt.UTC), task)
+        self._forget()
         assert exchange.route is not None, "it was routed when it began"
         return AgentHandle(
             exchange_id=exchange.id, question_id=question.id, agent=exchange.route.agent, route=exchange.route
         )
+
+    def _forget(self) -> None:
+        more = len(self._under_way) - _MOST_KEPT
+        if more > 0:
+            over = (one for one, sent in self._under_way.items() if sent.task.done())
+            for one in list(islice(over, more)):
+                del self._under_way[one]
 
     async def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
         """How far a question is that `route_question` has sent.
