@@ -9,11 +9,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from kr_core.model import Event, new_id
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable, Iterator
     from concurrent.futures import Future
 
@@ -24,6 +26,8 @@ Result = TypeVar("Result")
 PROGRESS = frozenset({"index.progress"})
 """Kinds of events that only observers see: a thousand of them say nothing afterwards."""
 _LONGEST_ERROR = 300
+_WAITED: WeakKeyDictionary[Future[None], asyncio.Future[None]] = WeakKeyDictionary()
+"""What event loops wait for, as long as it is not done."""
 
 
 class Run:
@@ -108,16 +112,12 @@ class Run:
         """
         import asyncio
 
-        from kr_core.pipeline.running import heard
-
         pending, self._pending = self._pending, []
         for future in reversed(
             pending
-        ):  # the last is done last, as a rule, and then none of the others is waited for
+        ):  # the last is done last, as a rule: then none of the others is waited for
             if not future.done():
-                waited = asyncio.wrap_future(future)
-                waited.add_done_callback(heard)
-                await asyncio.wait({waited})
+                await asyncio.wait({_waited(future)})
         for future in pending:
             future.result()
 
@@ -132,3 +132,16 @@ class Run:
     def _failed(self, name: str, error: BaseException) -> None:
         said = printable(f"{type(error).__name__}: {error}".removesuffix(": "))
         self.emit(f"{name}.failed", {"error": said[:_LONGEST_ERROR]})
+
+
+def _waited(future: Future[None]) -> asyncio.Future[None]:
+    """What the running loop waits for: one for all that wait for the same, since each would cost a call from another thread."""
+    import asyncio
+
+    from kr_core.pipeline.running import heard
+
+    waited = _WAITED.get(future)
+    if waited is None or waited.get_loop() is not asyncio.get_running_loop():
+        waited = _WAITED[future] = asyncio.wrap_future(future)
+        waited.add_done_callback(heard)
+    return waited

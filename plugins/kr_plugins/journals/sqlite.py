@@ -2,9 +2,7 @@
 
 WAL with `synchronous=FULL`: what was reported as kept survives a killed process and a power failure
 (https://www.sqlite.org/pragma.html#pragma_synchronous). A torn tail of the write-ahead log is dropped by SQLite
-itself when the file is next opened. One thread writes all events of a process, in groups that share one disk sync. A
-group that somebody waits for is committed at once; one that nobody waits for yet is left open for some milliseconds, so
-that the thread does not take turns with the one that appends, event by event.
+itself when the file is next opened. Events and changes of a process are committed in groups (`grouping`).
 
 Each event has a hash (`chaining.link`) that ties it to the one before it. It is made where the event gets its number, in
 the transaction that writes it, so that the chain is one for all processes.
@@ -12,12 +10,8 @@ the transaction that writes it, so that the chain is one for all processes.
 
 from __future__ import annotations
 
-import atexit
 import json
-import os
-import queue
 import sqlite3
-import threading
 import time
 from collections import deque
 from concurrent.futures import Future
@@ -27,25 +21,30 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core import Document, Event, Provider, StorageError, hookimpl, make_state_folder
 from kr_plugins.journals import chaining, forms
+from kr_plugins.journals.grouping import Groups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from kr_core import Flaw, Journal
 
 __all__ = ["SQLite", "kr_journal"]
 
+_MARKS = "(?, ?, ?, ?, ?, ?, ?)"
 _APPEND = "INSERT INTO events (id, time, run, kind, data, feature, hash) VALUES {}"
+_APPEND_BEHIND = (
+    "INSERT INTO events (id, time, run, kind, data, feature, hash) SELECT * FROM (VALUES {})"
+    " WHERE (SELECT hash FROM events ORDER BY number DESC LIMIT 1) = ?"
+)
+_APPEND_ONE = (
+    "INSERT INTO events (id, time, run, kind, data, feature, hash) VALUES (?, ?, ?, ?, ?, ?,"
+    " link((SELECT hash FROM events ORDER BY number DESC LIMIT 1), ?, ?, ?, ?, ?))"
+)
+_KNOWN = "SELECT 1 FROM events WHERE id = ?"
 _BUSY_SECONDS = 30.0
 _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 """Made once: `json.dumps` would make one for each event."""
-_GROUP = 1000
-"""Events in one transaction, but for those of the last append; bounds how long other processes wait for their turn."""
-_OPEN_SECONDS = 0.01
-"""How long a group that nobody waits for is open to more events."""
-_AT_ONCE = 100
-"""Rows in one statement: Python's lock is let go and fought for again at each."""
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 _MOVE_ASIDE = "move it aside together with its -wal and -shm files; KR then starts a new one"
@@ -58,27 +57,6 @@ _Row = tuple[str, str, str, str, str, str | None]
 def kr_journal() -> Provider[Journal]:
     """Provide the journal in the project's state folder."""
     return Provider(lambda _, setup: SQLite(setup.state_folder))
-
-
-class _Durable(Future[None]):
-    """Resolves when a group of events is durable; who waits for it, or wants to be told, has the group committed at once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.hurry = threading.Event()
-        self.set_running_or_notify_cancel()
-
-    def result(self, timeout: float | None = None) -> None:
-        self.hurry.set()
-        super().result(timeout)
-
-    def exception(self, timeout: float | None = None) -> BaseException | None:
-        self.hurry.set()
-        return super().exception(timeout)
-
-    def add_done_callback(self, fn: Callable[[Future[None]], object]) -> None:
-        self.hurry.set()
-        super().add_done_callback(fn)
 
 
 class _Change:
@@ -94,16 +72,6 @@ class _Change:
         """Whether it was made; to be read once its group is durable."""
 
 
-class _Group:
-    """Events and changes that become durable together."""
-
-    __slots__ = ("done", "rows")
-
-    def __init__(self) -> None:
-        self.rows: list[_Row | _Change] = []
-        self.done = _Durable()
-
-
 class SQLite:
     """A journal for any number of threads and processes.
 
@@ -117,12 +85,10 @@ class SQLite:
     def __init__(self, folder: Path) -> None:
         self._file = folder / "journal.sqlite"
         self._idle: deque[sqlite3.Connection] = deque()
-        self._queue: queue.SimpleQueue[_Group | None] = queue.SimpleQueue()
-        self._open: _Group | None = None
-        self._newest: _Durable | None = None
-        self._lock = threading.Lock()
-        self._writer: threading.Thread | None = None
         self._closed = False
+        self._last = chaining.START
+        """The hash of the last event that this process has written; right as long as no other writes."""
+        self._groups: Groups[_Row | _Change] = Groups(self._commit)
         _make_folder(folder)
         try:
             with self._connection() as connection:
@@ -148,56 +114,44 @@ class SQLite:
         return self._queued(rows)
 
     def _queued(self, rows: Sequence[_Row | _Change]) -> Future[None]:
-        with self._lock:  # nothing may be queued behind the end that `close` queues
-            if self._closed:
-                return _ended(StorageError("the journal is closed", where=str(self._file)))
-            group = self._open
-            if group is None:
-                group = self._open = _Group()
-                self._newest = group.done
-                self._queue.put(group)
-                if self._writer is None:
-                    self._start_writer()
-            group.rows += rows
-            if len(group.rows) >= _GROUP:
-                self._open = None
-                group.done.hurry.set()
-        return group.done
+        done = self._groups.add(rows)
+        return _ended(StorageError("the journal is closed", where=str(self._file))) if done is None else done
 
-    def _start_writer(self) -> None:
-        self._writer = threading.Thread(target=self._write, name="kr-journal", daemon=True)
-        self._writer.start()
-        atexit.register(self._wait_at_exit, os.getpid())
+    def _commit(self, group: Sequence[_Row | _Change]) -> None:
+        """Write a group in one transaction.
 
-    def _wait_at_exit(self, process: int) -> None:
-        """What nobody waits for is kept also where nobody closes; a forked child has no writer to wait for."""
-        if self._newest is not None and os.getpid() == process:
-            self._newest.exception()
+        An event alone, as most are that somebody waits for, is one statement; so are many while no other process writes.
+        Python's lock is let go and fought for again at each.
+        """
+        rows = [one for one in group if not isinstance(one, _Change)]
+        if len(rows) == len(group):
+            with self._connection() as connection:
+                if _append(connection, rows[0]) if len(rows) == 1 else self._appended(connection, rows):
+                    return
+        with self._transaction() as connection:
+            rows = []
+            for one in group:
+                if isinstance(one, _Change):
+                    one.made = _change(connection, one.document, one.data)
+                    rows += one.rows if one.made else []
+                else:
+                    rows.append(one)
+            self._last = _insert(connection, rows)
 
-    def _write(self) -> None:
-        """Commit group by group, until the end is queued."""
-        while (group := self._queue.get()) is not None:
-            group.done.hurry.wait(_OPEN_SECONDS)
-            with self._lock:
-                if self._open is group:
-                    self._open = None
-            self._commit(group)
-
-    def _commit(self, group: _Group) -> None:
+    def _appended(self, connection: sqlite3.Connection, rows: Sequence[_Row]) -> bool:
+        """Append events if the last one is of this process; False where it is not, or one of them is there already."""
+        if len(rows) > _most(connection):
+            return False
+        values, last = _linked(self._last, rows)
+        marks = ", ".join([_MARKS] * len(rows))
         try:
-            with self._transaction() as connection:
-                rows: list[_Row] = []
-                for one in group.rows:
-                    if isinstance(one, _Change):
-                        one.made = _change(connection, one.document, one.data)
-                        rows += one.rows if one.made else []
-                    else:
-                        rows.append(one)
-                _insert(connection, rows)
-        except Exception as error:  # whatever it is, those who wait must hear of it
-            group.done.set_exception(error)
-        else:
-            group.done.set_result(None)
+            done = connection.execute(_APPEND_BEHIND.format(marks), [*values, self._last])
+        except sqlite3.IntegrityError:
+            return False
+        if done.rowcount != len(rows):
+            return False
+        self._last = last
+        return True
 
     def read(self, after: int, limit: int) -> Sequence[tuple[int, Event]]:
         """Up to `limit` events with a number greater than `after`, in order.
@@ -358,15 +312,8 @@ class SQLite:
 
     def close(self) -> None:
         """Wait until everything queued is durable, and let go of the file; a second time does nothing."""
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._queue.put(None)
-                if self._open is not None:
-                    self._open.done.hurry.set()
-        if self._writer is not None:
-            self._writer.join()
-            atexit.unregister(self._wait_at_exit)
+        self._groups.close()
+        self._closed = True
         while self._idle:
             self._idle.pop().close()
 
@@ -393,9 +340,16 @@ class SQLite:
             self._idle.append(connection)
 
     def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             self._file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
+        connection.create_function("link", 6, self._link)
+        return connection
+
+    def _link(self, before: bytes | None, *row: str) -> bytes:
+        """The hash of a row, for SQL; if the row is not kept after all, the next group finds that another event is the last."""
+        self._last = chaining.link(chaining.START if before is None else before, *row)
+        return self._last
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -463,29 +417,50 @@ def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
-def _insert(connection: sqlite3.Connection, rows: list[_Row]) -> None:
-    """Append events; those whose ids are there already are left out."""
+def _append(connection: sqlite3.Connection, row: _Row) -> bool:
+    """Append an event; False where its id is there already."""
     try:
-        _link(connection, rows)
-    except sqlite3.IntegrityError:  # nothing of the statement stays, so that no number is left out
-        known: set[str] = set()
-        for one in rows:
-            if one[0] not in known:
-                known.add(one[0])
-                if not connection.execute("SELECT 1 FROM events WHERE id = ?", (one[0],)).fetchone():
-                    _link(connection, [one])
+        connection.execute(_APPEND_ONE, (*row, *row[:5]))
+    except sqlite3.IntegrityError:
+        return False
+    return True
 
 
-def _link(connection: sqlite3.Connection, rows: list[_Row]) -> None:
+def _insert(connection: sqlite3.Connection, rows: Sequence[_Row]) -> bytes:
+    """Append events, but those whose ids are there already, and return the hash of the last one."""
     last = connection.execute("SELECT hash FROM events ORDER BY number DESC LIMIT 1").fetchone()
-    before = last[0] if last else chaining.START
-    for first in range(0, len(rows), _AT_ONCE):
-        values: list[Any] = []
-        for row in rows[first : first + _AT_ONCE]:
-            before = chaining.link(before, *row[:5])
-            values += (*row, before)
-        marks = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(rows[first : first + _AT_ONCE]))
-        connection.execute(_APPEND.format(marks), values)
+    before: bytes = last[0] if last else chaining.START
+    connection.execute("SAVEPOINT rows")
+    try:
+        return _put(connection, before, rows)
+    except sqlite3.IntegrityError:
+        connection.execute("ROLLBACK TO rows")  # nothing stays, so that no number is left out
+        ids = {row[0]: row for row in reversed(rows)}
+        known = {name for name in ids if connection.execute(_KNOWN, (name,)).fetchone()}
+        return _put(connection, before, [row for name, row in reversed(ids.items()) if name not in known])
+
+
+def _put(connection: sqlite3.Connection, before: bytes, rows: Sequence[_Row]) -> bytes:
+    most = _most(connection)
+    for first in range(0, len(rows), most):
+        part = rows[first : first + most]
+        values, before = _linked(before, part)
+        connection.execute(_APPEND.format(", ".join([_MARKS] * len(part))), values)
+    return before
+
+
+def _most(connection: sqlite3.Connection) -> int:
+    """Rows that a statement can have."""
+    return connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // 8
+
+
+def _linked(before: bytes, rows: Sequence[_Row]) -> tuple[list[Any], bytes]:
+    """The values of rows with their hashes, and the last hash."""
+    values: list[Any] = []
+    for row in rows:
+        before = chaining.link(before, *row[:5])
+        values += (*row, before)
+    return values, before
 
 
 def _change(connection: sqlite3.Connection, document: Document, data: str) -> bool:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kr_core.errors import StorageError
 from kr_core.hookspecs import Settings
 from kr_core.model import Event
-from kr_plugins.journals import forms, sqlite
+from kr_plugins.journals import forms, grouping
 from kr_plugins.journals.sqlite import SQLite, kr_journal
 
 JSON = st.recursive(
@@ -254,7 +254,7 @@ class TestEvents:
     @pytest.mark.parametrize("ask", ["result", "exception", "add_done_callback"])
     def test_who_waits_has_it_committed_at_once(self, journal, ask, monkeypatch):
         """The time for which a group is open ends when somebody wants to know."""
-        monkeypatch.setattr(sqlite, "_OPEN_SECONDS", 3600.0)
+        monkeypatch.setattr(grouping, "OPEN_SECONDS", 3600.0)
         future = journal.append([event()])
         if ask == "add_done_callback":
             told = threading.Event()

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from kr_core import Document, Event, StorageError
-from kr_plugins.journals import chaining
+from kr_plugins.journals import chaining, grouping, sqlite
 from kr_plugins.journals.sqlite import SQLite
 
 FORM_1 = """
@@ -395,3 +395,40 @@ class TestDocuments:
         events = [(event.data["version"], event.data["by"]) for _, event in journal.read(0, 100)]
         assert events == sorted(won)
         journals[1].close()
+
+
+@pytest.mark.req("G1", "G2")
+def test_more_than_a_statement_can_have(journal, monkeypatch):
+    """However many events come at once, and however many of them are there already, all are kept, in one chain."""
+    monkeypatch.setattr(sqlite, "_most", lambda _: 40)
+    events = [asked(n=n) for n in range(300)]
+    journal.append(events[100:110]).result()
+    journal.append(events[120:230]).result()
+    journal.append(events).result()
+    assert [event.data["n"] for _, event in journal.read(0, 1000)] == [
+        *range(100, 110), *range(120, 230), *range(100), *range(110, 120), *range(230, 300),
+    ]  # fmt: skip
+    assert [number for number, _ in journal.read(0, 1000)] == list(range(1, 301))
+    assert journal.verify() == []
+
+
+@pytest.mark.req("G2")
+def test_who_waits_commits_what_was_before(journal, monkeypatch):
+    """The thread that waits commits its group and those before it; an interruption of it loses nothing."""
+    monkeypatch.setattr(grouping, "OPEN_SECONDS", 3600.0)
+    commit = journal._commit
+    stops = [KeyboardInterrupt, None]
+
+    def interrupted(group):
+        commit(group)
+        if stop := stops.pop(0):
+            raise stop
+
+    monkeypatch.setattr(journal._groups, "_commit", interrupted)
+    future = journal.append([asked(n=1)])
+    with pytest.raises(KeyboardInterrupt):
+        future.result()
+    assert not future.done()
+    future.result()
+    assert len(journal.read(0, 10)) == 1
+    assert journal.verify() == []

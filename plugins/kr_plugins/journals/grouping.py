@@ -1,0 +1,158 @@
+"""Things that are committed together: many share one disk sync, and none waits for company.
+
+Who waits for a group commits it, and those before it, in its own thread: two changes of thread would cost more than the commit.
+What nobody waits for yet, or only an event loop, a thread commits: the one at once that a loop waits for, the other some
+milliseconds later, so that the thread does not take turns with the one that adds, thing by thing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import queue
+import threading
+from collections import deque
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Groups"]
+
+OPEN_SECONDS = 0.01
+"""How long a group that nobody waits for is open to more."""
+MOST = 1000
+"""Things in one group, but for those that are added last; bounds how long other processes wait for their turn."""
+
+Item = TypeVar("Item")
+
+
+class _Durable(Future[None]):
+    """Resolves when a group is durable; who waits for it, or wants to be told, has the group committed at once."""
+
+    def __init__(self, commit: Callable[[Future[None]], None]) -> None:
+        super().__init__()
+        self.hurry = threading.Event()
+        self._commit = commit
+        self.set_running_or_notify_cancel()
+
+    def result(self, timeout: float | None = None) -> None:
+        self._ask(timeout)
+        super().result(timeout)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        self._ask(timeout)
+        return super().exception(timeout)
+
+    def add_done_callback(self, fn: Callable[[Future[None]], object]) -> None:
+        self.hurry.set()
+        super().add_done_callback(fn)
+
+    def _ask(self, timeout: float | None) -> None:
+        if timeout is not None:  # a commit may take longer
+            self.hurry.set()
+        elif not self.done():
+            self._commit(self)
+
+
+class _Group(Generic[Item]):
+    __slots__ = ("done", "items")
+
+    def __init__(self, commit: Callable[[Future[None]], None]) -> None:
+        self.items: list[Item] = []
+        self.done = _Durable(commit)
+
+
+class Groups(Generic[Item]):
+    """Collects things and has them committed, in their order, group by group.
+
+    Args:
+        commit: makes the things of a group durable, all or none; what it raises is told to those who wait. It is called by one
+            thread at a time, and once more for a group whose commit an interruption has ended.
+    """
+
+    def __init__(self, commit: Callable[[list[Item]], None]) -> None:
+        self._commit = commit
+        self._waiting: deque[_Group[Item]] = deque()
+        self._queue: queue.SimpleQueue[_Group[Item] | None] = queue.SimpleQueue()
+        self._open: _Group[Item] | None = None
+        self._newest: _Durable | None = None
+        self._watched: _Durable | None = None
+        """What the writer waits for, though another may have committed it."""
+        self._lock = threading.Lock()
+        self._turn = threading.RLock()  # a callback may wait for another group
+        self._writer: threading.Thread | None = None
+        self._closed = False
+
+    def add(self, items: Sequence[Item]) -> Future[None] | None:
+        """Add things, and return the future of their group; None where it is closed."""
+        with self._lock:  # nothing may be queued behind the end that `close` queues
+            if self._closed:
+                return None
+            group = self._open
+            if group is None:
+                group = self._open = _Group(self._through)
+                self._newest = group.done
+                self._waiting.append(group)
+                self._queue.put(group)
+                if self._writer is None:
+                    self._start_writer()
+            group.items += items
+            if len(group.items) >= MOST:
+                self._open = None
+                group.done.hurry.set()
+        return group.done
+
+    def close(self) -> None:
+        """Wait until everything that was added is durable; a second time does nothing."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+                for done in (self._newest, self._watched):
+                    if done is not None:
+                        done.hurry.set()
+        if self._writer is not None:
+            self._writer.join()
+            atexit.unregister(self._wait_at_exit)
+
+    def _start_writer(self) -> None:
+        self._writer = threading.Thread(target=self._write, name="kr-journal", daemon=True)
+        self._writer.start()
+        atexit.register(self._wait_at_exit, os.getpid())
+
+    def _wait_at_exit(self, process: int) -> None:
+        """What nobody waits for is kept also where nobody closes; a forked child has no writer to wait for."""
+        if self._newest is not None and os.getpid() == process:
+            self._newest.exception()
+
+    def _write(self) -> None:
+        """Commit group by group what nobody else has committed, until the end is queued."""
+        while (group := self._queue.get()) is not None:
+            if group.done.done():
+                continue
+            with self._lock:
+                self._watched = group.done
+                closed = self._closed
+            if not closed:
+                group.done.hurry.wait(OPEN_SECONDS)
+            self._through(group.done)
+
+    def _through(self, wanted: Future[None]) -> None:
+        """Commit groups in their order until one is done; a group leaves its place only after that."""
+        with self._turn:
+            while not wanted.done():
+                with self._lock:
+                    group = self._waiting[0]
+                    if group.done.done():
+                        self._waiting.popleft()
+                        continue
+                    if group is self._open:
+                        self._open = None
+                try:
+                    self._commit(group.items)
+                except Exception as error:  # whatever it is, those who wait must hear of it
+                    group.done.set_exception(error)
+                else:
+                    group.done.set_result(None)
