@@ -43,7 +43,7 @@ class Says:
 @contextmanager
 def service(folder, config=None, on_event=None, **agents):
     """A service in a folder, whose agents are these objects."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "kr.yaml").write_text(json.dumps(config or {}))
     from kr_core.config import load
 

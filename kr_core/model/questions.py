@@ -6,7 +6,6 @@ The names of the types and of `HumanResponse`'s actions are those that other pro
 from __future__ import annotations
 
 import datetime as dt
-import math
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -32,6 +31,8 @@ __all__ = [
     "read_confidence",
 ]
 
+_MOST_SHOWN = 10**40
+"""Python writes no whole number of thousands of digits, but raises."""
 GENERAL = "general"
 """The feature of a question that names none."""
 
@@ -65,8 +66,9 @@ def read_confidence(value: Any) -> tuple[int, str]:
             return 0, "the answer has no confidence, which counts as 0"
         said = repr(value)
         return 0, f"the confidence {said[:40]} is no number from 0 to 100, which counts as 0"
-    if not math.isfinite(value) or not 0 <= value <= 100:
-        return 0, f"the confidence {value} is not between 0 and 100, which counts as 0"
+    if not 0 <= value <= 100:  # nor is NaN; a whole number may have more digits than any float
+        shown = value if -_MOST_SHOWN < value < _MOST_SHOWN else "of many digits"
+        return 0, f"the confidence {shown} is not between 0 and 100, which counts as 0"
     if isinstance(value, float) and 0 < value <= 1:
         return 0, f"the confidence {value} may be a share or a percentage, which counts as 0"
     return int(value), ""
