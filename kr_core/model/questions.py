@@ -67,7 +67,7 @@ def read_confidence(value: Any) -> tuple[int, str]:
         said = repr(value)
         return 0, f"the confidence {said[:40]} is no number from 0 to 100, which counts as 0"
     if not 0 <= value <= 100:  # nor is NaN; a whole number may have more digits than any float
-        shown = value if -_MOST_SHOWN < value < _MOST_SHOWN else "of many digits"
+        shown = value if isinstance(value, float) or abs(value) < _MOST_SHOWN else "of many digits"
         return 0, f"the confidence {shown} is not between 0 and 100, which counts as 0"
     if isinstance(value, float) and 0 < value <= 1:
         return 0, f"the confidence {value} may be a share or a percentage, which counts as 0"

@@ -37,7 +37,7 @@ def ask(folder, *replies, question=QUESTION, config=None):
         ("150", 0, "is not between 0 and 100"),
         ("-5", 0, "is not between 0 and 100"),
         ("9" * 4000, 0, "of many digits is not between 0 and 100"),
-        ("NaN", 0, "is not between 0 and 100"),
+        ("NaN", 0, "the confidence nan is not between 0 and 100"),
         ("Infinity", 0, "is not between 0 and 100"),
         ("1e999", 0, "is not between 0 and 100"),
         ("9" * 400, 0, "is not between 0 and 100"),
