@@ -68,8 +68,11 @@ def run(options: argparse.Namespace) -> int:
         with KnowledgeRouterService(pipeline) as service:
             asked = _asked(service, pairs, anew=bool(options.targets or options.topic))
             progress.clear()
-            written = 0 if file.suffix == ".json" else _write(file, asked)
-            _show(file, asked, written, options)
+            written = 0
+            try:
+                written = 0 if file.suffix == ".json" else _write(file, asked)
+            finally:  # where they cannot be written they are shown all the same
+                _show(file, asked, written, options)
             pipeline.deliver_logs()
     states = {one.result.status for one in asked}
     return 4 if "failed" in states else 5 if "escalated" in states else 0

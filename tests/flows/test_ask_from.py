@@ -1,0 +1,258 @@
+"""`kr ask --from`: what spec-kit left open in a file is asked, and answered in the file; by whole processes."""
+
+import json
+import os
+import re
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.req("Q15")
+
+AGENT = """
+import json, os, re, sys, time
+prompt = sys.stdin.read()
+question = re.search(r"# Question.*?```text\\n(.*?)\\n```", prompt, re.DOTALL)[1]
+open(sys.argv[1], "a").write(json.dumps(question) + chr(10))
+answer, confidence = "OAuth", 92
+if "retention" in question:
+    answer, confidence = "30 days", 65
+choices = re.findall(r"^- (?!`)(.*)$", prompt.partition("# Choices")[2], re.MULTILINE)
+if choices:
+    answer = choices[1]
+if "slow" in question:
+    while not os.path.exists(sys.argv[1] + ".go"):
+        time.sleep(0.01)
+print(json.dumps({"answer": answer, "rationale": "", "confidence": confidence, "uncertainty_reasons": []}))
+"""
+SPEC = """\
+# Feature Specification: Sessions
+
+## Requirements *(mandatory)*
+
+- **FR-006**: System MUST authenticate users via [NEEDS CLARIFICATION: which method?]
+- **FR-007**: System MUST keep data for [NEEDS CLARIFICATION: retention period not specified]
+"""
+BLOCKS = """\
+## Question 1: Method
+
+**What we need to know**: Which method do users sign in with?
+
+| Option | Answer | Implications |
+|--------|--------|--------------|
+| A | Password | none |
+| B | OAuth | none |
+| Custom | Your own | none |
+
+**Your choice**: _[Wait for user response]_
+
+## Question 2: Name
+
+**What we need to know**: What is it called?
+
+| Option | Answer | Implications |
+|--------|--------|--------------|
+| A | Login | none |
+| B | Sign in | none |
+"""
+
+
+@pytest.fixture
+def spec(project_folder):
+    """The file of a feature, in a project whose agents answer; retention is what they are not sure of."""
+    log = project_folder / "asked.jsonl"
+    (project_folder / "agent.py").write_text(AGENT)
+    config = {
+        "agents": {name: {"plugin": "command"} for name in ("duc", "veuve")},
+        "plugins": {
+            "command": {"argv": [sys.executable, "-I", "-S", str(project_folder / "agent.py"), str(log)]}
+        },
+    }
+    (project_folder / "kr.yaml").write_text(json.dumps(config))
+    file = project_folder / "specs/004-sessions/spec.md"
+    file.parent.mkdir(parents=True)
+    file.write_text(SPEC)
+    return file
+
+
+@pytest.fixture
+def ask(kr, spec):
+    def run(*arguments, file=None):
+        return kr("ask", "--from", file or spec, *arguments, env={"KR_TRUST": "all"})
+
+    return run
+
+
+def asked(spec):
+    log = spec.parents[2] / "asked.jsonl"
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def test_answers_are_written_and_what_is_doubtful_waits(ask, spec, kr):
+    """What is accepted stands in the file; what is escalated waits, is not asked twice, and is written once a human has said."""
+    done = ask()
+    assert done.code == 5, done
+    assert re.search(
+        r"spec\.md:6: retention period not specified\n  put to a human as E1: confidence 65 is below 80\n",
+        done.out,
+    )
+    assert "spec.md: 1 answer written" in done.out
+    session = re.compile(r"## Clarifications\n\n### Session \d{4}-\d\d-\d\d\n\n((?:- .*\n)*)\n")
+    assert session.sub("", spec.read_text()) == SPEC
+    assert session.search(spec.read_text())[1] == "- Q: which method? → A: OAuth\n"
+    again = ask()
+    assert again.code == 5, again
+    assert "still waits for a human as E1" in again.out
+    assert len(asked(spec)) == 2
+    assert kr("inbox", "correct", "E1", "90 days", "--by", "ada").code == 0
+    last = ask("--json")
+    assert last.code == 0, last
+    (result,) = last.json["results"]
+    assert (result["status"], result["answer"]["content"], result["answer"]["validated_by"]) == (
+        "answered",
+        "90 days",
+        "human",
+    )
+    assert (result["question"], last.json["written"]) == ("retention period not specified", 1)
+    assert (
+        session.search(spec.read_text())[1]
+        == "- Q: which method? → A: OAuth\n- Q: retention period not specified → A: 90 days\n"
+    )
+    finished = ask()
+    assert (finished.code, "all questions are answered" in finished.out) == (0, True)
+    assert len(asked(spec)) == 2
+    entries = [json.loads(line) for line in kr("log", "004-sessions", "--json").out.splitlines()]
+    assert {entry["feature_id"] for entry in entries} == {"004-sessions"}
+
+
+def test_the_reply_to_blocks_is_printed(ask, spec):
+    """Letters, as spec-kit's commands read them; with -q nothing else."""
+    spec.write_text(BLOCKS)
+    done = ask("--target", "duc", "-q")
+    assert done.code == 0, done
+    assert done.out == "Q1: B, Q2: B\n"
+    assert (
+        "- Q: Which method do users sign in with? → A: OAuth\n- Q: What is it called? → A: Sign in\n"
+        in spec.read_text()
+    )
+
+
+def test_what_a_plan_leaves_open_goes_to_the_architect(ask, spec):
+    """Its technical context is a technical topic."""
+    plan = spec.with_name("plan.md")
+    plan.write_text(
+        "# Plan\n\n## Technical Context\n\n**Storage**: NEEDS CLARIFICATION\n**Testing**: pytest\n"
+    )
+    done = ask("--json", file=plan)
+    assert done.code == 0, done
+    (result,) = done.json["results"]
+    assert (result["route"]["agent"], result["line"]) == ("duc", 5)
+
+
+def test_crlf_the_byte_order_mark_and_the_mode_stay(ask, spec):
+    """Nothing of the file changes but the lines that are added, with its own line ends; a link stays a link."""
+    before = b"\xef\xbb\xbf" + SPEC.replace("\n", "\r\n").encode()
+    target = spec.with_name("real.md")
+    target.write_bytes(before)
+    target.chmod(0o640)
+    spec.unlink()
+    spec.symlink_to(target)
+    assert ask("--target", "duc").code == 5
+    after = target.read_bytes()
+    assert (
+        re.sub(rb"## Clarifications\r\n\r\n### Session [\d-]+\r\n\r\n- [^\n]*\r\n\r\n", b"", after) == before
+    )
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert spec.is_symlink()
+
+
+def test_what_is_changed_meanwhile_is_not_lost(ask, spec, project_folder):
+    """The file is read again before it is written: what an editor has saved while agents were thinking stays."""
+    import threading
+
+    spec.write_text(SPEC.replace("which method?", "which slow method?"))
+    came = []
+    thread = threading.Thread(target=lambda: came.append(ask("--target", "duc")))
+    thread.start()
+    while not any("slow" in question for question in asked(spec)):
+        threading.Event().wait(0.01)
+    spec.write_text(spec.read_text() + "\n## Added meanwhile\n")
+    (project_folder / "asked.jsonl.go").touch()
+    thread.join()
+    assert came[0].code == 5, came
+    assert spec.read_text().endswith("\n## Added meanwhile\n")
+    assert "- Q: which slow method? → A: OAuth\n" in spec.read_text()
+
+
+def test_who_should_answer_may_be_said_later(ask, spec, kr):
+    """What waits because no rule was for it is asked when the caller names a target; the case is superseded."""
+    spec.write_text("# Spec\n\n[NEEDS CLARIFICATION: which method?]\n")
+    assert ask().code == 5
+    assert asked(spec) == []
+    assert ask("--target", "duc").code == 0
+    assert kr("inbox", "show", "E1", "--json").json["status"] == "superseded"
+    assert kr("inbox", "list", "--json").json == []
+
+
+def test_a_list_of_questions(ask, spec):
+    """A JSON list is asked as it is, with dependencies; nothing is written."""
+    file = spec.with_name("questions.json")
+    text = json.dumps(
+        [
+            {"id": "Q2", "text": "Which key?", "topic": "storage", "depends_on": ["Q1"]},
+            {"id": "Q1", "text": "Which store?", "topic": "storage"},
+        ]
+    )
+    file.write_text(text)
+    done = ask("--json", file=file)
+    assert done.code == 0, done
+    assert [result["question_id"] for result in done.json["results"]] == ["Q2", "Q1"]
+    assert asked(spec) == ["Which store?", "Which key?"]
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        (
+            "a.md",
+            b"# Spec\n\nNothing is open.\n",
+            "there is no question in it; KR looks for [NEEDS CLARIFICATION: ...]",
+        ),
+        ("a.md", b"", "there is no question in it"),
+        ("a.md", b"\x7fELF\xff\xfe", "is no UTF-8 text (byte 4)"),
+        ("a.md", b"# Spec\n\0", "it has zero bytes"),
+        ("a.md", b"[NEEDS CLARIFICATION: x]\n" * 400_000, "has more than 5,000,000 bytes"),
+        ("a.json", b"{", "Invalid JSON"),
+        ("a.json", b'[{"id": "Q1"}]', "0.text: Field required"),
+        ("a.json", b'[{"id": "Q1", "text": "?", "depends_on": ["Q1"]}]', "wait for each other: Q1 -> Q1"),
+        (None, b"", "No such file"),
+        (".", b"", "cannot be read"),
+    ],
+)
+def test_bad_files_are_refused(ask, spec, name, content, told):
+    """Named, with what is wrong; exit code 2, nobody asked, nothing written."""
+    file = spec.parent / (name or "missing.md")
+    if name and name != ".":
+        file.write_bytes(content)
+    done = ask(file=file)
+    assert done.code == 2, done
+    assert told in done.err, done
+    assert done.out == ""
+    assert len(done.err) < 500
+    assert asked(spec) == []
+
+
+def test_a_file_that_cannot_be_written_keeps_what_it_has(ask, spec):
+    """The answers are told all the same, and are in the log."""
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    spec.parent.chmod(0o500)
+    try:
+        done = ask("--target", "duc")
+    finally:
+        spec.parent.chmod(0o700)
+    assert done.code == 2
+    assert "cannot be written" in done.err
+    assert "duc, confidence 92: OAuth" in done.out
+    assert spec.read_text() == SPEC
