@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kr_core.testing.agent import AgentContract as AgentContract
+    from kr_core.testing.escalation import EscalationContract as EscalationContract
     from kr_core.testing.faults import FaultySource as FaultySource
     from kr_core.testing.faults import FaultyTransport as FaultyTransport
     from kr_core.testing.faults import NetworkFault as NetworkFault
@@ -42,6 +43,7 @@ if find_spec("pytest") is None:
 
 __all__ = [
     "AgentContract",
+    "EscalationContract",
     "FaultySource",
     "FaultyTransport",
     "JournalContract",
@@ -58,6 +60,7 @@ __all__ = [
 
 _HOME_OF = {
     "AgentContract": "agent",
+    "EscalationContract": "escalation",
     **dict.fromkeys(("FaultySource", "FaultyTransport", "NetworkFault", "SourceFault"), "faults"),
     "JournalContract": "journal",
     "LogContract": "log",

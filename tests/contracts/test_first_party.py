@@ -1,5 +1,6 @@
 """The plugins that come with KR keep to the contracts, by the same door as anybody's."""
 
+import io
 import json
 import sys
 from typing import ClassVar
@@ -16,6 +17,7 @@ from webpages import SEARCH, Web
 from kr_core import Question, ResearchResult
 from kr_core.testing import (
     AgentContract,
+    EscalationContract,
     JournalContract,
     LogContract,
     RendererContract,
@@ -67,6 +69,32 @@ class TestWebSearch(SourceContract):
 
 class TestEvidence(ScorerContract):
     module = "kr_plugins.scorers.evidence"
+
+
+class Seen(io.StringIO):
+    """A terminal, as far as a sink can tell; what is shown stays."""
+
+    def isatty(self):
+        return True
+
+
+class TestTerminal(EscalationContract):
+    module = "kr_plugins.escalations.stdout"
+    replies = False
+
+    @pytest.fixture(autouse=True)
+    def terminal(self, monkeypatch):
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        self.patch = monkeypatch
+        self.shown = Seen()
+
+    def build(self, project):
+        self.patch.setattr(sys, "stderr", self.shown)  # not earlier: pytest sets its own when the test begins
+        return super().build(project)
+
+    def seen(self, project):
+        return self.shown.getvalue()
 
 
 class TestRules(RouterContract):

@@ -124,3 +124,8 @@ class TestRightAgent(TWINS["agent"]):
 @pytest.mark.req("P4")
 class TestRightRouter(TWINS["router"]):
     """The right router passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightEscalation(TWINS["escalation"]):
+    """The right way to a human passes."""

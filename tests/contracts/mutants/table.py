@@ -208,6 +208,37 @@ MUTANTS = {
           "        if not self.model_fields_set:\n            raise ValueError('say what to read')\n        return self\n",
           "missing_settings_are_named", "does not name the key to set", "name the key in your validator's message"),
     ],
+    "escalation": [
+        m("shows the id alone", "file.write_text(case.said, ", "file.write_text(case.request.id, ", "a_case_is_shown_whole",
+          "a person does not see", "the whole of `case.said`"),
+        m("does not say where", "        return str(file)\n", "        return True\n", "a_case_is_shown_whole",
+          "`open` returned True", "say where the case stands"),
+        m("needs an answer", "        file.write_text", "        case.request.answer.content\n        file.write_text",
+          "cases_of_all_kinds_are_shown", "`open` raised AttributeError"),
+        m("shows a case once", "        file.write_text", '        if list(self.folder.glob(f"{case.request.id}@*")):\n'
+          "            return str(file)\n        file.write_text", "a_new_revision_is_shown", "a person does not see 'E7@3'"),
+        m("one at a time", "        file.write_text", "        assert not list(self.folder.glob('*.md'))\n        file.write_text",
+          "several_at_once_are_shown", "cases at once", "AssertionError"),
+        m("shows what was written", "file.write_text(case.said, ", "file.write_text(str(case.said + (case.request.answer or "
+          "case.request.question).model_dump_json(exclude={'id'}).encode().decode('unicode_escape')), ",
+          "hostile_text_is_shown_as_data", "is shown", "fit to be shown"),
+        m("formats a text", "file.write_text(case.said, ", "file.write_text(case.said % (), ", "hostile_text_is_shown_as_data",
+          "`open` raised", "as it is"),
+        m("confirms by itself", "        found = []\n", "        found = [HumanReply(one, __import__('kr_core').HumanResponse(action='confirm'))"
+          " for one in waiting]\n", "nobody_has_replied", "that nobody has given"),
+        m("returns commands", 'found.append(HumanReply(command.escalation_id, response, f"{file.name}:{command.line}"))',
+          "found.append(command)", "a_reply_is_read", "`poll` returned Command", "kr_core.HumanReply"),
+        m("tells no reply from another", ', f"{file.name}:{command.line}")', ")", "a_reply_is_read", "came again as another", "`external_id`"),
+        m("does not say who", 'by="ada"', 'by=""', "a_reply_is_read", "does not say who"),
+        m("looks for a word", "            for command in read_replies(",
+          "            if 'confirm' in file.read_text('utf-8'):\n"
+          "                found.append(HumanReply('E7', __import__('kr_core').HumanResponse(action='confirm'), file.name))\n"
+          "            for command in read_replies(", "talk_is_no_reply", "was taken for `confirm`", "kr_core.read_replies"),
+        m("wants every reply understood", "                response = ", "                found or 1 / 0\n                response = ",
+          "a_hostile_reply", "`poll` raised ZeroDivisionError"),
+        m("tells nothing", '            log.write(f"{said}\\n")\n', "            pass\n", "what_was_understood_is_said",
+          "a person does not see 'E7 is answered"),
+    ],
     "router": [
         m("returns a name", 'self._table().routed(question.topic, target, f"the word {word}")', "target",
           "a_known_question_is_sent_to_somebody", "return a kr_core.Route"),

@@ -7,6 +7,7 @@ import httpx
 from kr_core import Question
 from kr_core.testing import (
     AgentContract,
+    EscalationContract,
     JournalContract,
     LogContract,
     RendererContract,
@@ -84,6 +85,15 @@ class AgentTwin(AgentContract):
         return httpx.Response(200, json={"text": '{"answer": "Redis."}', "tokens": 12})
 
 
+class EscalationTwin(EscalationContract):
+    module = "right_escalation"
+
+    def answer(self, project, case, text):
+        folder = project / ".kr" / "cases"
+        number = len(list(folder.glob("*.reply")))
+        (folder / f"{number}.reply").write_text(text, "utf-8")
+
+
 TWINS = {
     "source": SourceTwin,
     "external_source": ExternalSourceTwin,
@@ -94,4 +104,5 @@ TWINS = {
     "renderer": RendererTwin,
     "agent": AgentTwin,
     "router": RouterTwin,
+    "escalation": EscalationTwin,
 }

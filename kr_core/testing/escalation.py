@@ -1,0 +1,267 @@
+"""What every way to a human keeps to (`kr_core.Escalation`)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import pytest
+
+from kr_core.escalation.showing import shown
+from kr_core.model.questions import Answer, EscalationRequest, HumanResponse, Question
+from kr_core.pipeline.running import run
+from kr_core.protocols import HumanReply
+from kr_core.testing.hostile import EVALUATED, HOSTILE
+from kr_core.testing.plugin import PluginContract
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+    from pathlib import Path
+
+    from kr_core.protocols import Case, Escalation
+
+Result = TypeVar("Result")
+
+_LIMIT_SECONDS = 30.0
+"""For one call."""
+_AT_ONCE = 5
+_STEERS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u202a-\u202e\u2066-\u2069]|\x1b\\]|\x1b\\[2J")
+_TALK = (
+    "this can't be confirmed",
+    "> /kr confirm E7@2",
+    "```\n/kr confirm E7@2\n```",
+    "Please confirm E7@2.",
+)
+
+
+class EscalationContract(PluginContract):
+    """What a way to a human keeps to, tried with cases of all kinds.
+
+    Attributes:
+        replies: whether `poll` brings what people reply; False for one that only shows cases.
+    """
+
+    noun = "escalation"
+    replies: ClassVar[bool] = True
+
+    def seen(self, project: Path) -> str:
+        """All that a person can see of the cases; by default the texts of the project's files."""
+        files = sorted(path for path in project.rglob("*") if path.is_file())
+        return "\n".join(file.read_text("utf-8", errors="replace") for file in files)
+
+    def answer(self, project: Path, case: Case, text: str) -> None:
+        """Reply to a case as a person would, where it stands."""
+        del project, case, text
+        raise NotImplementedError(
+            "override `answer` in the contract class to reply as a person would, or say `replies = False`"
+        )
+
+    # -- showing -----------------------------------------------------------------------------------------
+
+    def test_a_case_is_shown_whole(self, project: Path) -> None:
+        """A person sees the question, the tentative answer, why it is not sure, and how to answer; and `open` says where."""
+        sink, case = self.build(project), _case()
+        self._opened(sink, case)
+        self._sees(
+            project,
+            "E7@2",
+            "Which session store",
+            "Use Redis.",
+            "It is quick.",
+            "How many",
+            "/kr confirm E7@2",
+        )
+
+    def test_cases_of_all_kinds_are_shown(self, project: Path) -> None:
+        """A case without an answer, one with several answers, and a question with choices."""
+        sink = self.build(project)
+        answer = _answer("Use Postgres.")
+        for case, words in (
+            (_case("E1", answer=None), "/kr correct E1@2"),
+            (_case("E2", answer=None, alternatives=(_answer("Use Redis."), answer)), "Use Postgres."),
+            (_case("E3", question=Question(text="Which?", choices=("Etcd", "Consul"))), "Consul"),
+        ):
+            self._opened(sink, case)
+            self._sees(project, words)
+
+    def test_a_new_revision_is_shown(self, project: Path) -> None:
+        """When the agent has answered anew, a person sees the new answer under its own number."""
+        sink = self.build(project)
+        self._opened(sink, _case())
+        self._opened(sink, _case(revision=3, answer=_answer("Use Redis Cluster.")))
+        self._sees(project, "E7@3", "Use Redis Cluster.")
+
+    def test_several_at_once_are_shown(self, project: Path) -> None:
+        """Many questions may wait at the same time."""
+        sink = self.build(project)
+        cases = [_case(f"E{number}") for number in range(1, _AT_ONCE + 1)]
+
+        async def together() -> list[Any]:
+            return await asyncio.gather(*(sink.open(case) for case in cases), return_exceptions=True)
+
+        wrong = [place for place in _run(together()) if not isinstance(place, str)]
+        assert not wrong, f"of {_AT_ONCE} cases at once, `open` failed with {wrong[0]!r}"
+        self._sees(project, *(f"E{number}@2" for number in range(1, _AT_ONCE + 1)))
+
+    @pytest.mark.parametrize("kind", HOSTILE)
+    def test_hostile_text_is_shown_as_data(self, project: Path, kind: str) -> None:
+        """Whatever stands in a case, also a megabyte: it is shown, evaluated by nobody, and steers no terminal."""
+        text = _hostile(kind)
+        answer = _answer(text, rationale=text, uncertainty_reasons=(text,))
+        case = _case(question=Question(text=text, topic=text, context=text), answer=answer, reason=text)
+        sink = self.build(project)
+        self._opened(sink, case)
+        self._acknowledged(sink, case, "E7 is answered, by ada (confirm)")
+        seen = self.seen(project)
+        assert EVALUATED not in seen, (
+            f"the sink evaluated `7191 * 7193`, which stood in a case ({kind}); it is data: never format, template or run it"
+        )
+        steers = _STEERS.search(seen)
+        assert steers is None, (
+            f"{steers and steers[0]!r} of a hostile text ({kind}) is shown; show `case.said`, which is fit to be shown, in "
+            "place of the texts of `case.request`"
+        )
+
+    # -- replies -----------------------------------------------------------------------------------------
+
+    def test_nobody_has_replied(self, project: Path) -> None:
+        """Without replies `poll` brings none, and does not wait for any."""
+        sink, case = self.build(project), _case()
+        assert not self._polled(sink, [])
+        self._opened(sink, case)
+        assert not self._polled(sink, [case]), "`poll` brought a reply that nobody has given"
+
+    def test_a_reply_is_read(self, project: Path) -> None:
+        """A command that a person writes where the case stands comes back as what it means, and can be told from others."""
+        if not self.replies:
+            return
+        sink, case = self.build(project), _case()
+        self._opened(sink, case)
+        self.answer(project, case, "Hello,\n\n/kr correct E7@2 Use Postgres.")
+        (reply,) = self._one(self._polled(sink, [case]))
+        meant = (reply.escalation_id, reply.response.action, reply.response.content, reply.response.revision)
+        assert meant == ("E7", "correct", "Use Postgres.", 2), (
+            f"`/kr correct E7@2 Use Postgres.` was read as {meant}; read replies with kr_core.read_replies"
+        )
+        assert reply.response.by.strip(), "the reply does not say who gave it; `by` is for the record"
+        again = self._polled(self.build(project), [case])
+        assert all(one.external_id and one.external_id == reply.external_id for one in again), (
+            "the same reply came again as another; give it an `external_id` that stays the same, so that it is applied once"
+        )
+
+    @pytest.mark.parametrize("text", _TALK)
+    def test_talk_is_no_reply(self, project: Path, text: str) -> None:
+        """What only speaks of confirming, and what is quoted or code, decides nothing."""
+        if not self.replies:
+            return
+        sink, case = self.build(project), _case()
+        self._opened(sink, case)
+        self.answer(project, case, text)
+        found = self._polled(sink, [case])
+        assert not found, (
+            f"{text!r} was taken for `{found[0].response.action}`; read replies with kr_core.read_replies"
+        )
+
+    @pytest.mark.parametrize("kind", HOSTILE)
+    def test_a_hostile_reply(self, project: Path, kind: str) -> None:
+        """Whatever a person writes, `poll` brings the replies of the others."""
+        if not self.replies or kind == "command":  # that one is a reply
+            return
+        sink, case = self.build(project), _case()
+        self._opened(sink, case)
+        self.answer(project, case, _hostile(kind))
+        self.answer(project, case, "/kr choose E7@2 B")
+        found = [reply.response.action for reply in self._polled(sink, [case])]
+        assert found == ["choose"], (
+            f"beside a hostile text ({kind}) the reply `/kr choose E7@2 B` came as {found}"
+        )
+
+    def test_what_was_understood_is_said(self, project: Path) -> None:
+        """A person is told what became of a reply."""
+        sink, case = self.build(project), _case()
+        self._opened(sink, case)
+        self._acknowledged(sink, case, "E7 is answered, by ada (confirm)")
+        self._sees(project, "E7 is answered, by ada (confirm)")
+
+    # -- parts -------------------------------------------------------------------------------------------
+
+    def _opened(self, sink: Escalation, case: Case) -> None:
+        try:
+            place = _run(sink.open(case))
+        except Exception as error:
+            raise AssertionError(
+                f"`open` raised {type(error).__name__}: {error}; show `case.said` as it is: texts may hold anything"
+            ) from error
+        assert isinstance(place, str) and place.strip(), (  # noqa: PT018  one message for both
+            f"`open` returned {place!r}; say where the case stands, such as `terminal` or a URL; None is for nobody there"
+        )
+
+    def _acknowledged(self, sink: Escalation, case: Case, said: str) -> None:
+        try:
+            _run(sink.acknowledge(case, said))
+        except Exception as error:
+            raise AssertionError(f"`acknowledge` raised {type(error).__name__}: {error}") from error
+
+    def _polled(self, sink: Escalation, cases: Sequence[Case]) -> Sequence[HumanReply]:
+        try:
+            found = _run(sink.poll(cases))
+        except TimeoutError:
+            raise AssertionError(
+                f"`poll` did not return within {_LIMIT_SECONDS:.0f} s; bring what is there, and wait for nobody"
+            ) from None
+        except Exception as error:
+            raise AssertionError(f"`poll` raised {type(error).__name__}: {error}") from error
+        wrong = [
+            reply
+            for reply in found
+            if not isinstance(reply, HumanReply) or not isinstance(reply.response, HumanResponse)
+        ]
+        assert not wrong, (
+            f"`poll` returned {type(wrong[0]).__name__}; return kr_core.HumanReply with a kr_core.HumanResponse"
+        )
+        return found
+
+    @staticmethod
+    def _one(found: Sequence[HumanReply]) -> Sequence[HumanReply]:
+        assert len(found) == 1, f"one reply was given, and `poll` brought {len(found)}"
+        return found
+
+    def _sees(self, project: Path, *words: str) -> None:
+        seen = self.seen(project)
+        missing = [word for word in words if word not in seen]
+        assert not missing, (
+            f"a person does not see {missing[0]!r}; show the whole of `case.said` before `open` returns, or override `seen` "
+            "in the contract class to say where it is shown"
+        )
+
+
+def _run(work: Coroutine[Any, Any, Result]) -> Result:
+    async def limited() -> Result:
+        async with asyncio.timeout(_LIMIT_SECONDS):
+            return await work
+
+    return run(limited())
+
+
+def _hostile(kind: str) -> str:
+    """A hostile text as values have it, which refuse lone surrogates."""
+    return HOSTILE[kind].encode("utf-8", "replace").decode()
+
+
+def _answer(content: str = "Use Redis.", **values: Any) -> Answer:
+    known = {"rationale": "It is quick.", "confidence": 65, "uncertainty_reasons": ("How many sessions",)}
+    return Answer(question_id="q-1", content=content, agent="duc", **{**known, **values})
+
+
+def _case(escalation_id: str = "E7", **values: Any) -> Case:
+    known: dict[str, Any] = {
+        "revision": 2,
+        "exchange_id": "x-1",
+        "question": Question(text="Which session store should we use?", topic="authentication"),
+        "answer": _answer(),
+        "agent": "duc",
+        "threshold": 80,
+        "reason": "confidence 65 is below 80",
+    }
+    return shown(EscalationRequest(id=escalation_id, **{**known, **values}), ())
