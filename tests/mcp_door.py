@@ -65,9 +65,9 @@ class Lines:
         out, err = self.process.communicate(timeout=_SECONDS)
         return self.process.returncode, out, err.decode()
 
-    def told_to_end(self):
-        """SIGTERM while standard input stays open; the exit code and standard error."""
-        self.process.send_signal(signal.SIGTERM)
+    def told_to_end(self, number=signal.SIGTERM):
+        """A signal while standard input stays open; the exit code and standard error."""
+        self.process.send_signal(number)
         code = self.process.wait(_SECONDS)
         return code, self.process.stderr.read().decode()
 

@@ -42,39 +42,43 @@ __all__ = ["LONGEST_MESSAGE", "serve"]
 Incoming = SessionMessage | Exception
 LONGEST_MESSAGE = 4 * 1024 * 1024
 """Bytes of a message; the same as over HTTP."""
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LAST_SECONDS = 1.0
 """So long a peer may take at the end to read what was written before."""
 
 
 async def serve(project: Project) -> None:
-    """Serve until standard input ends, or SIGTERM comes; what is under way is then cancelled, and the project closed."""
+    """Serve until standard input ends or a signal comes; what is under way is then cancelled, and the project closed.
+
+    Raises:
+        KeyboardInterrupt: SIGINT has ended it.
+    """
     server = server_of(project)
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None, "a coroutine runs in one"
-    terminated = False
-
-    def terminate() -> None:
-        nonlocal terminated
-        terminated = True
-        task.cancel()
-
-    loop.add_signal_handler(signal.SIGTERM, terminate)
+    loop = asyncio.get_running_loop()
+    came: list[int] = []
     try:
-        async with _standard_streams() as (incoming, outgoing):
+        async with _standard_streams() as (incoming, outgoing, end):
+
+            def leave(number: int) -> None:
+                came.append(number)
+                end()  # as if the client had left: the SDK cancels what is under way, and comes back
+
+            for number in _SIGNALS:
+                loop.add_signal_handler(number, leave, number)
             await server.run(incoming, outgoing, server.create_initialization_options())
-    except asyncio.CancelledError:
-        if not terminated:
-            raise
     finally:
-        loop.remove_signal_handler(signal.SIGTERM)
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
         await project.close()
+    if signal.SIGINT in came:
+        raise KeyboardInterrupt
 
 
 @asynccontextmanager
 async def _standard_streams() -> AsyncIterator[
-    tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
+    tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage], Callable[[], None]]
 ]:
-    """The messages that come and go; whoever else prints does so on standard error, and reads nothing."""
+    """The messages that come and go, and what lets no more come; whoever else prints does so on standard error, and reads nothing."""
     source, target = _taken(0, os.open(os.devnull, os.O_RDONLY)), _taken(1, os.dup(2))
     to_server, incoming = anyio.create_memory_object_stream[Incoming](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
@@ -84,7 +88,7 @@ async def _standard_streams() -> AsyncIterator[
         passing = asyncio.create_task(_pass_on(from_server, writer))
         reader.start()
         try:
-            yield incoming, outgoing
+            yield incoming, outgoing, to_server.close
         finally:
             passing.cancel()
             await asyncio.wait([passing])
@@ -95,7 +99,6 @@ def _taken(number: int, instead: int) -> int:
     """A standard stream under another number; what uses the old number gets something else from now on."""
     (sys.stdin, sys.stdout)[number].flush()
     taken = os.dup(number)
-    os.set_inheritable(taken, False)  # noqa: FBT003  it has no name there
     os.dup2(instead, number)
     os.close(instead)
     return taken

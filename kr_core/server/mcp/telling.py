@@ -19,6 +19,7 @@ __all__ = ["answered", "brief", "entry_line", "exchange_line", "in_arguments", "
 
 _LONGEST_SUMMARY = 12_000
 _MOST_NOTES = 8
+_LONGEST_NOTE = 400
 _OPTION = re.compile(r"(?<![\w`-])--([a-z]+)(?![\w-])")
 
 
@@ -116,7 +117,7 @@ def brief(text: str, most: int) -> str:
 
 
 def _noted(notes: Sequence[str]) -> list[str]:
-    shown = [f"Note: {note}" for note in notes[:_MOST_NOTES]]
+    shown = [f"Note: {brief(note, _LONGEST_NOTE)}" for note in notes[:_MOST_NOTES]]
     more = len(notes) - _MOST_NOTES
     return [*shown, f"Note: and {more} more"] if more > 0 else shown
 
