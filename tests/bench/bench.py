@@ -17,6 +17,7 @@ from time import strftime
 import asking
 import commands
 import engine
+import journal
 import knowledge
 import network
 import processes
@@ -28,6 +29,7 @@ GROUPS = {
     "asking": asking.figures,
     "commands": commands.figures,
     "engine": engine.figures,
+    "journal": journal.figures,
     "knowledge": knowledge.figures,
     "network": network.figures,
     "processes": processes.figures,
