@@ -27,8 +27,11 @@ _UMASK = _umask()
 """Read once, at import: set and set back while other threads write, it would give their files other permissions."""
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> os.stat_result:
     """Replace a file by a new text that is durable on return; a reader sees the old or the new, never a part.
+
+    Returns:
+        The status of the new file, from before it took its name: another one that has come in its place has another.
 
     Raises:
         OSError: nothing was changed.
@@ -41,12 +44,14 @@ def write_atomically(path: Path, text: str) -> None:
             file.flush()
             os.fchmod(file.fileno(), _mode_of(path))
             os.fsync(file.fileno())
+            status = os.fstat(file.fileno())
         Path(name).replace(path)
     except BaseException:
         with _ignored_os_error():
             Path(name).unlink()
         raise
     _sync_folder(path.parent)
+    return status
 
 
 def make_state_folder(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import PurePosixPath
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from kr_core import Entry, EntryStatus, fold_name
@@ -69,10 +69,11 @@ def item_with(entry: Entry, item: Any) -> dict[str, Any]:
     return {key: merged[key] for key in KEYS} | merged
 
 
+@lru_cache(maxsize=4096)  # each change of an index asks of all its entries
 def is_report_path(path: str) -> bool:
     """Whether a path can be that of a report of this knowledge base; links are followed elsewhere."""
-    parts = PurePosixPath(path).parts
-    strange = not path.endswith(".md") or "\\" in path or parts[:1] == ("lessons",) or path.startswith("/")
+    parts = [part for part in path.split("/") if part not in {"", "."}]
+    strange = not path.endswith(".md") or "\\" in path or parts[:1] == ["lessons"] or path.startswith("/")
     return not strange and not any(part.startswith(".") for part in parts)
 
 

@@ -97,11 +97,12 @@ class Folder:
 
         return in_turn(self._turns)
 
-    def replace(self, file: Path, text: str) -> None:
-        """Replace a file as a whole."""
+    def replace(self, file: Path, text: str) -> os.stat_result:
+        """Replace a file as a whole; returns the new one's status."""
         self._sweep(file.parent)
-        write_atomically(file, text)
+        status = write_atomically(file, text)
         self.written.append(file)
+        return status
 
     def put(self, path: str, text: str, evidence: str) -> None:
         """Replace a report and its evidence as one."""

@@ -99,7 +99,7 @@ class Index:
     @cached_property
     def paths(self) -> frozenset[str]:
         """The reports that belong to an entry."""
-        return frozenset(PurePosixPath(entry.path).as_posix() for entry in self.entries)
+        return frozenset(_normal(entry.path) for entry in self.entries)
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -188,6 +188,12 @@ class Index:
         key = f"{self.key}: []" if empty else f"{self.key}:"
         return head[: line.start()] + self.missing + key + head[line.end() :]
 
+    @property
+    def is_as_written(self) -> bool:
+        """Whether its text, read again, would make the same index."""
+        plain = not self.missing and self.lines is None and bool(self.rows)
+        return plain and all(row.text.endswith("\n") and row.read.dated for row in self.rows)
+
     # -- what is wrong -----------------------------------------------------------------------------------
 
     def line_of(self, position: int) -> int | None:
@@ -223,6 +229,12 @@ class Index:
             Oddity(kind, number + 1, self.line_of(number), f"entry {number + 1} {said}")
             for kind, number, said in found
         )
+
+
+def _normal(path: str) -> str:
+    """A path without empty parts and dots; nearly all are written so, and a path object costs a hundred times as much."""
+    plain = "//" not in path and "/." not in path and path[:1] != "." and path[-1:] != "/"
+    return path if plain else PurePosixPath(path).as_posix()
 
 
 def parse(

@@ -58,7 +58,7 @@ class IndexFile:
         try:
             with self.path.open("rb") as file:
                 status = os.fstat(file.fileno())
-                stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
+                stamp = _stamp(status)
                 known = self._snapshot
                 if known is not None and known.stamp == stamp:
                     return known.contents
@@ -107,11 +107,17 @@ class IndexFile:
             OSError: nothing was changed.
         """
         if before is None or index.rows != before.rows:
-            self._folder.replace(self.path, index.text())
+            status = self._folder.replace(self.path, index.text())
+            if index.is_as_written:  # else it is read, as others will read it
+                self._snapshot = _Snapshot(_stamp(status), index)
 
     def raw(self) -> str:
         """What stands in a file that is no index; what is not text is replaced."""
         return self.path.read_bytes().decode("utf-8", "replace")
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _start_of(error: UnicodeError) -> int:
