@@ -90,6 +90,14 @@ def parser() -> argparse.ArgumentParser:
         ),
         common,
     )
+    _with(
+        commands,
+        common,
+        "team",
+        "stay up and answer a team's research requests, a message a line on standard input and output",
+    ).add_argument(
+        "--session", metavar="ID", dest="session_id", help="the session whose budgets are spent; else a new one"
+    )
     _log(
         _with(commands, common, "log", "show what was asked and answered, and check that the record is whole")
     )

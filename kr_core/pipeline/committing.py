@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from kr_core.model import Report
     from kr_core.protocols import Kept
 
-__all__ = ["commit_changes", "commit_report"]
+__all__ = ["commit_changes", "commit_pending", "commit_report"]
 
 _SUBJECT = 72
 """What `git log --oneline` and the forges show of a subject."""
+_INDEXES = ("index.yaml", "_archived-index.yaml")
+"""In the knowledge base: a hit changes them and is no commit of its own."""
 _WAITING = "uncommitted.json"
 """In the state folder: files whose commit failed, relative to the knowledge base."""
 
@@ -82,6 +84,28 @@ def commit_report(config: Config, kept: Kept, report: Report, replaced: str | No
     if replaced:
         facts.append(f"Researched anew: {replaced}")
     return commit_changes(config, tuple(kept.files), subject, facts)
+
+
+def commit_pending(config: Config) -> tuple[str, ...]:
+    """Commit what changed and waits for a commit: the days of use in the index, and what could not be committed before.
+
+    Returns:
+        Notes on what was not committed.
+    """
+    if config.settings.knowledge_research.git_commit != "auto":
+        return ()
+    base = config.knowledge_base
+    waiting = _waiting(config)
+    index = [base / name for name in _INDEXES if (base / name).exists()]
+    files = [*index, *(base / name for name in waiting)]
+    if not files:
+        return ()
+    from kr_core.pipeline.gitgate import commit
+
+    notes = commit(files, "KR: what was used, and what was not committed before\n", folder=base).notes
+    if waiting and not notes:
+        _forget(config, waiting)
+    return notes
 
 
 # -- what waits for a commit -------------------------------------------------------------------------------

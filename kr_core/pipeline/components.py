@@ -76,7 +76,9 @@ class Components:
         self.today = today
         self.registry = Registry(config, self._setup)
         self._given = given
-        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, asyncio.Semaphore]] = (
+            WeakKeyDictionary()
+        )
         self._gates_lock = threading.Lock()
         self._lock = threading.Lock()
 
@@ -188,15 +190,20 @@ class Components:
     def _outside(self) -> Outside:
         return Outside(self._cache_folder / "answers")
 
-    def gate(self) -> asyncio.Semaphore:
-        """What lets in at most `defaults.max_concurrent` questions at once to ask sources, in the running event loop."""
+    def gate(self, *, spent: bool = False) -> asyncio.Semaphore:
+        """What lets in at most `defaults.max_concurrent` questions at once to ask sources, in the running event loop.
+
+        Args:
+            spent: the gate of those that have no call left. They ask what is on the machine, and do not wait for those
+                that wait for the outside.
+        """
         import asyncio
 
         with self._gates_lock:
-            loop = asyncio.get_running_loop()
-            if loop not in self._gates:
-                self._gates[loop] = asyncio.Semaphore(self.config.settings.defaults.max_concurrent)
-            return self._gates[loop]
+            gates = self._gates.setdefault(asyncio.get_running_loop(), {})
+            if spent not in gates:
+                gates[spent] = asyncio.Semaphore(self.config.settings.defaults.max_concurrent)
+            return gates[spent]
 
     @property
     def default_chain(self) -> bool:

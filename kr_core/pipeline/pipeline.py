@@ -111,6 +111,8 @@ class Pipeline:
         self._observers = (on_event,) if on_event else ()
         self._questions = Questions(self.project)
         self._warm = Warm(self._components, self._observers)
+        self._recalled: Inquiry | None = None
+        """The hit before, whose record was not waited for."""
 
     @classmethod
     def open(
@@ -237,6 +239,28 @@ class Pipeline:
         except BaseException as error:
             await to_its_end(partial(begun.end, error))
             raise
+
+    def recall(self, request: ResearchRequest) -> Research | None:
+        """The answer where the knowledge base has it; None where sources would have to be asked.
+
+        A hit is told to the journal, and does not wait for it; where that failed, the next one waits and says so. Nothing is
+        on record of a look-up that finds no answer: the research that follows looks again when its turn comes.
+
+        Raises:
+            StorageError: the journal cannot be written.
+            PluginError: the store or the journal cannot be built.
+        """
+        if not self.config.settings.knowledge_research.enabled or request.refresh:
+            return None
+        if (known := self._warm.answer(request)) is not None:
+            return known
+        guards = self._warm.guards(request)
+        inquiry = Inquiry(request, self._components, self._observers)
+        answer = inquiry.recall(wait=self._recalled is not None and self._recalled.failed)
+        if answer is not None:
+            self._recalled = inquiry
+            self._warm.keep(request, answer, inquiry.read, guards)
+        return answer
 
     def peek(self, request: ResearchRequest) -> Research | None:
         """What a repeated request would find, without counting as a use; None where it would not be a hit."""

@@ -18,7 +18,7 @@ MODE = "research"
 LESSONS_MODE = "lessons-inject"
 UNKNOWN_VERSION = "latest"
 _STORY_KEY = re.compile(r"\d+-\d+", re.ASCII)
-_MAX_QUESTION = 10_000
+LONGEST_QUESTION = 10_000
 _MAX_NAME = 200
 _NO_TEXT = "is not text that UTF-8 has a form for"
 _MOST_SECONDS = 600
@@ -78,7 +78,7 @@ def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | Invalid:
     faults = _unknown(raw, _KEYS)
     story_key, session_id = _text(raw.get("story_key")), _text(raw.get("session_id"))
     faults += _mode_faults(raw.get("mode"))
-    faults += _story_faults(story_key)
+    faults += story_faults(story_key)
     faults += _session_faults(session_id)
     query = raw.get("research_query")
     values = query if isinstance(query, Mapping) else {}
@@ -132,7 +132,7 @@ def from_question(
     """Make a request from a question; what is not given is inferred from it and from the project."""
     story = "0-0" if story_key is None else _text(story_key)
     session = new_id() if session_id is None else _text(session_id)
-    faults = [*_story_faults(story), *_session_faults(session)]
+    faults = [*story_faults(story), *_session_faults(session)]
     faults += _question_faults(question, "question")
     asked, inferred = question, set()
     if not faults:
@@ -224,7 +224,7 @@ def for_phase(
 ) -> LessonsRequest | Invalid:
     """Make a request for the lessons of a phase; what the caller is about only ranks them."""
     session = new_id() if session_id is None else session_id
-    faults = [*_story_faults(story_key), *_session_faults(session)]
+    faults = [*story_faults(story_key), *_session_faults(session)]
     if not isinstance(phase, str) or phase not in PHASES:
         faults.append(
             Fault(type="validation_error", field="lessons_inject.phase", message="Invalid phase tag")
@@ -313,7 +313,8 @@ def _unknown(values: Mapping[Any, Any], known: Iterable[str], above: str = "") -
     ]
 
 
-def _story_faults(story_key: str) -> list[Fault]:
+def story_faults(story_key: str) -> list[Fault]:
+    """What is wrong with a story key."""
     if _STORY_KEY.fullmatch(story_key):
         return []
     return [_fault("story_key", "must look like 3-1 (epic, hyphen, story)")]
@@ -333,8 +334,8 @@ def _is_text(value: str) -> bool:
 def _question_faults(value: Any, field: str) -> list[Fault]:
     if not isinstance(value, str) or not value.strip():
         return [_fault(field, "must not be empty")]
-    if len(value) > _MAX_QUESTION:
-        return [_fault(field, f"is {len(value)} characters long; at most {_MAX_QUESTION} are read")]
+    if len(value) > LONGEST_QUESTION:
+        return [_fault(field, f"is {len(value)} characters long; at most {LONGEST_QUESTION} are read")]
     if not _is_text(value):
         return [_fault(field, _NO_TEXT)]
     return [_fault(field, "must not hold NUL characters")] if "\0" in value else []

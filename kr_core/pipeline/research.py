@@ -20,6 +20,7 @@ from kr_core.pipeline.results import Research
 from kr_core.pipeline.warm import stamps
 
 if TYPE_CHECKING:
+    from asyncio import Semaphore
     from collections.abc import Callable, Sequence
     from concurrent.futures import Future
     from datetime import date
@@ -72,12 +73,42 @@ class Inquiry:
         self._flight = Flight(request, components.config.state_folder, components)
         self._seconds = float(self._settings.defaults.agent_timeout_seconds.knowledge_research)
         self._ended = False
+        self._spent = False
         self._synthesis: Synthesis | None = None
 
     # -- before a source is asked ------------------------------------------------------------------------
 
-    def begin(self) -> Research | None:
+    def recall(self, *, wait: bool) -> Research | None:
+        """The answer if it is a cache hit; else nothing is said of this look-up, and `begin` makes another.
+
+        Args:
+            wait: until the record is durable. A hit has written, spent and found nothing that it would acknowledge, so
+                that whoever looks at `failed` afterwards need not.
+
+        Raises:
+            StorageError: the journal cannot be written.
+            PluginError: the store cannot be built.
+        """
+        found = self._look_up()
+        if found.state != "hit":
+            return None
+        try:
+            return self.begin(found, wait=wait)
+        except BaseException as error:
+            self.end(error)
+            raise
+
+    @property
+    def failed(self) -> bool:
+        """Whether the record of a run that was not waited for is known not to have become durable."""
+        return self._run.failed
+
+    def begin(self, found: Found | None = None, *, wait: bool = True) -> Research | None:
         """Look up and route; the answer if it is a cache hit.
+
+        Args:
+            found: what a look-up right before has come to.
+            wait: until the record of a hit is durable.
 
         Raises:
             StorageError: the journal cannot be written.
@@ -94,12 +125,13 @@ class Inquiry:
                 "session_id": self._request.session_id,
             },
         )
-        self._found = self._run.stage("lookup", self._look_up, told.lookup)
+        self._found = self._run.stage("lookup", lambda: found or self._look_up(), told.lookup)
         if self._found.state == "hit" and not self._request.refresh:
-            return self._finished(self._hit())
+            return self._finished(self._hit(), wait=wait)
         self._flight.enter()
         if self._flight.leads and not self._request.refresh and (landed := self._found_anew(lambda _: True)):
             return self._finished(landed)  # it was researched between the look-up and the entry
+        self._spent = self._budget.remaining == 0
         self._links = self._run.stage(
             "route",
             lambda: self._components.chain(query),
@@ -178,13 +210,14 @@ class Inquiry:
 
         if not self._flight.leads and (answer := await self._waited()) is not None:
             return await to_its_end(lambda: self._finished(answer))
-        if self._seconds <= 0 or not await self._let_in():
+        gate = self._components.gate(spent=self._spent)
+        if self._seconds <= 0 or not await self._let_in(gate):
             return self._too_late()
         began = monotonic()
         try:
             chain = await self._run.wait_for_stage("consult", self._walk_as_allowed, told.chain)
         finally:
-            self._components.gate().release()
+            gate.release()
         if self._settings.knowledge_research.agent is not None and (found := _with_passages(chain)):
             from kr_core.pipeline.agents.synthesis import synthesise
 
@@ -194,14 +227,14 @@ class Inquiry:
             )
         return chain
 
-    async def _let_in(self) -> bool:
+    async def _let_in(self, gate: Semaphore) -> bool:
         """Wait to be one of the questions that ask sources at once; False where the limit of the run passed meanwhile."""
         import asyncio
 
         began = monotonic()
         try:
             async with asyncio.timeout(self._seconds):
-                await self._components.gate().acquire()
+                await gate.acquire()
         except TimeoutError:
             return False
         self._seconds -= monotonic() - began
@@ -503,7 +536,7 @@ class Inquiry:
         )
         return True
 
-    def _finished(self, answer: Research) -> Research:
+    def _finished(self, answer: Research, *, wait: bool = True) -> Research:
         result = answer.result
         self._ended = True
         self._run.emit(
@@ -515,7 +548,8 @@ class Inquiry:
                 "score": result.results.score,
             },
         )
-        self._run.settle()
+        if wait:
+            self._run.settle()
         self._flight.leave(answer)
         return answer
 

@@ -39,6 +39,10 @@ def _close(runner: asyncio.Runner) -> None:
         runner.run(_wait(left))
     runner.run(loop.shutdown_asyncgens())
     loop.set_exception_handler(lambda _loop, _context: None)  # what was left behind has been noted already
+    with _pools_lock:
+        pool = _pools.pop(loop, None)
+    if pool is not None:
+        pool.shutdown(wait=False)  # whoever still refers to the loop would keep its threads
     loop.close()  # tells the threads of its executor to end, and does not wait for them
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
+import re
 import resource
 import sys
 import tempfile
@@ -44,6 +45,13 @@ _SNIPPET = {
 }  # fmt: skip
 
 
+def _library(head: bytes) -> dict[str, Any]:
+    """The library that was searched for."""
+    asked = re.search(rb"libraryName=([^& ]+)", head)
+    name = asked[1].decode() if asked else "parcel"
+    return {**_LIBRARY, "id": f"/acme/{name}", "title": name}
+
+
 async def _serve(port: Connection) -> None:
     """Context7's two calls, each 100 ms slow; in a process of its own, so that it takes nothing of the measured one."""
 
@@ -51,7 +59,9 @@ async def _serve(port: Connection) -> None:
         with suppress(asyncio.IncompleteReadError, ConnectionError):  # until the other side leaves
             while head := await reader.readuntil(b"\r\n\r\n"):
                 await asyncio.sleep(SLOW_SECONDS)
-                found = {"results": [_LIBRARY]} if b"/libs/search" in head else {"codeSnippets": [_SNIPPET]}
+                found = (
+                    {"results": [_library(head)]} if b"/libs/search" in head else {"codeSnippets": [_SNIPPET]}
+                )
                 body = json.dumps(found).encode()
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
                 writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
@@ -62,7 +72,8 @@ async def _serve(port: Connection) -> None:
     await server.serve_forever()
 
 
-def _server(port: Connection) -> None:
+def serve_slowly(port: Connection) -> None:
+    """Serve until ended; the number of the port is sent to the other end."""
     asyncio.get_event_loop_policy().new_event_loop().run_until_complete(_serve(port))
 
 
@@ -123,7 +134,7 @@ def _plain(url: str) -> Callable[[], Awaitable[Any]]:
 def main(folder: Path) -> None:
     """Measure in a folder of its own, and print."""
     here, there = multiprocessing.get_context("spawn").Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=_server, args=(there,), daemon=True)
+    server = multiprocessing.get_context("spawn").Process(target=serve_slowly, args=(there,), daemon=True)
     server.start()
     url = f"http://127.0.0.1:{here.recv()}"
     before = _memory()

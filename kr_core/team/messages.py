@@ -1,0 +1,76 @@
+"""The messages of a team, one a line: `NAME: {json}`, a bare name, or a JSON object that names itself in `msg_type`."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.model import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RESEARCH_REQUEST = "RESEARCH_REQUEST"
+RESEARCH_RESULT = "RESEARCH_RESULT"
+ROSTER = "AGENT_ROSTER_BROADCAST"
+SHUTDOWN_REQUEST = "shutdown_request"
+SHUTDOWN_RESPONSE = "shutdown_response: approve"
+STATUS_REQUEST = "status_request"
+STATUS_RESPONSE = "status_response"
+KNOWN = (RESEARCH_REQUEST, ROSTER, SHUTDOWN_REQUEST, STATUS_REQUEST)
+"""What a member of the team may send."""
+
+_NAME_KEYS = ("msg_type", "type")
+_NAMED = re.compile(r"(?P<name>\w{1,64})[ \t]*(?::(?P<body>.*))?", re.DOTALL)
+_WITHOUT_BODY = {SHUTDOWN_REQUEST, STATUS_REQUEST}
+
+
+class Message(NamedTuple):
+    """A message that was understood; `body` is what its JSON says, and None where it has none."""
+
+    name: str
+    body: Any = None
+
+
+def read(line: str) -> Message | Fault:
+    """Read one line; a fault says why it is no message."""
+    text = line.strip()
+    if text.startswith("{"):
+        body = _parsed(text)
+        if isinstance(body, Fault):
+            return body
+        name = next((body[key] for key in _NAME_KEYS if key in body), None)
+        rest = {key: value for key, value in body.items() if key not in _NAME_KEYS}
+        return Message(name, rest) if isinstance(name, str) and name in KNOWN else _unknown(name)
+    named = _NAMED.fullmatch(text)
+    if named is None or named["name"] not in KNOWN:
+        return _unknown(named["name"] if named else None)
+    name = named["name"]
+    if name in _WITHOUT_BODY:  # a reason may stand behind it, for people
+        return Message(name)
+    body = _parsed((named["body"] or "").strip())
+    return body if isinstance(body, Fault) else Message(name, body)
+
+
+def written(name: str, body: Mapping[str, Any]) -> str:
+    """A message as one line, without its end."""
+    return f"{name}: {json.dumps(body, ensure_ascii=False)}"
+
+
+def not_a_message(detail: str) -> Fault:
+    """What to say of a line that cannot be read at all."""
+    return Fault(type="validation_error", field="message", message=f"Validation failed: message: {detail}")
+
+
+def _parsed(text: str) -> dict[str, Any] | Fault:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return not_a_message(f"is not JSON: {error}" if text else "has no JSON behind its name")
+    return value if isinstance(value, dict) else not_a_message("its JSON must be an object")
+
+
+def _unknown(name: object) -> Fault:
+    said = f"unknown message {name!r:.80}" if name is not None else "not a message"
+    return Fault(type="unknown_message", field="message", message=f"{said}; known are {', '.join(KNOWN)}")

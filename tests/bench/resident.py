@@ -1,0 +1,38 @@
+"""`kr`, with the time at which each line of standard input is read: `resident.py STAMPS ARGUMENT...`.
+
+The stamps are lines of a request's id and a time of the clock that all processes share.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from kr_core.cli import main
+from kr_core.team import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ID = re.compile(rb'"request_id": (-?\d+)')
+_stamps: list[str] = []
+_real = lines.lines
+
+
+def _timed(descriptor: int, wake: int) -> Iterator[bytes | lines.TooLong]:
+    for line in _real(descriptor, wake):
+        now = perf_counter()
+        found = _ID.search(line) if isinstance(line, bytes) else None
+        if found:
+            _stamps.append(f"{int(found[1])} {now!r}\n")
+        yield line
+
+
+if __name__ == "__main__":
+    lines.lines = _timed
+    code = main(sys.argv[2:])
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        file.writelines(_stamps)
+    sys.exit(code)
