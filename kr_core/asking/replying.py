@@ -53,12 +53,12 @@ def refusal(case: KeptCase, response: HumanResponse) -> str:
             if request.alternatives
             else "there is no answer to confirm; give one with `correct`"
         )
+    if response.action == "chat" and request.agent is None:
+        return "no agent was asked, so there is none to talk with; give the answer with `correct`"
     if response.action in {"correct", "add_context", "chat"} and not response.content:
         return f"`{response.action.removeprefix('add_')}` needs a text"
     if response.action == "add_context":
         return _no_context(case, response.content)
-    if response.action == "chat" and request.agent is None:
-        return "no agent was asked, so there is none to talk with; give the answer with `correct`"
     if response.action == "choose" and choice(case, response.content) is None:
         letters = ", ".join(letter for letter, _ in options(request))
         if not letters:

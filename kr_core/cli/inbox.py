@@ -68,10 +68,10 @@ def _answered(service: KnowledgeRouterService, options: argparse.Namespace) -> A
 
 def _talked(service: KnowledgeRouterService, name: str, revision: int | None, by: str) -> AskResult:
     case = service.cases.get(name)
-    if not case.waits or revision not in {None, case.request.revision}:
-        return service.reply(
+    if not case.waits or case.request.agent is None or revision not in {None, case.request.revision}:
+        return service.reply(  # it will be refused, and that is on the record
             name, HumanResponse(action="chat", by=by, revision=revision)
-        )  # refused, on the record
+        )
     if sys.stdin.isatty():
         print(for_terminal(service.shown(case.request).said, sys.stderr), file=sys.stderr)
     typed = Typed(lambda: not service.cases.get(name).waits)

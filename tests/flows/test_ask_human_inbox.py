@@ -1,0 +1,221 @@
+"""Questions that wait for a human, and `kr inbox`."""
+
+import io
+import json
+import sys
+from types import SimpleNamespace
+
+import pytest
+from agents import QUESTION, UNSURE, answer, project, prompts
+from support import Done
+
+from kr_core.cli.run import run
+
+pytestmark = pytest.mark.req("H3", "H4")
+
+SURE = answer("Use Redis Cluster.", 92, ())
+
+
+@pytest.fixture
+def here(project_folder, monkeypatch, environ, capsys):
+    """The command line in this process, which takes a tenth of the time; test_ask_human_terminal.py has whole processes."""
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("KR_CACHE_DIR", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, environ[name])
+    monkeypatch.setenv("KR_TRUST", "all")
+
+    def run_here(*arguments, input=b""):  # noqa: A002  as in subprocess
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input)))
+        capsys.readouterr()
+        code = run(["-C", str(project_folder), *arguments])
+        out, err = capsys.readouterr()
+        return Done(SimpleNamespace(returncode=code, stdout=out.encode(), stderr=err.encode()))
+
+    return run_here
+
+
+@pytest.fixture
+def inbox(here):
+    return lambda *arguments, **options: here("inbox", *arguments, **options)
+
+
+@pytest.fixture
+def waiting(project_folder, here):
+    """A question that waits as E1."""
+
+    def ask(*more, answers=(("40 servers", SURE), ("", UNSURE)), config=""):
+        log = project(project_folder, answers, config)
+        done = here("ask", QUESTION, "--topic", "authentication", *more)
+        assert done.code == 5, done
+        return log
+
+    return ask
+
+
+@pytest.mark.req("H7")
+def test_what_waits_is_listed(waiting, inbox):
+    """Each case has its id and revision, its age, what it is about and why it waits; one that is answered only with --all."""
+    assert inbox("list").out == "nothing waits for an answer\n"
+    waiting("--feature", "F-1")
+    head, row = inbox("list").out.splitlines()
+    assert head.split() == ["id", "age", "topic", "feature", "reason", "question"]
+    assert row.split()[0] == "E1@1"
+    for part in ("authentication", "F-1", "confidence 65 is below 80", "Which session store"):
+        assert part in row
+    assert inbox("confirm", "E1").code == 0
+    assert inbox("list", "--json").json == []
+    (case,) = inbox("list", "--all", "--json").json
+    assert (case["id"], case["status"]) == ("E1", "resolved")
+    assert "resolved" in inbox("list", "--all").out
+
+
+@pytest.mark.req("H1")
+def test_a_case_in_the_published_shape(waiting, inbox):
+    """`show --json` has exactly the keys that others rely on, before and after it is decided."""
+    waiting()
+    case = inbox("show", "e1", "--json").json
+    assert list(case) == ["id", "status", "revision", "case", "resolution"]
+    assert (case["id"], case["status"], case["revision"], case["resolution"]) == ("E1", "open", 1, None)
+    assert case["case"]["answer"]["content"] == "Use Redis."
+    inbox("correct", "E1@1", "Use", "Postgres.", "--by", "ada")
+    assert inbox("show", "E1", "--json").json["resolution"] == {
+        "action": "correct", "by": "ada", "content": "Use Postgres.",
+    }  # fmt: skip
+    assert "**Answered** by ada (correct)" in inbox("show", "E1").out
+
+
+def test_confirmed(waiting, inbox):
+    """The agent's answer is returned as it was, validated by a human."""
+    waiting()
+    result = inbox("confirm", "E1@1", "--json")
+    assert result.code == 0
+    assert result.json["status"] == "answered"
+    assert result.json["answer"]["validated_by"] == "human"
+    assert result.json["answer"]["confidence"] == 65
+
+
+def test_corrected_from_standard_input(waiting, inbox):
+    """A long answer comes from standard input, whole."""
+    waiting()
+    text = "Use Postgres.\n\n" + "x" * 100_000
+    result = inbox("correct", "E1", "-", "--json", input=text.encode())
+    assert (result.code, result.json["answer"]["content"]) == (0, text)
+    assert result.json["answer"]["agent"] == "human"
+
+
+def test_chosen(waiting, inbox):
+    """One of the question's choices, by its letter; what is none is refused with those that there are."""
+    waiting("--choice", "Redis", "--choice", "Postgres", answers=[("", answer("Redis", 65))])
+    assert "`C` is no choice; there are: A, B" in inbox("choose", "E1", "C").err
+    result = inbox("choose", "E1", "b", "--json")
+    assert (result.code, result.json["answer"]["content"]) == (0, "Postgres")
+
+
+def test_context(waiting, inbox, here):
+    """The agent is asked again with what was added; what it is sure of now is accepted, and the case is closed by that."""
+    log = waiting("--feature", "F-1")
+    result = inbox("context", "E1@1", "We have 40 servers.", "--json", "--by", "ada")
+    assert (result.code, result.json["status"]) == (0, "accepted")
+    assert result.json["answer"]["content"] == "Use Redis Cluster."
+    assert "We have 40 servers." in prompts(log)[1]
+    assert inbox("show", "E1", "--json").json["resolution"] == {
+        "action": "add_context", "by": "ada", "content": "We have 40 servers.",
+    }  # fmt: skip
+    record = [json.loads(line) for line in here("log", "F-1", "--json").out.splitlines()]
+    kinds = [entry["kind"] for entry in record]
+    assert kinds.count("escalation.opened") == 1
+    assert kinds.count("human.replied") == 1
+    assert [entry["data"]["status"] for entry in record if entry["kind"] == "exchange.finished"] == [
+        "escalated",
+        "accepted",
+    ]
+    assert here("log", "--verify").code == 0
+
+
+def test_context_that_is_not_enough(waiting, inbox):
+    """A new answer that is unsure waits as the next revision; a reply to the older one is refused, on the record."""
+    waiting()
+    assert inbox("context", "E1", "It is a web shop.").code == 5
+    refused = inbox("confirm", "E1@1")
+    assert refused.code == 2
+    assert "E1@1 is an older answer; the one that waits now is E1@2" in refused.err
+    assert "It is a web shop." in inbox("show", "E1").out
+    assert inbox("confirm", "E1@2").code == 0
+
+
+def test_context_while_the_agent_is_away(waiting, inbox, project_folder):
+    """Where the agent gives no new answer the old one waits again, with the reason, and context can be added once more."""
+    waiting()
+    program = (project_folder / "agent.py").read_text()
+    (project_folder / "agent.py").write_text("raise SystemExit(3)")
+    done = inbox("context", "E1@1", "We have 40 servers.")
+    assert done.code == 5
+    assert "Agent unavailable: duc: unavailable: " in done.out
+    (project_folder / "agent.py").write_text(program)
+    done = inbox("context", "E1@2", "Really.", "--json")
+    assert (done.code, done.json["answer"]["content"]) == (0, "Use Redis Cluster.")
+
+
+def test_a_talk_from_a_pipe(waiting, inbox, kr):
+    """Each line is a message; the end of input leaves the talk open."""
+    waiting()
+    trust = {"KR_TRUST": "all"}
+    assert kr("inbox", "chat", "E1", input=b"Why?\n", env=trust).code == 5
+    assert "Why?" in inbox("show", "E1").out
+    done = kr("inbox", "chat", "E1", "--json", input=b"/done Use Postgres.\n", env=trust)
+    assert (done.code, done.json["answer"]["content"]) == (0, "Use Postgres.")
+
+
+def test_straight_to_a_human(project_folder, inbox, here):
+    """Where no agent was asked there is nothing to confirm, nobody to ask again and nobody to talk with; it is said what to do."""
+    project(project_folder)
+    assert here("ask", "May we?", "--target", "human").code == 5
+    for arguments in (("confirm", "E1"), ("context", "E1", "x"), ("chat", "E1"), ("choose", "E1", "A")):
+        done = inbox(*arguments)
+        assert done.code == 2, done
+        assert "correct" in done.err
+    assert inbox("correct", "E1", "Yes.").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("confirm", "E9"), "there is no escalation `E9`; see `kr inbox list`"),
+        (("show", "7"), "`7` is no id; write it as `E7` or `E7@2`"),
+        (("confirm", "E1@7"), "there is no E1@7; the one that waits is E1@1"),
+        (("correct", "E1", " "), "`correct` needs a text"),
+        (("context", "E1", "-"), "at most 100,000 can be asked"),
+    ],
+)
+def test_refused(waiting, inbox, arguments, words):
+    """What cannot be done is refused with the reason, and the question waits as before."""
+    waiting()
+    done = inbox(*arguments, input=b"x" * 1_000_000)
+    assert done.code == 2
+    assert words in done.err
+    assert inbox("list", "--json").json[0]["revision"] == 1
+
+
+def test_too_late(waiting, inbox):
+    """Who comes second is told who was first."""
+    waiting()
+    inbox("confirm", "E1", "--by", "ada")
+    done = inbox("correct", "E1", "Use Postgres.")
+    assert done.code == 2
+    assert "E1: it is resolved already, by ada (confirm)" in done.err
+
+
+@pytest.mark.req("G5")
+def test_a_secret_in_a_reply_is_not_kept(waiting, inbox, here, project_folder):
+    """What looks like a secret reaches neither record nor answer."""
+    waiting()
+    secret = "sk-proj-a1b2c3d4e5f6a7b8c9d0"
+    done = inbox("correct", "E1", f"Use the key {secret}.", "--json")
+    assert secret not in done.out
+    assert secret not in here("log", "--json").out
+    assert all(
+        secret.encode() not in file.read_bytes()
+        for file in (project_folder / ".kr").rglob("*")
+        if file.is_file()
+    )
