@@ -113,7 +113,7 @@ def _table(cases: Sequence[KeptCase], *, with_status: bool) -> str:
     lines = []
     for row, question in zip(rows, questions, strict=True):
         start = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        lines.append(f"{start}  {_brief(question, max(_FEWEST, _width() - len(start) - 2))}".rstrip())
+        lines.append(f"{start}  {harmless_line(question, max(_FEWEST, _width() - len(start) - 2))}".rstrip())
     return "\n".join(lines)
 
 
@@ -123,9 +123,9 @@ def _row(case: KeptCase, *, with_status: bool) -> list[str]:
         f"{request.id}@{request.revision}",
         _age(request.opened),
         *([case.status] if with_status else []),
-        _brief(request.question.topic, _WIDEST) or "-",
-        _brief(request.question.feature_id, _WIDEST),
-        _brief(request.reason, _WIDEST),
+        harmless_line(request.question.topic, _WIDEST) or "-",
+        harmless_line(request.question.feature_id, _WIDEST),
+        harmless_line(request.reason, _WIDEST),
     ]
 
 
@@ -135,11 +135,6 @@ def _age(opened: dt.datetime) -> str:
         if seconds >= size:
             return f"{int(seconds // size)}{unit}"
     return f"{int(seconds)}s"
-
-
-def _brief(text: str, most: int) -> str:
-    line = harmless_line(text)
-    return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _width() -> int:

@@ -194,5 +194,4 @@ def _text(first: str, below: list[str]) -> str:
 
 def _echo(text: str) -> str:
     """The beginning of what somebody wrote, fit to be said back."""
-    shown = harmless_line(text[: 4 * _LONGEST_ECHO]).replace("`", "'")
-    return shown if len(shown) <= _LONGEST_ECHO else f"{shown[: _LONGEST_ECHO - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return harmless_line(text, _LONGEST_ECHO).replace("`", "'")

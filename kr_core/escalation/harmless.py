@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 
 from kr_core.printable import printable
 
-__all__ = ["clipped", "harmless", "harmless_line", "quoted"]
+__all__ = ["harmless", "harmless_line", "quoted"]
 
 _LIVE = re.compile(r"(?<=[@<])(?=[\w/!?])")
 _UNSEEN = "\N{ZERO WIDTH SPACE}"
@@ -20,18 +21,26 @@ def harmless(text: str) -> str:
     return _LIVE.sub(_UNSEEN, printable(text))
 
 
-def harmless_line(text: str) -> str:
-    """The same in one line."""
-    return " ".join(harmless(text).split())
+def harmless_line(text: str, most: int = sys.maxsize) -> str:
+    """The same in one line, of at most so many characters."""
+    line = " ".join(harmless(text[: 4 * most]).split())
+    return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def quoted(text: str) -> str:
-    """The same as a quote of Markdown: each line begins with `>`, so none is at the start of a line, where replies are read."""
-    return "\n".join(f"> {line}".rstrip() for line in harmless(text.strip()).splitlines())
+def quoted(text: str, most: int = sys.maxsize) -> str:
+    """The same as a quote of Markdown: each line begins with `>`, so none is at the start of a line, where replies are read.
 
-
-def clipped(text: str, most: int) -> str:
-    """A text of at most so many characters; of one that is longer the beginning, marked."""
-    if len(text) <= most:
-        return text
-    return f"{text[:most].rstrip()}\n[{len(text) - most:,} more characters are not shown here]"
+    Args:
+        text: what somebody wrote.
+        most: characters of the quote; of one that is longer the beginning, marked.
+    """
+    lines = [f"> {line}".rstrip() for line in harmless(text.strip()[:most]).splitlines()]
+    left = most
+    for number, line in enumerate(lines):
+        left -= len(line) + 1
+        if left < 0:
+            lines[number:] = [line[: left + len(line) + 1]]
+            break
+    if left < 0 or len(text.strip()) > most:
+        lines.append("> [There is more, which is not shown here.]")
+    return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.escalation.harmless import clipped, harmless_line, quoted
+from kr_core.escalation.harmless import harmless_line, quoted
 from kr_core.escalation.options import letter
 from kr_core.model.questions import GENERAL
 from kr_core.protocols import Case
@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["shown"]
 
-_LONGEST_TEXT = 8_000
-"""Characters of a question, a context or a rationale; services take comments of 65,536 in all."""
-_LONGEST_ANSWERS = 24_000
-"""Characters of all answers together."""
-_LONGEST_LINE = 400
+_LONGEST_QUESTION = 6_000
+"""Characters as they are shown; services take comments of 65,536 in all."""
+_LONGEST_CONTEXT = 8_000
+_LONGEST_ANSWERS = 16_000
+"""All answers together."""
+_LONGEST_RATIONALES = 6_000
+_LONGEST_LINE = 250
 _MOST_LINES = 20
-"""Reasons, notes and choices that are listed."""
+"""Choices and notes that are listed, and reasons of all answers together."""
 
 
 def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> Case:
-    """A case as Markdown, of at most some 60,000 characters.
+    """A case as Markdown, of at most 60,000 characters.
 
     What models and the web have written is quoted line by line, so that none of it is at the start of a line, where
     replies are read; nothing in it steers a terminal, mentions anybody or ends its quote. What is too long is cut off, and
@@ -44,10 +46,10 @@ def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> Case:
         reason=_line(request.reason),
         topic=_line(question.topic),
         feature="" if question.feature_id == GENERAL else _line(question.feature_id),
-        question=_quote(question.text),
-        context=_quote(question.context),
+        question=quoted(question.text, _LONGEST_QUESTION),
+        context=quoted(question.context, _LONGEST_CONTEXT),
         choices=_lines([f"{letter(number)}: {choice}" for number, choice in enumerate(question.choices)]),
-        answers=[_answer(one, _LONGEST_ANSWERS // len(answers)) for one in answers],
+        answers=[_answer(one, len(answers)) for one in answers],
         letters=[letter(number) for number in range(len(request.alternatives))],
         agent=None if request.agent is None else _line(request.agent),
         threshold=request.threshold,
@@ -56,25 +58,22 @@ def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> Case:
     return Case(request, text)
 
 
-def _answer(answer: Answer, longest: int) -> dict[str, object]:
+def _answer(answer: Answer, of: int) -> dict[str, object]:
+    """One of so many answers, as the template has it."""
     return {
-        "content": quoted(clipped(answer.content.strip(), longest)),
-        "rationale": quoted(clipped(answer.rationale.strip(), min(longest, _LONGEST_TEXT))),
+        "content": quoted(answer.content, _LONGEST_ANSWERS // of),
+        "rationale": quoted(answer.rationale, _LONGEST_RATIONALES // of),
         "confidence": answer.confidence,
-        "uncertainty_reasons": _lines(answer.uncertainty_reasons),
+        "uncertainty_reasons": _lines(answer.uncertainty_reasons, _MOST_LINES // of),
         "agent": _line(answer.agent),
         "model": _line(answer.model),
     }
 
 
-def _quote(text: str) -> str:
-    return quoted(clipped(text.strip(), _LONGEST_TEXT))
-
-
-def _lines(texts: Sequence[str]) -> list[str]:
-    more = len(texts) - _MOST_LINES
-    return [_line(text) for text in texts[:_MOST_LINES]] + ([f"and {more} more"] if more > 0 else [])
+def _lines(texts: Sequence[str], most: int = _MOST_LINES) -> list[str]:
+    more = len(texts) - most
+    return [_line(text) for text in texts[:most]] + ([f"and {more} more"] if more > 0 else [])
 
 
 def _line(text: str) -> str:
-    return harmless_line(clipped(text, _LONGEST_LINE))
+    return harmless_line(text, _LONGEST_LINE)
