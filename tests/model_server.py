@@ -3,7 +3,8 @@
     with model_server(Fails(429, "rate_limit_exceeded"), Says("...")) as server:
         client = openai.OpenAI(base_url=f"{server.url}/v1", api_key="key", max_retries=1)
 
-Each request takes the next line of the script; the last line is said again and again. The paths decide whose words they are:
+Each request takes the next line of the script; the last line is said again and again. A line may be a function, which is given
+the call and returns the line. The paths decide whose words they are:
 `/v1/chat/completions` (plain and streamed), `/v1/messages` (the same), `/api/chat` and `/api/show`.
 """
 
@@ -48,6 +49,13 @@ class Says(NamedTuple):
     """Where it is given the tool StructuredOutput, it uses it."""
     tokens_in: int | None = TOKENS_IN
     """What it says of the length of the prompt; None for nothing."""
+
+
+class Uses(NamedTuple):
+    """A tool that the model uses; Anthropic's words only."""
+
+    tool: str
+    given: dict
 
 
 class Fails(NamedTuple):
@@ -136,6 +144,8 @@ class ModelServer(Server):
             if call.form in self._unknown:
                 return wire.failure(Fails(400, "unknown", f"'{call.form}' is not supported by this server"))
             line = self._script.pop(0) if self._script[1:] else self._script[0]
+        if callable(line):
+            line = line(call)
         if isinstance(line, Says) and line.seconds:
             self._ends.wait(line.seconds)
         if line == NOTHING:
@@ -253,6 +263,14 @@ class _Anthropic:
 
     @classmethod
     def _blocks(cls, line, call):
+        if isinstance(line, Uses):
+            used = {
+                "type": "tool_use",
+                "id": f"toolu_{len(call.body['messages'])}",
+                "name": line.tool,
+                "input": line.given,
+            }
+            return [used], "tool_use"
         thought = [{"type": "thinking", "thinking": line.thinking, "signature": "s"}] if line.thinking else []
         if line.refusal:
             return [*thought, {"type": "text", "text": line.refusal}], "refusal"
@@ -291,7 +309,8 @@ class _Anthropic:
 
     @staticmethod
     def _head(line, call):
-        usage = {"input_tokens": line.tokens_in or 0, "output_tokens": TOKENS_OUT}
+        tokens_in = TOKENS_IN if isinstance(line, Uses) else line.tokens_in or 0
+        usage = {"input_tokens": tokens_in, "output_tokens": TOKENS_OUT}
         return {
             "id": "msg_1", "type": "message", "role": "assistant", "model": call.body.get("model") or MODEL,
             "stop_reason": None, "stop_sequence": None, "usage": usage,

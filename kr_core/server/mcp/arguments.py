@@ -54,7 +54,7 @@ _Session = Annotated[
     str | None, Field(description="The session that the story's budget belongs to; any text, kept the same.")
 ]
 _Page = Annotated[
-    Whole, Field(ge=1, description="Which page of the answer; the text says how many there are.")
+    Whole, Field(ge=1, description="Which page of the answer; `pages` in the answer says how many there are.")
 ]
 _MaxTokens = Annotated[
     Whole, Field(ge=FEWEST_TOKENS, le=MOST_TOKENS, description="The longest that a page may be, in tokens.")

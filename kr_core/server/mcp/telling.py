@@ -1,4 +1,8 @@
-"""Results in words, for the model that called: short, with their sources, and with what to do next."""
+"""Results in words, for the model that called: short, with their sources, and with what to do next.
+
+Some clients show their model the text of a result, others (Claude Code) its plain values alone; so neither leaves out what a
+model has to know.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,16 @@ if TYPE_CHECKING:
     from kr_core.model.questions import AskResult, QALogEntry
     from kr_core.pipeline.record import Exchange
 
-__all__ = ["answered", "brief", "entry_line", "exchange_line", "in_arguments", "log_entry", "researched"]
+__all__ = [
+    "answered",
+    "brief",
+    "entry_line",
+    "exchange_line",
+    "in_arguments",
+    "log_entry",
+    "researched",
+    "waiting",
+]
 
 _LONGEST_SUMMARY = 12_000
 _MOST_NOTES = 8
@@ -48,17 +61,30 @@ def researched(result: ResearchResult) -> str:
     return printable(_within("\n".join(lines).rstrip()))
 
 
-def answered(result: AskResult, said: str, waits_where: str) -> str:
-    """A result of a question; what to do about one that waits."""
+def waiting(result: AskResult, said: str, where: str) -> list[str]:
+    """What an agent has to know about a question that waits for a human; empty for another.
+
+    Args:
+        result: the question's.
+        said: what came of asking the human now, if they were.
+        where: where else they answer.
+    """
+    escalation = result.escalation
+    if result.status != "escalated" or escalation is None:
+        return []
+    return [
+        *([f"{escalation.id}: {said}"] if said else []),
+        f"{escalation.id} waits for a human: {where}",
+        f'do not decide it yourself: go on, and look again with answer_escalation(escalation_id="{escalation.id}")',
+    ]
+
+
+def answered(result: AskResult, waits: Sequence[str]) -> str:
+    """A result of a question; `waits` says what to do about one that waits."""
     answer, escalation = result.answer, result.escalation
     lines: list[str] = []
-    if result.status == "escalated" and escalation is not None:
-        lines += [f"Not decided: {escalation.id} waits for a human. {escalation.reason}."]
-        lines += [f"{said}."] if said else []
-        lines += [
-            f"{waits_where[:1].upper()}{waits_where[1:]} Do not decide it yourself: go on with other work."
-        ]
-        lines += [f'To see later whether it is decided: answer_escalation(escalation_id="{escalation.id}").']
+    if waits and escalation is not None:
+        lines += [f"Not decided: {escalation.reason}.", "", *(f"- {one}" for one in waits)]
         if answer is not None:
             lines += ["", f"Tentative answer of {answer.agent}, confidence {answer.confidence}:"]
             lines += ["", brief(answer.content, _LONGEST_SUMMARY)]
@@ -66,11 +92,8 @@ def answered(result: AskResult, said: str, waits_where: str) -> str:
         lines += ["No answer, and no way to a human."]
     else:
         by = "a human" if answer.validated_by else answer.agent
-        lines += [
-            f"Decided by {by}, confidence {answer.confidence} of 100.",
-            "",
-            brief(answer.content, _LONGEST_SUMMARY),
-        ]
+        lines += [f"Decided by {by}, confidence {answer.confidence} of 100.", ""]
+        lines += [brief(answer.content, _LONGEST_SUMMARY)]
         lines += ["", f"Why: {brief(answer.rationale, _LONGEST_SUMMARY)}"] if answer.rationale else []
     lines += ["", f'The record: qa_log(exchange_id="{result.exchange_id}").']
     lines += _noted(result.notes)

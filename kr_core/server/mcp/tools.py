@@ -150,7 +150,7 @@ class Tools:
         result = await to_its_end(lambda: service.result_of(name))
         if result.status == "escalated" and not human.reachable:
             todo = (
-                f"a human answers it: {_where(service, name)}"
+                f"a human answers it: {_where(service, name)}."
                 " Do not decide it yourself; go on with other work and look again later"
             )
             raise ConfigError("this client cannot ask its human", where=name, todo=todo)
@@ -220,15 +220,17 @@ def _waiting(service: AsyncKnowledgeRouterService) -> list[KeptCase]:
 
 def _answered(service: AsyncKnowledgeRouterService, result: AskResult, said: str = "") -> Reply:
     where = "" if result.escalation is None else _where(service, result.escalation.id)
-    failed = result.status == "failed"
-    return Reply(telling.answered(result, said, where), fitted(cleaned(result.to_dict())), failed)
+    waits = telling.waiting(result, said, where)
+    values = result.to_dict()
+    values["notes"] = [*waits, *values["notes"]]
+    return Reply(telling.answered(result, waits), fitted(cleaned(values)), result.status == "failed")
 
 
 def _where(service: AsyncKnowledgeRouterService, name: str) -> str:
     """Where a human answers a case."""
     sinks = service.pipeline.config.settings.escalations
     told = f"it was sent to {', '.join(map(str, sinks))}, and " if sinks else ""
-    return f"{told}`kr inbox show {name}` shows it in the project's folder."
+    return f"{told}`kr inbox show {name}` shows it in the project's folder"
 
 
 def _of_phase(fault: Fault) -> str:
