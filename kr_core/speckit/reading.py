@@ -27,7 +27,10 @@ _BARE = re.compile(r"\[?\bNEEDS CLARIFICATION\b(?!\s*[:–—-][^\]]*\])\]?", re
 _FIELD = re.compile(r"\s*(?:[-*+]\s+)?\*\*([^*]+?):?\*\*\s*:?\s*(.*)$")
 _UNFILLED = re.compile(r"\[?\s*(?:e\.g\.|NEEDS CLARIFICATION)", re.IGNORECASE)
 _CHECKBOX = re.compile(r"\s*[-*+]\s+\[[ xX]\]")
-_ANSWERED = re.compile(r"\s*[-*+]\s+Q:\s*(.*?)\s*(?:→|->)\s*A:\s*(.*)$")
+_ANSWERED = re.compile(
+    r"\s*[-*+]\s+Q:\s*(?:(?P<q>.*?)\s*→\s*A:\s*(?P<a>.*)|(?P<q2>.*?)\s*->\s*A:\s*(?P<a2>.*))$"
+)
+"""With spec-kit's arrow, or one that was typed; what KR writes has the former only once."""
 _SAMPLES = {"question", "specific question", "question text", "specific question needed", "..."}
 """What stands in a marker where spec-kit explains markers."""
 
@@ -87,7 +90,11 @@ def answers_in(text: str) -> dict[str, str]:
     lines = lines_of(text)
     there = section(lines, CLARIFICATIONS)
     matches = [] if there is None else map(_ANSWERED.match, (line.text for line in lines[slice(*there)]))
-    return {key(match[1]): match[2].strip() for match in matches if match is not None}
+    return {
+        key(match["q"] or match["q2"] or ""): (match["a"] or match["a2"] or "").strip()
+        for match in matches
+        if match is not None
+    }
 
 
 # -- markers and fields -------------------------------------------------------------------------------------
