@@ -31,11 +31,17 @@ Item = TypeVar("Item")
 class _Durable(Future[None]):
     """Resolves when a group is durable; who waits for it, or wants to be told, has the group committed at once."""
 
-    def __init__(self, commit: Callable[[Future[None]], None]) -> None:
+    def __init__(self, commit: Callable[[Future[None]], None], wake: threading.Event) -> None:
         super().__init__()
-        self.hurry = threading.Event()
+        self.hurries = False
         self._commit = commit
+        self._wake = wake
         self.set_running_or_notify_cancel()
+
+    def hurry(self) -> None:
+        """Have it committed at once."""
+        self.hurries = True
+        self._wake.set()
 
     def result(self, timeout: float | None = None) -> None:
         self._ask(timeout)
@@ -46,12 +52,12 @@ class _Durable(Future[None]):
         return super().exception(timeout)
 
     def add_done_callback(self, fn: Callable[[Future[None]], object]) -> None:
-        self.hurry.set()
+        self.hurry()
         super().add_done_callback(fn)
 
     def _ask(self, timeout: float | None) -> None:
         if timeout is not None:  # a commit may take longer
-            self.hurry.set()
+            self.hurry()
         elif not self.done():
             self._commit(self)
 
@@ -59,9 +65,9 @@ class _Durable(Future[None]):
 class _Group(Generic[Item]):
     __slots__ = ("done", "items")
 
-    def __init__(self, commit: Callable[[Future[None]], None]) -> None:
+    def __init__(self, commit: Callable[[Future[None]], None], wake: threading.Event) -> None:
         self.items: list[Item] = []
-        self.done = _Durable(commit)
+        self.done = _Durable(commit, wake)
 
 
 class Groups(Generic[Item]):
@@ -78,8 +84,7 @@ class Groups(Generic[Item]):
         self._queue: queue.SimpleQueue[_Group[Item] | None] = queue.SimpleQueue()
         self._open: _Group[Item] | None = None
         self._newest: _Durable | None = None
-        self._watched: _Durable | None = None
-        """What the writer waits for, though another may have committed it."""
+        self._wake = threading.Event()  # one for all groups: it takes long to make
         self._lock = threading.Lock()
         self._turn = threading.RLock()  # a callback may wait for another group
         self._writer: threading.Thread | None = None
@@ -92,7 +97,7 @@ class Groups(Generic[Item]):
                 return None
             group = self._open
             if group is None:
-                group = self._open = _Group(self._through)
+                group = self._open = _Group(self._through, self._wake)
                 self._newest = group.done
                 self._waiting.append(group)
                 self._queue.put(group)
@@ -101,7 +106,7 @@ class Groups(Generic[Item]):
             group.items += items
             if len(group.items) >= MOST:
                 self._open = None
-                group.done.hurry.set()
+                group.done.hurry()
         return group.done
 
     def close(self) -> None:
@@ -110,9 +115,7 @@ class Groups(Generic[Item]):
             if not self._closed:
                 self._closed = True
                 self._queue.put(None)
-                for done in (self._newest, self._watched):
-                    if done is not None:
-                        done.hurry.set()
+                self._wake.set()
         if self._writer is not None:
             self._writer.join()
             atexit.unregister(self._wait_at_exit)
@@ -132,11 +135,9 @@ class Groups(Generic[Item]):
         while (group := self._queue.get()) is not None:
             if group.done.done():
                 continue
-            with self._lock:
-                self._watched = group.done
-                closed = self._closed
-            if not closed:
-                group.done.hurry.wait(OPEN_SECONDS)
+            self._wake.clear()  # before looking at why it may have been set
+            if not group.done.hurries and not self._closed:
+                self._wake.wait(OPEN_SECONDS)
             self._through(group.done)
 
     def _through(self, wanted: Future[None]) -> None:
