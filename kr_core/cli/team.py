@@ -92,6 +92,7 @@ class _Server:
         reading = threading.Thread(target=self._read, args=(woken,), name="kr-inlet", daemon=True)
         reading.start()
         await self._ending.wait()
+        self._tell(f"[KR-TEAM] Shutting down, {self._resident.status()['in_hand']} queries in hand")
         os.close(wake)
         self._room.set()
         await self._resident.shut_down()
@@ -135,6 +136,9 @@ class _Server:
                 else:
                     self._answer(self._resident.refuse(message))
                 if self._out.full:
+                    self._tell(
+                        "[KR-TEAM] note: results are not read; no more messages are read until they are"
+                    )
                     self._in_loop(self._until_read())
         except OSError as error:
             self._tell(f"[KR-TEAM] note: standard input cannot be read: {error.strerror or error}")

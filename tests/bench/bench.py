@@ -19,8 +19,10 @@ import commands
 import engine
 import journal
 import knowledge
+import mcp_server
 import network
 import processes
+import team
 from harness import ROOT, compile_everything, own_code
 from table import table
 
@@ -31,8 +33,10 @@ GROUPS = {
     "engine": engine.figures,
     "journal": journal.figures,
     "knowledge": knowledge.figures,
+    "mcp_server": mcp_server.figures,
     "network": network.figures,
     "processes": processes.figures,
+    "team": team.figures,
 }
 
 
