@@ -89,6 +89,7 @@ class Groups(Generic[Item]):
         self._turn = threading.RLock()  # a callback may wait for another group
         self._writer: threading.Thread | None = None
         self._closed = False
+        self._committing = False
 
     def add(self, items: Sequence[Item]) -> Future[None] | None:
         """Add things, and return the future of their group; None where it is closed."""
@@ -133,27 +134,32 @@ class Groups(Generic[Item]):
     def _write(self) -> None:
         """Commit group by group what nobody else has committed, until the end is queued."""
         while (group := self._queue.get()) is not None:
-            if group.done.done():
-                continue
-            self._wake.clear()  # before looking at why it may have been set
-            if not group.done.hurries and not self._closed:
-                self._wake.wait(OPEN_SECONDS)
-            self._through(group.done)
+            while not group.done.done():
+                self._wake.clear()  # before looking at why it may have been set
+                if not group.done.hurries and not self._closed:
+                    self._wake.wait(OPEN_SECONDS)
+                    if self._committing and not group.done.hurries:
+                        continue  # who commits would have to wait for this thread the next time
+                self._through(group.done)
 
     def _through(self, wanted: Future[None]) -> None:
         """Commit groups in their order until one is done; a group leaves its place only after that."""
         with self._turn:
-            while not wanted.done():
-                with self._lock:
-                    group = self._waiting[0]
-                    if group.done.done():
-                        self._waiting.popleft()
-                        continue
-                    if group is self._open:
-                        self._open = None
-                try:
-                    self._commit(group.items)
-                except Exception as error:  # whatever it is, those who wait must hear of it
-                    group.done.set_exception(error)
-                else:
-                    group.done.set_result(None)
+            self._committing = True
+            try:
+                while not wanted.done():
+                    with self._lock:
+                        group = self._waiting[0]
+                        if group.done.done():
+                            self._waiting.popleft()
+                            continue
+                        if group is self._open:
+                            self._open = None
+                    try:
+                        self._commit(group.items)
+                    except Exception as error:  # whatever it is, those who wait must hear of it
+                        group.done.set_exception(error)
+                    else:
+                        group.done.set_result(None)
+            finally:
+                self._committing = False
