@@ -21,9 +21,9 @@ from pydantic import BaseModel
 from kr_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from jinja2 import BytecodeCache, Undefined
+    from jinja2 import BytecodeCache, Environment, FileSystemLoader, Undefined
     from jinja2.bccache import Bucket
     from jinja2.sandbox import SandboxedEnvironment
 
@@ -86,12 +86,12 @@ _PLAIN = (
 """Values whose own methods neither read nor write anything outside."""
 
 
+@lru_cache(maxsize=32)
 def _environment(folders: tuple[Path, ...]) -> SandboxedEnvironment:
-    # Made anew for each report: a kept one would not see a template that a user adds later. What costs, compiling, is kept.
-    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2 import StrictUndefined
 
     return _sandbox()(
-        loader=FileSystemLoader(folders),
+        loader=_loader()(folders),
         bytecode_cache=_compiled(),
         autoescape=False,  # Markdown, not HTML; what is shown in a browser is cleaned there
         undefined=StrictUndefined,
@@ -99,6 +99,21 @@ def _environment(folders: tuple[Path, ...]) -> SandboxedEnvironment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+@cache
+def _loader() -> type[FileSystemLoader]:
+    """A loader that sees what a user changes, adds or removes while templates are kept."""
+    from jinja2 import FileSystemLoader
+
+    class Loader(FileSystemLoader):
+        def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+            text, place, unchanged = super().get_source(environment, template)
+            before = [Path(folder, template) for folder in self.searchpath]
+            before = before[: before.index(Path(place))]
+            return text, place, lambda: unchanged() and not any(file.exists() for file in before)
+
+    return Loader
 
 
 @cache

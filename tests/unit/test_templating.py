@@ -1,5 +1,6 @@
 """Templates of the project, of plugins and of KR."""
 
+import os
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -42,6 +43,26 @@ def test_the_projects_own_template_wins_over_a_plugins_and_that_over_the_bundled
 
 
 @pytest.mark.req("R12")
+@pytest.mark.req("R12")
+def test_what_becomes_of_a_template_while_a_program_runs_is_seen(tmp_path):
+    """One that is changed, added before another, or removed holds from the next time on."""
+    project, plugin = tmp_path / "templates", tmp_path / "plugin"
+    folders = search_folders(tmp_path, [plugin])
+
+    def shown():
+        return render(folders, "note.md.j2")
+
+    file = template(plugin, "first") / "note.md.j2"
+    os.utime(file, ns=(0, 0))  # what is written in the same tick of a clock looks unchanged
+    assert shown() == "first"
+    template(plugin, "changed")
+    assert shown() == "changed"
+    template(project, "the project's")
+    assert shown() == "the project's"
+    (project / "note.md.j2").unlink()
+    assert shown() == "changed"
+
+
 def test_the_bundled_templates_are_always_looked_at_last():
     assert (bundled_folder() / "reports" / "research.md.j2").is_file()
     assert fault((), "reports/research.md.j2").where.startswith(str(bundled_folder()))
