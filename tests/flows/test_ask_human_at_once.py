@@ -1,0 +1,227 @@
+"""Replies at the same time, and what interrupts them: one decision for each question, and nothing lost."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+
+import pytest
+from agents import QUESTION, project
+from asked import Says, kinds, record, said, service
+
+from kr_core import ConfigError, HumanResponse, KnowledgeRouterService, Pipeline, Question
+from kr_core.config import load
+
+pytestmark = pytest.mark.req("H2", "H5", "H7")
+
+RACES = 1000
+RACER = """
+import asyncio, sys
+from kr_core import AsyncKnowledgeRouterService, ConfigError, HumanResponse
+name, folder, races = sys.argv[1], sys.argv[2], int(sys.argv[3])
+
+async def main():
+    async with AsyncKnowledgeRouterService.open(folder=folder) as service:
+        service.cases.ids()
+
+        async def one(number):
+            response = HumanResponse(action="correct", content=f"answer of {name}", by=name)
+            try:
+                return (await service.reply(f"E{number}", response)).answer.content
+            except ConfigError as error:
+                return error.what
+
+        for first in range(1, races + 1, 50):
+            print("ready", flush=True)
+            sys.stdin.readline()
+            for said in await asyncio.gather(*map(one, range(first, first + 50))):
+                print(said, flush=True)
+
+asyncio.run(main())
+"""
+
+
+def ask(made, **values):
+    return made.ask(Question(text=QUESTION, topic="authentication", **values))
+
+
+def reply(action, content="", **values):
+    return HumanResponse(action=action, content=content, **values)
+
+
+UNSURE = said(confidence=65)
+
+
+def test_of_two_processes_exactly_one_decides(tmp_path):
+    """Two processes reply to the same thousand questions at once: each question has one answer, and the other is told whose."""
+    folder = tmp_path / "project"
+    with service(folder, {"logs": []}, duc=Says(UNSURE)) as made:
+
+        async def put():
+            asking = [
+                made._service.ask(Question(text=QUESTION, topic="authentication")) for _ in range(RACES)
+            ]
+            await asyncio.gather(*asking)
+
+        made._run(put())
+        assert len(made.cases.waiting()) == RACES
+    environ = {**os.environ, "KR_CACHE_DIR": str(tmp_path / "cache")}
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACER, name, str(folder), str(RACES)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ,
+        )
+        for name in ("ada", "bob")
+    ]  # fmt: skip
+    said_to = {"ada": [], "bob": []}
+    for _ in range(RACES // 50):  # both begin each lap together
+        for racer in racers:
+            assert racer.stdout.readline() == "ready\n"
+        for racer in racers:
+            racer.stdin.write("go\n")
+            racer.stdin.flush()
+        for name, racer in zip(said_to, racers, strict=True):
+            said_to[name] += [racer.stdout.readline().rstrip("\n") for _ in range(50)]
+    for racer in racers:
+        racer.communicate(timeout=60)
+    won = Counter()
+    with service(folder, {"logs": []}) as made:
+        for number in range(1, RACES + 1):
+            case = made.cases.get(f"E{number}")
+            winner = case.resolution.by
+            loser = {"ada": "bob", "bob": "ada"}[winner]
+            assert said_to[winner][number - 1] == case.answer.content == f"answer of {winner}"
+            assert said_to[loser][number - 1] == f"it is resolved already, by {winner} (correct)"
+            won[winner] += 1
+        applied = [data["applied"] for kind, data in record(made) if kind == "human.replied"]
+        assert (applied.count(True), applied.count(False)) == (RACES, RACES)
+        assert not made.pipeline.journal.verify()
+    assert len(won) == 2, "one process was always first, so nothing was raced for"
+
+
+def test_of_two_threads_exactly_one_decides(tmp_path):
+    """The same within one process."""
+    with service(tmp_path, duc=Says(UNSURE)) as made:
+        for _ in range(20):
+            name = ask(made).escalation.id
+            together, came = threading.Barrier(2), []
+
+            def one(by, name=name, together=together, came=came):
+                together.wait()
+                try:
+                    came.append(made.reply(name, reply("confirm", by=by)).status)
+                except ConfigError as error:
+                    came.append(error.what.partition(",")[0])
+
+            threads = [threading.Thread(target=one, args=(by,)) for by in ("ada", "bob")]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert sorted(came) == ["answered", "it is resolved already"]
+
+
+def test_what_is_on_the_record_is_what_happened(tmp_path):
+    """From the question to the human's decision each step is an event, for observers as for the log."""
+    events = []
+    with service(tmp_path, duc=Says(UNSURE), on_event=events.append) as made:
+        ask(made)
+        with pytest.raises(ConfigError):
+            made.reply("E1", reply("confirm", revision=3))
+        made.reply("E1", reply("confirm", by="ada"))
+        told = [kind for kind in kinds(made) if not kind.startswith("agent.")]
+        assert told == [
+            "question.asked", "question.routed", "answer.received", "answer.gated", "escalation.opened", "escalation.shown",
+            "exchange.finished", "human.replied", "human.replied", "answer.received", "exchange.finished",
+        ]  # fmt: skip
+        assert sorted(kinds(made)) == sorted(event.kind for event in events)
+        assert [data["applied"] for kind, data in record(made) if kind == "human.replied"] == [False, True]
+        assert record(made)[-1][1]["status"] == "answered"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no"), OSError(28, "full"), TimeoutError("its own")])
+def test_a_sink_that_fails_loses_nothing(tmp_path, error):
+    """The case is kept before it is shown, and waits in the inbox; the note says what failed."""
+
+    class Broken:
+        async def open(self, case):
+            raise error
+
+        async def poll(self, cases):
+            return ()
+
+        async def acknowledge(self, case, said):
+            raise error
+
+    config = load(tmp_path, environ={"KR_CACHE_DIR": str(tmp_path / "cache")})
+    pipeline = Pipeline(config, agents={"duc": Says(UNSURE)}, escalations=[Broken()])
+    with KnowledgeRouterService(pipeline) as made:
+        result = ask(made)
+        assert result.status == "escalated"
+        assert any(note.startswith(f"escalation broken: {type(error).__name__}") for note in result.notes)
+        assert made.cases.get("E1").status == "open"
+        assert made.reply("E1", reply("confirm")).status == "answered"
+
+
+def test_somebody_decides_while_the_agent_is_asked_again(tmp_path):
+    """A decision that comes meanwhile stands, and who added context is told so."""
+
+    class Slow(Says):
+        async def run(self, job):
+            if self.jobs:
+                await made._service.reply("E1", reply("correct", "Use Postgres.", by="bob"))
+            return await super().run(job)
+
+    with service(tmp_path, duc=Slow(UNSURE, said(confidence=95))) as made:
+        ask(made)
+        result = made.reply("E1", reply("add_context", "More."))
+        assert (result.status, result.answer.content) == ("answered", "Use Postgres.")
+        assert "E1 was answered meanwhile by bob" in result.notes
+        assert made.cases.get("E1").answer.content == "Use Postgres."
+
+
+def test_context_of_two_people_adds_up(tmp_path):
+    """What one added stays known when another adds something."""
+    with service(tmp_path, duc=Says(UNSURE)) as made:
+        ask(made, context="A shop.")
+        made.reply("E1", reply("add_context", "One."))
+        made.reply("E1", reply("add_context", "Two."))
+        request = made.cases.get("E1").request
+        assert (request.revision, request.question.context) == (3, "A shop.\n\nOne.\n\nTwo.")
+
+
+KILLED = """
+import sys
+from kr_core import HumanResponse, KnowledgeRouterService
+with KnowledgeRouterService.open(folder=sys.argv[1]) as service:
+    service.reply("E1", HumanResponse(action="add_context", content="More.", by="ada"))
+"""
+
+
+def test_killed_while_the_agent_is_asked_again(project_folder, environ, kr):
+    """After kill -9 the question waits as before, what was added is on the record, and can be added again."""
+    trust = {"KR_TRUST": "all"}
+    project(project_folder)
+    assert kr("ask", QUESTION, "--topic", "authentication", env=trust).code == 5
+    program = (project_folder / "agent.py").read_text()
+    (project_folder / "agent.py").write_text(
+        "import time\nopen('%s', 'w')\ntime.sleep(600)" % (project_folder / "asked")
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(project_folder)], env={**environ, **trust}, start_new_session=True
+    )
+    while not (project_folder / "asked").exists():
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    (project_folder / "agent.py").write_text(program)
+    (case,) = kr("inbox", "list", "--json").json
+    assert (case["revision"], case["resolution"]) == (1, None)
+    entries = [json.loads(line) for line in kr("log", "--json").out.splitlines()]
+    assert [entry["data"]["content"] for entry in entries if entry["kind"] == "human.replied"] == ["More."]
+    assert kr("inbox", "context", "E1@1", "We have 40 servers.", env=trust).code == 0
+    assert kr("log", "--verify").code == 0
