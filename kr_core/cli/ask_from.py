@@ -82,8 +82,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _place(options: argparse.Namespace) -> Path:
-    if options.question is not None:
-        raise ConfigError("a question beside --from", where="kr ask", todo="give one of them")
+    beside = {
+        "a question": options.question is not None,
+        "--choice": options.choices,
+        "--id": options.id is not None,
+        "--depends-on": options.depends_on,
+        "--wait": options.wait,
+    }
+    for name, given in beside.items():
+        if given:
+            raise ConfigError(f"{name} beside --from", where="kr ask", todo="give one of them")
     return (options.folder or Path.cwd()).joinpath(options.source).resolve()
 
 

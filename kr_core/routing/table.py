@@ -64,6 +64,7 @@ class Table:
         self.rules = tuple(sorted(rules, key=lambda placed: not placed.rule.override))
         self._patterns = Patterns(placed.pattern for placed in self.rules)
         self._names = list(dict.fromkeys([*agents, *(one.role for one in agents.values()), HUMAN]))
+        self._known = {name.casefold(): name for name in self._names}
         self._check(rules)
 
     def route(self, question: Question) -> Route | None:
@@ -140,17 +141,16 @@ class Table:
 
     def _suggested(self, question: Question) -> list[str]:
         written = [] if question.suggested_target is None else [question.suggested_target]
-        known = {name.casefold(): name for name in self.targets()}
         targets: list[str] = []
         for one in (*written, *question.also):
             target = one.strip().removeprefix("@").casefold()
-            if target not in known:
+            if target not in self._known:
                 raise ConfigError(
                     f"no agent or role is called `{one}`",
                     where="suggested target",
                     todo=suggestion(target, self.targets(), "there are"),
                 )
-            targets.append(known[target])
+            targets.append(self._known[target])
         if HUMAN in targets and len(set(targets)) > 1:
             raise ConfigError(
                 "a human cannot be one of several targets",

@@ -243,6 +243,17 @@ def test_bad_files_are_refused(ask, spec, name, content, told):
     assert asked(spec) == []
 
 
+@pytest.mark.parametrize(
+    "more", [("Which?",), ("--choice", "A"), ("--id", "Q1"), ("--depends-on", "Q1"), ("--wait",)]
+)
+def test_what_is_about_one_question_is_refused_beside_a_file(ask, spec, more):
+    """It would be passed over in silence."""
+    done = ask(*more)
+    assert done.code == 2, done
+    assert "beside --from; give one of them" in done.err
+    assert asked(spec) == []
+
+
 def test_a_file_that_cannot_be_written_keeps_what_it_has(ask, spec):
     """The answers are told all the same, and are in the log."""
     if os.geteuid() == 0:

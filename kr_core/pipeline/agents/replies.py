@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from kr_core.text import content_words
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -81,12 +79,6 @@ def chosen(content: str, choices: Sequence[str]) -> str | None:
     """The choice that an answer is, or None where it is none of them."""
     folded = " ".join(content.split()).casefold()
     return next((choice for choice in choices if " ".join(choice.split()).casefold() == folded), None)
-
-
-def alike(one: str, other: str) -> float:
-    """How much two texts say the same: their content words in common, over the larger of the two sets; 0 to 1."""
-    first, second = set(content_words(one)), set(content_words(other))
-    return len(first & second) / max(len(first), len(second), 1)
 
 
 def _fault(value: Any, asked: Mapping[str, Any]) -> str:
