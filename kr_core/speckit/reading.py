@@ -25,7 +25,16 @@ _MARK = re.compile(
 )
 _BARE = re.compile(r"\[?\bNEEDS CLARIFICATION\b(?!\s*[:–—-][^\]]*\])\]?", re.IGNORECASE)
 _FIELD = re.compile(r"\s*(?:[-*+]\s+)?\*\*([^*]+?):?\*\*\s*:?\s*(.*)$")
-_UNFILLED = re.compile(r"\[?\s*(?:e\.g\.|NEEDS CLARIFICATION)", re.IGNORECASE)
+_PLAIN_FIELD = re.compile(r"\s*[-*+]\s+([A-Z][\w /]{1,40}):\s*(\[?NEEDS CLARIFICATION\b.*)$")
+_UNFILLED = re.compile(
+    r"^\[?\s*(?:e\.g\.|NEEDS CLARIFICATION)|[\[(]NEEDS CLARIFICATION\b|[:,–—-]\s*NEEDS CLARIFICATION\W*$",
+    re.IGNORECASE,
+)
+"""A field's value that is open: an example of the template, or the mark at its beginning, in brackets, or after a dash at its
+end. In a sentence it is talked about.
+"""
+_REQUIREMENT = re.compile(r"[A-Z]{2,}-\d+")
+_IN_BRACKETS = re.compile(r"[\[(]NEEDS CLARIFICATION[\])]", re.IGNORECASE)
 _CHECKBOX = re.compile(r"\s*[-*+]\s+\[[ xX]\]")
 _ANSWERED = re.compile(
     r"\s*[-*+]\s+Q:\s*(?:(?P<q>.*?)\s*→\s*A:\s*(?P<a>.*)|(?P<q2>.*?)\s*->\s*A:\s*(?P<a2>.*))$"
@@ -113,19 +122,18 @@ def _marks(lines: Sequence[Line], about: str) -> Iterator[Found]:
 
 def _bare(lines: Sequence[Line], about: str) -> Iterator[Found]:
     for line in lines:
-        if _MARK.search(line.text) or _CHECKBOX.match(line.text) or line.level:
-            continue
-        if not _BARE.search(line.text) or "[NEEDS CLARIFICATION:" in line.text:
+        if not _BARE.search(line.text) or _MARK.search(line.text) or _CHECKBOX.match(line.text) or line.level:
             continue
         context = _context(about, line, [line])
-        field = _FIELD.match(line.text)
-        if field and _UNFILLED.match(field[2]):
+        field = _FIELD.match(line.text) or _PLAIN_FIELD.match(line.text)
+        if field and _UNFILLED.search(field[2]) and not _REQUIREMENT.match(plain(field[1])):
             name = plain(field[1])
-            hint = plain(_BARE.sub("", field[2])).strip(" []:–—-()")
+            hint = plain(_BARE.sub("", field[2])).replace("()", "").strip(" []:,–—-")
             hint = re.sub(r",?\s*\bor$", "", hint)
+            hint = hint[1:-1] if hint.startswith("(") and hint.endswith(")") else hint
             asked = f"{name}: what should it be?" + (f" ({hint})" if hint else "")
             yield Found(line.number, asked, f"technical/{name.replace('/', ' ')}", context)
-        elif re.search(r"\[NEEDS CLARIFICATION\]", line.text, re.IGNORECASE):
+        elif _IN_BRACKETS.search(line.text):
             said = plain(_BARE.sub("...", line.text.strip().lstrip("-*+ ")))
             yield Found(line.number, f"What should stand for the dots in: {said}", _topic(line), context)
 

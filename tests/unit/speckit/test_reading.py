@@ -126,6 +126,11 @@ PLAN = """\
 **Primary Dependencies**: [e.g., FastAPI, UIKit, LLVM or NEEDS CLARIFICATION]
 **Storage**: NEEDS CLARIFICATION
 **Testing**: NEEDS CLARIFICATION (pytest or unittest?)
+**Target Platform**: Linux server (NEEDS CLARIFICATION)
+**Project Type**: web - NEEDS CLARIFICATION
+- Scale: NEEDS CLARIFICATION: how many users?
+**Output**: research.md with all NEEDS CLARIFICATION resolved
+- For each NEEDS CLARIFICATION -> research task
 **Constraints**: under 200 ms [NEEDS CLARIFICATION: at which percentile?]
 """
 
@@ -191,6 +196,9 @@ def test_what_a_plan_leaves_open():
         ),
         ("Storage: what should it be?", "technical/Storage"),
         ("Testing: what should it be? (pytest or unittest?)", "technical/Testing"),
+        ("Target Platform: what should it be? (Linux server)", "technical/Target Platform"),
+        ("Project Type: what should it be? (web)", "technical/Project Type"),
+        ("Scale: what should it be? (how many users?)", "technical/Scale"),
         ("at which percentile?", "Technical Context"),
     ]
 
