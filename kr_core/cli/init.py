@@ -25,7 +25,14 @@ knowledge_research:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write `kr.yaml`, and trust it: its text is KR's own."""
+    """Write `kr.yaml`, and trust it: its text is KR's own. With `--client` tell a client of KR instead."""
+    if options.client is not None:
+        from kr_core.cli import clients
+
+        return clients.run(options)
+    if options.undo or options.yes:
+        todo = "name the client: `kr init --client claude-code`"
+        raise ConfigError("--undo and --yes stand beside --client", where="kr init", todo=todo)
     folder = (options.folder or Path.cwd()).resolve()
     path = folder / "kr.yaml"
     if path.exists() and not options.force:

@@ -96,7 +96,10 @@ def parser() -> argparse.ArgumentParser:
         "team",
         "stay up and answer a team's research requests, a message a line on standard input and output",
     ).add_argument(
-        "--session", metavar="ID", dest="session_id", help="the session whose budgets are spent; else a new one"
+        "--session",
+        metavar="ID",
+        dest="session_id",
+        help="the session whose budgets are spent; else a new one",
     )
     _log(
         _with(commands, common, "log", "show what was asked and answered, and check that the record is whole")
@@ -115,9 +118,7 @@ def parser() -> argparse.ArgumentParser:
         "check installation, configuration, plugins, stores and network, and say what to do",
     )
     doctor.add_argument("--json", action="store_true", help="print a list")
-    _with(commands, common, "init", "write a configuration to start from").add_argument(
-        "--force", action="store_true", help="overwrite kr.yaml"
-    )
+    _init(_with(commands, common, "init", "write a configuration to start from, or tell a client of KR"))
     trust = _with(
         commands, common, "trust", "allow the programs and addresses in the project's configuration"
     )
@@ -314,6 +315,17 @@ def _lessons(command: argparse.ArgumentParser, common: argparse.ArgumentParser) 
         "--tag", metavar="T", dest="tags", action="append", default=[], help="a further tag; may be repeated"
     )
     add.add_argument("--ref", metavar="PATH:LINE", help="where to look")
+
+
+def _init(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--force", action="store_true", help="overwrite kr.yaml")
+    command.add_argument(
+        "--client",
+        choices=("claude-code", "cursor"),
+        help="tell this client of `kr mcp`, and its agent of when and how to ask; the difference is shown first",
+    )
+    command.add_argument("--yes", action="store_true", help="with --client: apply it without asking")
+    command.add_argument("--undo", action="store_true", help="with --client: take it out again")
 
 
 def _log(command: argparse.ArgumentParser) -> None:

@@ -1,0 +1,205 @@
+"""`kr init --client`: what a client and its agent are told, and that nothing of the user's is lost by it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kr_core.cli import clients, jsontext
+from kr_core.errors import ConfigError
+
+OURS = {"command": "kr", "args": ["mcp"]}
+FILES = {
+    "claude-code": (".mcp.json", ".claude/skills/kr/SKILL.md"),
+    "cursor": (".cursor/mcp.json", ".cursor/rules/kr.mdc"),
+}
+pytestmark = pytest.mark.req("I1")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "client"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def init(kr, folder):
+    """`init("cursor", "--yes")`."""
+    return lambda client, *options: kr("init", "--client", client, *options, cwd=folder)
+
+
+def there(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_in_an_empty_project(init, folder, client):
+    """The difference is shown, both files are written, a second time changes nothing, and undoing leaves nothing."""
+    configuration, text = FILES[client]
+    done = init(client, "--yes")
+    assert (done.code, done.err) == (0, "")
+    assert f"+++ b/{configuration}" in done.out
+    assert f"+++ b/{text}" in done.out
+    assert json.loads((folder / configuration).read_text()) == {"mcpServers": {"kr": OURS}}
+    guide = (folder / text).read_text()
+    assert guide.startswith("---\n")
+    assert len(guide.splitlines()) < 60
+    for what in ("kr research", "kr ask", "kr lessons", "low", "escalated", "knowledge-base/"):
+        assert what in guide
+    assert "there already" in init(client, "--yes").out
+    assert there(folder) == sorted(FILES[client])
+    assert init(client, "--undo", "--yes").code == 0
+    assert list(folder.iterdir()) == []
+    assert "nothing to undo" in init(client, "--undo", "--yes").out
+
+
+def test_the_guide_names_the_project_s_knowledge_base(init, folder):
+    (folder / "kr.yaml").write_text("knowledge_research: {knowledge_base_path: docs/known}\n")
+    init("cursor", "--yes")
+    assert "`docs/known/`" in (folder / FILES["cursor"][1]).read_text()
+
+
+def test_where_nobody_can_be_asked_nothing_is_written(init, folder):
+    done = init("claude-code")
+    assert done.code == 2
+    assert "+++ b/.mcp.json" in done.out
+    assert "--yes" in done.err
+    assert there(folder) == []
+
+
+@pytest.mark.parametrize(("answer", "files"), [("y", 2), ("n", 0), ("", 0)])
+def test_on_a_terminal_it_asks(folder, environ, answer, files):
+    main, side = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kr_core", "init", "--client", "cursor"],
+        cwd=folder, env=environ, stdin=side, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(side)
+    os.write(main, f"{answer}\n".encode())
+    said = process.communicate(timeout=60)[0].decode()
+    os.close(main)
+    assert process.returncode == 0
+    assert "Apply? [y/N]" in said
+    assert len(there(folder)) == files
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\n  "mcpServers": {\n    "x": {"command": "y"}\n  },\n  "other":   [1,2]\n}\n',
+        '{\r\n\t"mcpServers": {\r\n\t\t"x": {}\r\n\t}\r\n}',
+        '{"mcpServers": {"x": {}}, "z": 1.50}',
+        '\ufeff{\n    "other": "\\u00e9 \N{SNOWMAN} // no comment"\n}\n',
+        '{ "a": {"mcpServers": 1}, "b": "}" }',
+    ],
+)
+def test_the_rest_of_the_file_stays_byte_for_byte(init, folder, text):
+    """What is added is taken out again, and the file is as it was."""
+    path = folder / ".mcp.json"
+    path.write_bytes(text.encode())
+    path.chmod(0o640)
+    assert init("claude-code", "--yes").code == 0
+    after = path.read_bytes().decode()
+    before = json.loads(text.removeprefix("\ufeff"))
+    wanted = {**before, "mcpServers": {**before.get("mcpServers", {}), "kr": OURS}}
+    assert json.loads(after.removeprefix("\ufeff")) == wanted
+    assert after.startswith("\ufeff") == text.startswith("\ufeff")
+    assert ("\n" in after.replace("\r\n", "")) == ("\n" in text.replace("\r\n", ""))
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert init("claude-code", "--undo", "--yes").code == 0
+    assert path.read_bytes().decode() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('{\n  "a": 1,\n}\n', 3, "is not JSON"),
+        ('{\n  // mine\n  "a": 1\n}\n', 2, "has comments"),
+        ('{"a": 1} /* mine */', 1, "has comments"),
+        ("[]", 1, "is no JSON object"),
+        ('{\n\n"mcpServers": []}', 3, "`mcpServers` is no object"),
+        ('{\n"mcpServers": {},\n"mcpServers": {}}', 3, "has `mcpServers` twice"),
+        (b"\xff", None, "is not UTF-8"),
+    ],
+)
+def test_what_cannot_be_merged_is_said_with_file_and_line_and_nothing_is_written(
+    init, folder, text, line, said
+):
+    path = folder / ".mcp.json"
+    raw = text if isinstance(text, bytes) else text.encode()
+    path.write_bytes(raw)
+    done = init("claude-code", "--yes")
+    assert done.code == 2
+    assert f"{path}:{line}: " in done.err if line else f"{path}: " in done.err
+    assert said in done.err
+    assert path.read_bytes() == raw
+    assert there(folder) == [".mcp.json"]
+
+
+def test_what_the_user_has_made_of_it_is_neither_replaced_nor_removed(init, folder):
+    """An entry of the same name, and a text for the agent that was changed; an unchanged older text is renewed."""
+    configuration, text = FILES["claude-code"]
+    mine = '{"mcpServers": {"kr": {"command": "/opt/kr", "args": ["mcp"]}}}'
+    (folder / configuration).write_text(mine)
+    init("claude-code", "--yes")
+    guide = folder / text
+    changed = guide.read_text().replace("# Ask KR", "# Ask KR first")
+    guide.write_text(changed)
+    for options in (("--yes",), ("--undo", "--yes")):
+        done = init("claude-code", *options)
+        assert done.code == 0
+        assert done.out.count("it stays as it is") == 2
+        assert (folder / configuration).read_text() == mine
+        assert guide.read_text() == changed
+    older = "older\n"
+    guide.write_text(older + clients._SEAL.format(clients._checksum(older)))
+    init("claude-code", "--yes")
+    assert "# Ask KR\n" in guide.read_text()
+
+
+def test_options_that_do_not_go_together(kr, folder):
+    for options in (("--yes",), ("--undo",), ("--client", "cursor", "--force"), ("--client", "emacs")):
+        assert kr("init", *options, cwd=folder).code == 2
+    assert there(folder) == []
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.dictionaries(st.text(max_size=4) | st.just("mcpServers"), _JSON, max_size=4),
+    st.sampled_from([None, 1, 4, "\t"]),
+    st.booleans(),
+)
+def test_a_member_goes_in_and_comes_out_of_any_object(whole, indent, crlf):
+    """The value is that of the text with the member; taken out, the text is as it was but for objects that were empty."""
+    text = json.dumps(whole, indent=indent, ensure_ascii=False)
+    text = text.replace("\n", "\r\n") if crlf else text
+    place = ("mcpServers", "kr")
+    servers = whole.get("mcpServers", {})
+    if not isinstance(servers, dict):
+        with pytest.raises(ConfigError):
+            jsontext.with_member(text, place, OURS, where="x")
+        return
+    if "kr" in servers:
+        return
+    after = jsontext.with_member(text, place, OURS, where="x")
+    assert json.loads(after) == {**whole, "mcpServers": {**servers, "kr": OURS}}
+    left = jsontext.without_member(after, place, where="x")
+    if servers or (whole and "mcpServers" not in whole):
+        assert left == text
+    else:
+        rest = {key: value for key, value in whole.items() if key != "mcpServers"}
+        assert left is None if not rest else json.loads(left) == rest
