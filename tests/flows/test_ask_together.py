@@ -260,11 +260,11 @@ def test_targets_and_dependencies_of_the_command_line(kr, project_folder):
     split = kr("ask", "Which store?", "--target", "duc", "--target", "product", env=trusted)
     assert split.code == 5, split
     assert "duc and veuve do not agree" in split.out
-    for said in (
+    for part in (
         "Answer A of duc, confidence 85 of 100:\n\nduc\n",
         "Answer B of veuve, confidence 85 of 100:\n\nveuve\n",
     ):
-        assert said in split.out
+        assert part in split.out
     other = kr("ask", "And its key?", "--depends-on", "Q1", "--target", "duc", env=trusted)
     assert other.code == 2
     assert "`Q1`, which is not asked with it and has no answer yet" in other.err
