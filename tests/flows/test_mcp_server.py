@@ -115,7 +115,7 @@ def test_no_tool_takes_what_a_human_decides(serve):
 @pytest.mark.parametrize("mode", MODES)
 def test_the_other_tools_work_on_the_same_project(serve, project_folder, mode):
     """Lessons are recorded and handed out, reports are searched and read page by page, and each text says how to go on."""
-    notes = "\n".join(f"def sends_{number}(parcel): ..." for number in range(400))
+    notes = "\n".join(f"def sends_{number}(parcel): ..." for number in range(1500))
     kept = project_folder / "knowledge-base/frameworks/parcel/timeout-of-a-parcel.md"
 
     async def work(connected):
@@ -157,6 +157,8 @@ def test_the_other_tools_work_on_the_same_project(serve, project_folder, mode):
             assert f"page={number}" in text(page)
         assert number > 3
         assert "".join(pages) == kept.read_text()
+        whole = await call("get_report", report=entry["id"], max_tokens=20_000)
+        assert whole.structured_content["text"] == kept.read_text(), "a page is never cut"
         beyond = await call("get_report", report=entry["path"], page=99)
         assert beyond.is_error
         assert f"page 1 to {page.structured_content['pages']}" not in text(

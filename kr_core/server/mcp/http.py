@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["application", "serve"]
 
+_BACKLOG = 256
 _LAST_SECONDS = 1
 """So long calls may take at the end before they are cancelled."""
 
@@ -70,9 +71,22 @@ async def serve(project: Project, host: str, port: int, token: str | None) -> No
 
 
 def _bound(host: str, port: int) -> socket.socket:
+    """A socket that listens; its protocol is named, since asyncio sends small answers at once only where it is."""
     try:
-        family, *_rest, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=256)
+        family, kind, protocol, _name, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        bound = socket.socket(family, kind, protocol)
     except OSError as error:
-        todo = "choose another with --host and --port"
-        raise ConfigError(error.strerror or str(error), where=f"{host}:{port}", todo=todo) from error
+        raise _cannot_listen(host, port, error) from error
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(_BACKLOG)
+    except OSError as error:
+        bound.close()
+        raise _cannot_listen(host, port, error) from error
+    return bound
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> ConfigError:
+    todo = "choose another with --host and --port"
+    return ConfigError(error.strerror or str(error), where=f"{host}:{port}", todo=todo)

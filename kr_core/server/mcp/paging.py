@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NamedTuple
+
+from kr_core.printable import cleaned, printable
 
 __all__ = ["DEFAULT_TOKENS", "FEWEST_TOKENS", "MOST_TOKENS", "Page", "fitted", "page_of", "tokens"]
 
@@ -13,6 +16,8 @@ MOST_TOKENS = 20_000
 """Clients cut off what is longer than some 25,000 tokens."""
 _BYTES_A_TOKEN = 3
 """English and code have some four bytes of UTF-8 to a token, Chinese and Japanese three."""
+_ESCAPED = re.compile(r"\\[bfru]")
+"""How JSON writes control characters, but line ends and tabs."""
 _LENGTHS = (8_000, 4_000, 2_000, 1_000, 500, 250, 120)
 
 
@@ -64,13 +69,23 @@ def _pieces(text: str, most: int) -> list[str]:
     return pieces
 
 
-def fitted(value: Any, limit: int = DEFAULT_TOKENS) -> Any:
-    """A value of plain data whose longest texts are cut until it has at most so many tokens; each cut says how much is gone."""
+def fitted(value: Any, limit: int | None = DEFAULT_TOKENS) -> Any:
+    """A value of plain data fit to be shown, whose longest texts are cut until it has at most so many tokens.
+
+    Each cut says how much is gone. A limit of None is none.
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    if (
+        _ESCAPED.search(text) or printable(text) is not text
+    ):  # to look at each text takes longer than all the rest
+        value = cleaned(value)
+        text = json.dumps(value, ensure_ascii=False)
     made = value
     for length in _LENGTHS:
-        if tokens(json.dumps(made, ensure_ascii=False)) <= limit:
+        if limit is None or tokens(text) <= limit:
             break
         made = _cut(value, length)
+        text = json.dumps(made, ensure_ascii=False)
     return made
 
 

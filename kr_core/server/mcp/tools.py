@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.errors import ConfigError
 from kr_core.model.lessons import PHASES
 from kr_core.pipeline.running import to_its_end
-from kr_core.printable import cleaned, printable
+from kr_core.printable import printable
 from kr_core.server.mcp import telling
 from kr_core.server.mcp.human import Human, Settled
 from kr_core.server.mcp.library import found, report_of
@@ -58,9 +58,7 @@ class Tools:
         """Answer a question from the knowledge base or the sources."""
         options = given.model_dump(exclude={"question"}, exclude_none=True, exclude_defaults=True)
         result = (await (await self._project.pipeline()).aresearch(given.question, **options)).result
-        return Reply(
-            telling.researched(result), fitted(cleaned(result.to_dict())), result.status == "failure"
-        )
+        return Reply(telling.researched(result), fitted(result.to_dict()), result.status == "failure")
 
     async def search_knowledge(self, given: arguments.SearchKnowledge, _human: Human) -> Reply:
         """List the reports that are about some words."""
@@ -80,7 +78,7 @@ class Tools:
             "page": given.page,
             "pages": pages,
         }
-        return Reply("\n".join([*lines, *_more(given.page, pages)]), cleaned(values))
+        return Reply("\n".join([*lines, *_more(given.page, pages)]), fitted(values))
 
     async def get_report(self, given: arguments.GetReport, _human: Human) -> Reply:
         """Give a kept report, page by page."""
@@ -90,7 +88,7 @@ class Tools:
         if page.number > page.of:
             raise ConfigError(f"has {page.of} pages", where=entry.path, todo=f"ask for page 1 to {page.of}")
         values = {**_entry(entry), "text": page.text, "page": page.number, "pages": page.of}
-        return Reply("\n".join([page.text.rstrip("\n"), *_more(page.number, page.of)]), cleaned(values))
+        return Reply("\n".join([page.text.rstrip("\n"), *_more(page.number, page.of)]), fitted(values, None))
 
     # -- lessons --------------------------------------------------------------------------------------------
 
@@ -102,7 +100,7 @@ class Tools:
         )
         said = [_of_phase(fault) for fault in result.errors] or list(result.results.notes)
         text = result.results.injection_block or "; ".join(said)
-        return Reply(printable(text), fitted(cleaned(result.to_dict())), result.status == "failure")
+        return Reply(printable(text), fitted(result.to_dict()), result.status == "failure")
 
     async def record_lesson(self, given: arguments.RecordLesson, _human: Human) -> Reply:
         """Record a lesson."""
@@ -116,7 +114,7 @@ class Tools:
             "lesson": done.lesson.model_dump(mode="json"),
             "notes": list(done.notes),
         }
-        return Reply(printable(f"{said}: {done.lesson.summary}"), cleaned(values))
+        return Reply(printable(f"{said}: {done.lesson.summary}"), fitted(values))
 
     # -- questions ------------------------------------------------------------------------------------------
 
@@ -194,7 +192,7 @@ class Tools:
             "exchanges": [_exchange(one, _LONGEST_CELL) for one in shown],
             "total": len(listed), "page": given.page, "pages": pages,
         }  # fmt: skip
-        return Reply("\n".join([*lines, *_more(given.page, pages)]), cleaned(values))
+        return Reply("\n".join([*lines, *_more(given.page, pages)]), fitted(values))
 
     async def _exchange(self, given: arguments.QaLog, listed: Sequence[Exchange]) -> Reply:
         from kr_core.pipeline.record import Wanted, entries
@@ -208,7 +206,7 @@ class Tools:
             "exchanges": [_exchange(one, None) for one in listed],
             "total": len(listed), "page": given.page, "pages": page.of,
         }  # fmt: skip
-        return Reply("\n".join([page.text, *_more(given.page, page.of)]), fitted(cleaned(values)))
+        return Reply("\n".join([page.text, *_more(given.page, page.of)]), fitted(values, given.max_tokens))
 
 
 def _waiting(service: AsyncKnowledgeRouterService) -> list[KeptCase]:
@@ -223,7 +221,7 @@ def _answered(service: AsyncKnowledgeRouterService, result: AskResult, said: str
     waits = telling.waiting(result, said, where)
     values = result.to_dict()
     values["notes"] = [*waits, *values["notes"]]
-    return Reply(telling.answered(result, waits), fitted(cleaned(values)), result.status == "failed")
+    return Reply(telling.answered(result, waits), fitted(values), result.status == "failed")
 
 
 def _where(service: AsyncKnowledgeRouterService, name: str) -> str:
