@@ -32,6 +32,8 @@ _FACT = re.compile(r"(?<![\w.])\d+(?:\.\d+)*|\b\w+(?:\.\w+)+\b|\b\w*_\w+\b|\b[a-
 _DENIED = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE
 )
+_CONNECTING = stems("accept argument call default option parameter pass read return see set use value")
+"""Words that say how code spans hang together; what they join is checked."""
 _LONGEST = 400
 _LEAST_QUOTED = 3
 """Words, or one name in code: less than that stands anywhere."""
@@ -96,7 +98,7 @@ def unsupported(sentence: str, texts: Sequence[str], quotes: Sequence[str]) -> s
             return f"{fact} stands in no cited passage"
     if bool(_DENIED.search(prose)) != any(_DENIED.search(plain(quote)) for quote in quotes):
         return "it denies what its quotes do not, or the other way round"
-    words = stems(prose)
+    words = stems(prose) - _CONNECTING
     known = stems(source)
     if words and len(words & known) < _BORNE_OUT * len(words):
         return f"says more than its passages: {', '.join(sorted(words - known)[:4])}"

@@ -378,14 +378,7 @@ class Inquiry:
             told.draft,
         )
         notes += [f"quote dropped: {dropped}" for dropped in draft.dropped]
-        written_by = synthesis.by if synthesis else None
-        if written_by is not None:
-            if draft.unsupported:  # not what they say: it would stand in the report after all
-                count = len(draft.unsupported)
-                notes.append(
-                    f"{written_by.agent}: dropped {count} sentence{'s' * (count > 1)} without support"
-                )
-            written_by = written_by.model_copy(update={"dropped": len(draft.unsupported)})
+        written_by = synthesis.written(draft, notes) if synthesis else None
         score, failed = self._run.stage(
             "score", lambda: reporting.score_of(components.scorer, query, found, draft), told.score
         )

@@ -272,5 +272,12 @@ class TestResearch(AgentContract):
     module = "kr_plugins.agents.research"
 
     async def research(self, question, **options):
-        results = {"summary": "Use Redis. [1]", "score": 82, "confidence": "high"}
+        cited = {
+            "n": 1,
+            "source": "docs",
+            "url": "https://docs.example/redis",
+            "locator": "",
+            "quote": "Use Redis.",
+        }
+        results = {"summary": "Use Redis. [1]", "score": 82, "confidence": "high", "citations": [cited]}
         return ResearchResult(status="success", story_key="ask", session_id="s", results=results)

@@ -15,6 +15,8 @@ __all__ = ["BadReplyError", "answer_schema", "chosen", "read"]
 _MOST_STARTS = 50
 """Braces in prose at which an object is looked for."""
 _SHOWN = 200
+_MAY_BE_MISSING = frozenset({"uncertainty_reasons"})
+"""Who says nothing of doubts has none."""
 
 
 class BadReplyError(Exception):
@@ -61,10 +63,10 @@ def read(reply: Reply, schema: Mapping[str, Any]) -> dict[str, Any]:
     """
     found = reply.data if reply.data is not None else _object_in(reply.text, schema)
     for name, asked in schema["properties"].items():
-        if name == "confidence":
+        if name == "confidence":  # read by `read_confidence`: what cannot be read is nobody's fault of form
             continue
         if name not in found:
-            if asked["type"] == "array":
+            if name in _MAY_BE_MISSING:
                 continue
             raise BadReplyError(f"`{name}` is missing")
         fault = _fault(found[name], asked)

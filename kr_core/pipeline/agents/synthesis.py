@@ -20,7 +20,7 @@ from kr_core.templating import render, search_folders
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kr_core.model import Finding, ResearchQuery, ResearchResult
+    from kr_core.model import Draft, Finding, ResearchQuery, ResearchResult
     from kr_core.pipeline.components import Components
 
 __all__ = ["Synthesis", "synthesise"]
@@ -49,6 +49,20 @@ class Synthesis(NamedTuple):
     prose: Prose | None
     by: WrittenBy | None
     notes: tuple[str, ...]
+
+    def written(self, draft: Draft, notes: list[str]) -> WrittenBy | None:
+        """Who wrote the draft, None where it was composed by rule after all; what was dropped is counted in the notes."""
+        if self.by is None:
+            return None
+        count = len(draft.unsupported)  # not what they say: it would stand in the report after all
+        said = (
+            f"{self.by.agent}: dropped {count} sentence{'s' * (count > 1)} without support" if count else ""
+        )
+        if any(claim.written for claim in draft.summary):
+            notes += [said] if said else []
+            return self.by.model_copy(update={"dropped": count})
+        notes.append(f"{said or f'{self.by.agent}: wrote nothing'}; composed by rule ({self.by.told})")
+        return None
 
 
 async def synthesise(

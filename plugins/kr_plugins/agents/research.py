@@ -33,6 +33,10 @@ class Research:
                 _FAILED[result.status],
                 f"the research ended with `{result.status}`: {said or 'no reason told'}",
             )
+        if not found.citations:  # a skeleton says that it is none; nobody may confirm it as an answer
+            raise RequestError(
+                Outcome.unavailable, "the sources have no answer", todo="see the notes of the report"
+            )
         data = _data(result)
         return Reply(
             text=data["answer"], data=data, model="research", cost_usd=0.0, notes=found.degradation_notes
@@ -41,14 +45,14 @@ class Research:
 
 def _data(result: ResearchResult) -> dict[str, Any]:
     found = result.results
-    sources = [f"[{one.n}] {_place(one)}" for one in found.citations[:_CITED]]
-    answer = found.summary or "The documentation that was searched does not answer the question."
+    cited = [one for one in found.citations if f"[{one.n}]" in found.summary]
+    sources = [f"[{one.n}] {_place(one)}" for one in cited[:_CITED]]
     consulted = ", ".join(f"{one.source} ({one.outcome or one.status})" for one in found.sources_consulted)
     rationale = f"from the report {found.report_path}" if found.report_path else "from what the sources say"
     return {
-        "answer": "\n".join([answer, *(["", "Sources:", *sources] if sources else [])]),
+        "answer": "\n".join([found.summary, *(["", "Sources:", *sources] if sources else [])]),
         "rationale": f"Confidence {found.confidence or 'low'}, {rationale}{f'; consulted: {consulted}' if consulted else ''}.",
-        "confidence": (found.score or 0) if found.summary else 0,
+        "confidence": found.score or 0,
         "uncertainty_reasons": _doubts(result),
     }
 

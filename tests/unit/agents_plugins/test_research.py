@@ -65,14 +65,19 @@ def test_doubts_are_told(asking):
 
 
 @pytest.mark.req("Q6")
-@pytest.mark.parametrize(
-    "results", [{"summary": "", "citations": []}, {"score": None}], ids=["no summary", "no score"]
-)
-def test_what_nobody_measured_counts_as_nothing(asking, results):
-    """Without a summary or a score the confidence is 0, and a human decides."""
-    reply, _asked = ask(asking, **results)
+def test_what_nobody_measured_counts_as_nothing(asking):
+    """Without a score the confidence is 0, and a human decides."""
+    reply, _asked = ask(asking, score=None)
     assert reply.data["confidence"] == 0
     assert reply.data["answer"]
+
+
+@pytest.mark.req("Q7", "R9")
+def test_what_cites_nothing_is_no_answer(asking):
+    """A skeleton is a text, too; it must not be there to be confirmed."""
+    with pytest.raises(RequestError, match="no answer") as raised:
+        ask(asking, status="degraded", summary="[No research results available]", citations=[])
+    assert raised.value.outcome == "unavailable"
 
 
 @pytest.mark.req("Q7")
