@@ -11,6 +11,7 @@ from kr_core.asking.gate import decide
 from kr_core.asking.several import Weighed, weigh
 from kr_core.errors import ConfigError
 from kr_core.model.questions import Answer, AskResult, Question
+from kr_core.model.routing import Route
 from kr_core.net.egress import redacted
 from kr_core.pipeline.agents import prompts
 from kr_core.pipeline.agents.consulting import Consulted, Desk
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import ResearchResult
     from kr_core.model.questions import EscalationRequest, Verdict
-    from kr_core.model.routing import AgentProfile, Route
+    from kr_core.model.routing import AgentProfile
     from kr_core.pipeline.pipeline import Pipeline
     from kr_core.protocols import Agent
     from kr_core.routing.table import Table
@@ -108,9 +109,20 @@ class Asking:
             except Exception as error:
                 notes.append(printable(f"router {name}: {type(error).__name__}: {error}"))
                 continue
-            if route is not None:
+            fault = "" if route is None else self._fault(route)
+            if fault:
+                notes.append(printable(f"router {name}: {fault}"))
+            elif route is not None:
                 return route, notes
         return self._components.table().unknown(question), notes
+
+    def _fault(self, route: Route) -> str:
+        """Why a router's route leads nowhere; empty if it does not."""
+        if not isinstance(route, Route):
+            return f"returned {type(route).__name__} instead of a kr_core.Route"
+        agents = self._components.table().agents
+        nobody = [one for one in (route.agent, *route.also) if one is not None and one not in agents]
+        return f"sent the question to `{nobody[0]}`, which is no agent" if nobody else ""
 
     # -- the answer -----------------------------------------------------------------------------------------
 
