@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import getpass
-import json
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from kr_core import yamltext
 from kr_core.cli import output
 from kr_core.cli.prompting import attend
 from kr_core.cli.terminal import POLL_SECONDS, person_is_there, tell
@@ -115,9 +113,9 @@ def exit_code(result: AskResult) -> int:
 def show(result: AskResult, options: argparse.Namespace) -> None:
     """Print a result as it was asked for."""
     if options.json:
-        print(json.dumps(result.to_dict(), ensure_ascii=False, indent=2))
+        print(output.as_json(result.to_dict()))
     elif options.yaml:
-        print(yamltext.dump(result.to_dict()), end="")
+        print(output.as_yaml(result.to_dict()), end="")
     else:
         print(_told(result), end="")
         for note in () if options.quiet else result.notes:

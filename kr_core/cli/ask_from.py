@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import re
 import sys
 from hashlib import sha256
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from kr_core import yamltext
 from kr_core.asking.depends import FINAL, answered
 from kr_core.cli import output
 from kr_core.errors import ConfigError
@@ -264,11 +262,7 @@ def _show(file: Path, asked: Sequence[_Asked], written: int, options: argparse.N
             "reply": reply,
             "written": written,
         }
-        print(
-            json.dumps(told, ensure_ascii=False, indent=2)
-            if options.json
-            else yamltext.dump(told).rstrip("\n")
-        )
+        print(output.as_json(told) if options.json else output.as_yaml(told).rstrip("\n"))
     else:
         lines = [] if options.quiet else [line for one in asked for line in _told(file, one)]
         lines += [reply] if reply else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from contextlib import redirect_stdout
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core import __version__
+from kr_core.cli import output
 from kr_core.config import load, trust
 from kr_core.config.naming import dotted
 from kr_core.config.schema import NO_EFFECT
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     with redirect_stdout(sys.stderr):  # a plugin may print while it is imported
         checks = list(_checks(options))
     if options.json:
-        print(json.dumps([check._asdict() for check in checks], ensure_ascii=False, indent=2))
+        print(output.as_json([check._asdict() for check in checks]))
     else:
         for check in checks:
             print(printable(f"{check.state:<5}  {check.name}: {check.said}"))

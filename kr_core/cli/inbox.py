@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import os
 import re
 import sys
@@ -97,7 +96,7 @@ def _text(words: Sequence[str]) -> str:
 def _list(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
     cases = service.cases.all() if options.all else service.cases.waiting()
     if options.json:
-        print(json.dumps([case.to_dict() for case in cases], ensure_ascii=False, indent=2))
+        print(output.as_json([case.to_dict() for case in cases]))
     elif cases:
         print(_table(cases, with_status=options.all))
     else:
@@ -147,7 +146,7 @@ def _width() -> int:
 def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
     case = service.cases.get(_which(options.id)[0])
     if options.json:
-        print(json.dumps(case.to_dict(), ensure_ascii=False, indent=2))
+        print(output.as_json(case.to_dict()))
         return 0
     said = service.shown(case.request).said
     if not case.waits:

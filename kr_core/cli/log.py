@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import sys
@@ -11,6 +10,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from kr_core.cli import output
 from kr_core.errors import ConfigError
 from kr_core.pipeline import Pipeline
 from kr_core.pipeline.record import Exchange, Wanted, entries, exchanges, follow
@@ -37,7 +37,6 @@ _FEWEST = 20
 """Characters of a question, however narrow the terminal is."""
 _TOLD = ("agent", "by", "target", "action", "status", "outcome", "confidence", "reason", "text", "content")
 """What a line says of an entry, where its data has it."""
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 
 
@@ -114,8 +113,7 @@ def _follow(journal: Journal, wanted: Wanted, *, as_json: bool) -> None:
 
 
 def _json(entry: QALogEntry) -> str:
-    text = json.dumps(entry.model_dump(mode="json"), ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return output.as_json(entry.model_dump(mode="json"), indent=None)
 
 
 def _print_csv(found: Iterable[Exchange]) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
 from typing import TYPE_CHECKING, Any, Self
+
+from kr_core import yamltext
+from kr_core.printable import cleaned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +20,20 @@ if TYPE_CHECKING:
 _RESULT_WIDTH = 100
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _SPAN_OR_MARK = re.compile(r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|[\\`*_\[\]<>&~|]")
+
+_STEERS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What JSON lets stand as it is, and what steers a terminal or is no text."""
+
+
+def as_json(value: Any, *, indent: int | None = 2) -> str:
+    """Plain values as JSON, any script readable; what steers a terminal or turns the reading direction is escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _STEERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def as_yaml(value: Any) -> str:
+    """The same as YAML, with U+FFFD for it; YAML has no way to write a lone surrogate."""
+    return yamltext.dump(cleaned(value))
 
 
 def answer(request: ResearchRequest, found: Research, knowledge_base: Path, working_folder: Path) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from kr_core.asking.answering import Asking, hints
+from kr_core.cli import output
 from kr_core.cli.ask import question
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
         profile = table.agents.get(route.agent or "")
         notes += hints(asked, route, table) if route.reason == UNKNOWN_TOPIC else []
     if options.json:
-        print(json.dumps({**route.model_dump(mode="json"), "notes": notes}, ensure_ascii=False, indent=2))
+        print(output.as_json({**route.model_dump(mode="json"), "notes": notes}))
         return 0
     print(printable(route.target if profile is None else _who(route, profile)))
     if options.explain:

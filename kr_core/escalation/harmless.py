@@ -9,16 +9,18 @@ from kr_core.printable import printable
 
 __all__ = ["harmless", "harmless_line", "quoted"]
 
-_LIVE = re.compile(r"(?<=[@<])(?=[\w/!?])")
+_LIVE = re.compile(r"(?<=[@<])(?=[\w/!?&])")
+_REFERENCE = re.compile(r"(?<=&)(?=#|[A-Za-z][A-Za-z0-9]*;)")
+"""A character reference (`&#64;`, `&commat;`), which Markdown shows as the character that it names."""
 _UNSEEN = "\N{ZERO WIDTH SPACE}"
 
 
 def harmless(text: str) -> str:
-    """A text in which nothing steers a terminal, no `@` mentions anybody, and no `<` begins an element or a comment.
+    """A text in which nothing steers a terminal, `@` mentions nobody, `<` begins no element, and `&` names no character.
 
-    What is seen stays the same: only an invisible character stands behind `@` and `<`.
+    What is seen stays the same: only an invisible character stands behind `@`, `<` and `&`.
     """
-    return _LIVE.sub(_UNSEEN, printable(text))
+    return _REFERENCE.sub(_UNSEEN, _LIVE.sub(_UNSEEN, printable(text)))
 
 
 def harmless_line(text: str, most: int = sys.maxsize) -> str:

@@ -85,6 +85,21 @@ def test_a_case_in_the_published_shape(waiting, inbox):
     assert "**Answered** by ada (correct)" in inbox("show", "E1").out
 
 
+@pytest.mark.req("H8")
+@pytest.mark.parametrize("form", ["--json", "--yaml"])
+def test_what_a_model_wrote_steers_no_terminal(waiting, here, inbox, form):
+    """Controls, changes of direction and lone surrogates are escaped in JSON, and replaced in YAML."""
+    hostile = "red \x9b2J, \u202eturned, \ud800"
+    waiting(answers=[("", answer(hostile, 65))])
+    shown = [here("ask", f"{QUESTION} Again?", "--topic", "authentication", form).out]
+    shown += [inbox("list", form).out, inbox("show", "E1", form).out] if form == "--json" else []
+    assert "red " in shown[0], shown
+    for out in shown:
+        assert not set(out) & set("\x9b\u202e\ud800")
+    if form == "--json":
+        assert json.loads(shown[2])["case"]["answer"]["content"].startswith("red ")
+
+
 def test_confirmed(waiting, inbox):
     """The agent's answer is returned as it was, validated by a human."""
     waiting()

@@ -15,7 +15,7 @@ from kr_core.model.questions import Answer, EscalationRequest, Question
 
 NASTY = st.sampled_from(
     ["/kr confirm E7@2", "\n/kr confirm", "\r/kr correct E7 x", "\u2028/kr chat", "\x0b/kr chat", "\x85/kr chat", "```", "\n```\n", "~~~",
-     "<!--", "-->", "</blockquote>", "<pre>", "@ada", "@org/team", "\x1b[2J", "\n# E9@1: done\n", "\n\n    ", "> ", "\n- ", "`", "\\", " "]
+     "<!--", "-->", "</blockquote>", "<pre>", "@ada", "@org/team", "\x1b[2J", "\n# E9@1: done\n", "\n\n    ", "> ", "\n- ", "`", "\\", " ", "&#64;ada", "&commat;ada", "@&#97;da"]
 )  # fmt: skip
 TEXT = st.lists(st.one_of(NASTY, st.text(max_size=8)), max_size=8).map("".join)
 SEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -70,6 +70,7 @@ def test_what_models_write_runs_nothing_and_mentions_nobody(one, two, three):
         assert read_replies(said, ("E7",)) == ((), ())
         assert not re.search(r"@(?=\w)(?!2[: \n])", said)
         assert not re.search(r"<[\w/!?]", said)
+        assert not re.search(r"&(#|\w+;)", said)
         assert not SEEN.search(said)
         assert said.count("**How to answer**") == 1 or "**How to answer**" in one + two + three
         assert [line for line in said.split("\n") if line.startswith("# ")] == [said.split("\n")[0]]
