@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
-
-from kr_core.text import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.model.questions import Answer, Question
 
-__all__ = ["Weighed", "agree", "raised", "weigh"]
+__all__ = ["Weighed", "agree", "raised", "same", "weigh"]
 
 ALIKE = 0.7
-"""The share of words that two answers in free text have in common where they say the same."""
+"""The share of a longer answer's words that a shorter one must have, where it says the same in fewer words."""
 INDEPENDENT = 0.25
 """How much of another agent's confidence counts as evidence of its own. Models are wrong together: of pairs of five models
 over 12,000 questions of MMLU-Pro, two that gave the same answer at 70 to 79 were right in half of the cases, at 80 to 89 in
@@ -24,12 +21,16 @@ three quarters, at 90 and more in 94 of 100 (where a quarter of two wrong answer
 MOST = 95
 """Agreement makes no answer surer than this."""
 
-_NEGATIONS = frozenset(
-    "no not never none neither nor without cannot don doesn isn aren won avoid instead".split()
+_FILLING = frozenset(
+    "a an the this that it is are be we you our your i should would please use using".split()
 )
-_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b(?:\w*[A-Z]\w*|\w*[0-9_]\w*)\b", re.MULTILINE)
-"""What names something: a capital letter inside a sentence, a digit, an underscore."""
-_ENDING = re.compile(r"n['’]t\b")
+"""Words without which an answer says the same."""
+_TURNING = frozenset(
+    """no not never none neither nor without cannot avoid instead only except unless until almost hardly rarely seldom
+    sometimes or""".split()
+)
+"""Words with which an answer says something else."""
+_AROUND = "\"'`“”‘’()[]{},;:."
 
 
 class Weighed(NamedTuple):
@@ -46,8 +47,8 @@ class Weighed(NamedTuple):
 def weigh(question: Question, answers: Sequence[Answer]) -> Weighed:
     """Compare the answers of several agents to one question; pure.
 
-    Where all say what the surest one says, its confidence is raised. Else a human chooses: a majority decides nothing, since
-    models are often wrong together.
+    Where all say the same as the surest one, its confidence is raised; where some say it in fewer or more words, it stands for
+    itself. Else a human chooses: a majority decides nothing, since models are often wrong together.
     """
     if len(answers) < 2:
         return Weighed(answers[0] if answers else None)
@@ -55,7 +56,11 @@ def weigh(question: Question, answers: Sequence[Answer]) -> Weighed:
     best = max(answers, key=lambda answer: answer.confidence)
     if not all(agree(question, best, one) for one in answers):
         return Weighed(None, tuple(answers), f"{_listed(names)} do not agree")
-    confidence = raised(best.confidence, [one.confidence for one in answers if one is not best])
+    others = [one for one in answers if one is not best]
+    if not all(same(question, best, one) for one in others):
+        said = f"{_listed(names)} agree, but not word for word: confidence {best.confidence} not raised"
+        return Weighed(best.model_copy(update={"notes": (*best.notes, said)}), said=said)
+    confidence = raised(best.confidence, [one.confidence for one in others])
     said = f"{_listed(names)} agree"
     if confidence > best.confidence:
         said += f": confidence {best.confidence} raised to {confidence}"
@@ -76,43 +81,59 @@ def raised(best: int, others: Sequence[int]) -> int:
     return max(best, min(MOST, int(100 * (1 - doubt) + 1e-9)))
 
 
-def agree(question: Question, one: Answer, other: Answer) -> bool:
-    """Whether two answers say the same; False where that is not certain.
-
-    Of choices: the same one. In free text, what the question says itself left out: seven of ten words in common, the same
-    negations and numbers, and no name on either side that the other one lacks (`Redis` and `Postgres` in two answers that are
-    otherwise equal are a conflict).
-    """
-    if question.choices or one.content == other.content:
+def same(question: Question, one: Answer, other: Answer) -> bool:
+    """Whether two answers are the same: the same choice, or the same words in the same order, but for those that say nothing."""
+    if question.choices:
         return " ".join(one.content.split()).casefold() == " ".join(other.content.split()).casefold()
-    asked = frozenset(map(stem, words(question.text)))
-    first, second = _said(one.content) - asked, _said(other.content) - asked
-    if not first or not second:
-        return first == second
-    named, named_too = _named(one.content) - asked, _named(other.content) - asked
+    first, second = _said(one.content), _said(other.content)
+    return bool(first or one.content == other.content) and _folded(first) == _folded(second)
+
+
+def agree(question: Question, one: Answer, other: Answer) -> bool:
+    """Whether two answers do not contradict each other; False where that is not certain.
+
+    They are the same, or one (not of choices) has all words of the other in the same order and a few more, none of which is
+    a name, a number or turns the meaning. As soon as each has a word that the other lacks they are a conflict: `before` and
+    `after`, `enable` and `disable`, `Redis` and `Postgres` may be all in which two long answers differ.
+    """
+    if question.choices or same(question, one, other):
+        return same(question, one, other)
+    short, long = sorted((_said(one.content), _said(other.content)), key=len)
+    more = _beyond(short, long)
+    return more is not None and len(short) >= ALIKE * len(long) and not any(map(_tells, more))
+
+
+def _said(text: str) -> list[str]:
+    """The words of an answer that say something, as they are written; signs stay (`C++` is not `C#`)."""
+    bare = [written.strip(_AROUND).rstrip("!?") for written in text.split()]
+    if bare and bare[0].istitle():  # the capital letter of a sentence
+        bare[0] = bare[0].lower() if len(bare[0]) > 1 else bare[0]
+    return [word for word in bare if word and word not in _FILLING]
+
+
+def _folded(said: Sequence[str]) -> list[str]:
+    return [word.casefold() for word in said]
+
+
+def _beyond(short: Sequence[str], long: Sequence[str]) -> list[str] | None:
+    """What the longer one has more; None where the shorter one is no part of it in the same order."""
+    left, more = _folded(short)[::-1], []
+    for word in long:
+        if left and left[-1] == word.casefold():
+            left.pop()
+        else:
+            more.append(word)
+    return None if left else more
+
+
+def _tells(word: str) -> bool:
+    """Whether a word names or counts something, or turns the meaning."""
+    folded = word.casefold()
     return (
-        first & _NEGATIONS == second & _NEGATIONS
-        and _numbers(first) == _numbers(second)
-        and (named <= second or named_too <= first)
-        and len(first & second) >= ALIKE * max(len(first), len(second))
+        folded != word
+        or not folded.isalpha()  # a number, an operator, `isn't`
+        or folded in _TURNING
     )
-
-
-def _said(text: str) -> frozenset[str]:
-    plain = _ENDING.sub(" not", text)
-    return frozenset(
-        stem(word) if word not in _NEGATIONS else word
-        for word in words(plain)
-        if word in _NEGATIONS or word not in STOP_WORDS
-    )
-
-
-def _named(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for name in _NAME.findall(text) for word in words(name))
-
-
-def _numbers(said: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for word in said if any(sign.isdigit() for sign in word))
 
 
 def _listed(names: Sequence[str]) -> str:

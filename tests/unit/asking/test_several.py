@@ -37,7 +37,14 @@ def answer(content, confidence=80, agent="duc"):
             "Store sessions in Redis with a TTL of 90 minutes",
             False,
         ),
-        ("Use the session store", "Which store we use: the session store", True),
+        ("Use the session store", "Which store we use: the session store", False),
+        ("Redis with a short TTL for all of them", "Redis with a short TTL for all of them please", True),
+        ("Keep sessions in memory on each server", "Keep sessions in memory safely on each server", True),
+        ("Prefer Redis to Postgres", "Prefer Postgres to Redis", False),
+        ("C++", "C#", False),
+        ("Option A", "Option B", False),
+        ("Encrypt all of the session data at rest", "Encrypt almost all of the session data at rest", False),
+        ("Encrypt the session data in the cluster", "Encrypt the session data in the Redis cluster", False),
         ("Redis", "Redis, since it expires keys by itself and we run it already in production", False),
     ],
 )
@@ -46,6 +53,48 @@ def test_answers_that_say_the_same(one, other, same):
     """Wording may differ; a negation, a number or a name in which they differ makes a conflict."""
     assert agree(QUESTION, answer(one), answer(other)) is same
     assert agree(QUESTION, answer(other), answer(one)) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "other"),
+    [
+        ("{} is the best choice because it is fast, simple and well known by the team", "Redis", "Postgres"),
+        ("Use {} as the store for user sessions with expiry of entries", "redis", "postgres"),
+        ("Always enable {} replication for the session table in the cluster", "synchronous", "asynchronous"),
+        ("We should {} encryption of session data at rest in the database", "enable", "disable"),
+        ("Validate the token {} the session lookup in every request handler", "before", "after"),
+        ("Use {} locking for the update of user accounts in the database", "optimistic", "pessimistic"),
+        ("Sessions expire after {} minutes of inactivity on the server side", "ten", "sixty"),
+        ("Deploy to {}, then run the migrations and the smoke tests in the cluster", "A", "B"),
+    ],
+)
+@pytest.mark.req("Q9")
+def test_one_word_is_enough_for_a_conflict(text, one, other):
+    """However much else two answers have in common, a word in which each differs makes a conflict, and nothing is raised."""
+    weighed = weigh(QUESTION, [answer(text.format(one), 78), answer(text.format(other), 78, "veuve")])
+    assert weighed.answer is None
+    assert len(weighed.alternatives) == 2
+
+
+@pytest.mark.req("Q9")
+def test_a_question_that_names_both_makes_them_no_less_different():
+    """What stands in the question counts in its answers as well."""
+    question = Question(text="Redis or Postgres?")
+    assert not agree(question, answer("Redis"), answer("Postgres"))
+
+
+@pytest.mark.req("Q9")
+def test_the_same_in_more_words_is_no_reason_to_be_surer():
+    """Only the same answer raises the confidence; a longer one beside it leaves it as it was."""
+    weighed = weigh(
+        QUESTION,
+        [
+            answer("Keep sessions in memory on each server", 78),
+            answer("Keep sessions in memory safely on each server", 70, "veuve"),
+        ],
+    )
+    assert weighed.answer.confidence == 78
+    assert weighed.said == "duc and veuve agree, but not word for word: confidence 78 not raised"
 
 
 @pytest.mark.req("Q9")
