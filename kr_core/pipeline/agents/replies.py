@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kr_core.model.questions import Reply
 
@@ -102,7 +103,7 @@ def _object_in(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     whole = _loaded(text)
     if isinstance(whole, dict):
         return whole
-    found = [one for one in _candidates(text) if "answer" in one or "answer" not in schema["properties"]]
+    found = [one for one in _objects(text) if "answer" in one or "answer" not in schema["properties"]]
     different = [one for number, one in enumerate(found) if one not in found[:number]]
     if len(different) > 1:
         raise BadReplyError("there are several objects that differ; write one")
@@ -112,23 +113,55 @@ def _object_in(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return different[0]
 
 
-def _candidates(text: str) -> Iterator[dict[str, Any]]:
-    """The outermost objects in a text, in fences or in prose."""
-    decoder = json.JSONDecoder()
-    position, starts = 0, 0
-    while (start := text.find("{", position)) >= 0 and starts < _MOST_STARTS:
-        starts += 1
+def _objects(text: str) -> list[dict[str, Any]]:
+    """The outermost objects in a text, in fences or in prose; none where the text is cut off within one.
+
+    What stands inside of an object that cannot be read is a part of something: it is never taken for the whole.
+    """
+    found: list[dict[str, Any]] = []
+    position = 0
+    for _ in range(_MOST_STARTS):
+        start = text.find("{", position)
+        if start < 0:
+            break
         try:
-            value, position = decoder.raw_decode(text, start)
+            value, position = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
-            position = start + 1
+            position = _closed(text, start)
+            if not position:
+                return []
             continue
-        if isinstance(value, dict):
-            yield value
+        found.append(value)
+    return found
+
+
+def _closed(text: str, start: int) -> int:
+    """Where the brace at `start` is closed, past its closing one; 0 where it never is."""
+    depth = 0
+    for found in _BRACES.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(found.group(), 0)
+        if not depth:
+            return found.end()
+    return 0
 
 
 def _loaded(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_single)
     except (ValueError, RecursionError):
         return None
+
+
+def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names differ: readers of JSON do not agree which of two values under one name counts."""
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise BadReplyError(f"`{name[:_SHOWN]}` stands twice in one object")
+        fields[name] = value
+    return fields
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_single)
+_BRACES = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}]', re.DOTALL)
+"""Braces, and texts, whose braces are none."""

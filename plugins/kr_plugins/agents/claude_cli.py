@@ -216,12 +216,19 @@ def _last_object(out: bytes) -> dict[str, Any] | None:
     """The object in the last line that is one; None where there is none."""
     for line in reversed(out.strip().splitlines()):
         try:
-            told = json.loads(line)
+            told = json.loads(line, object_pairs_hook=_single)
         except (ValueError, RecursionError):
             continue
         if isinstance(told, dict):
             return told
     return None
+
+
+def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names differ; of two values under one name none counts."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return dict(pairs)
 
 
 def _said(told: Mapping[str, Any]) -> str:

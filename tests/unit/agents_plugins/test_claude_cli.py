@@ -268,6 +268,9 @@ def test_what_the_real_program_was_seen_to_say(asking, written, told, outcome, s
     assert said in str(error)
 
 
+DOUBLED = json.dumps(RESULT).replace('"answer":', '"answer": "Use Postgres.", "answer":')
+
+
 @pytest.mark.req("Q7")
 @pytest.mark.parametrize(
     ("code", "outcome", "said"),
@@ -281,6 +284,7 @@ def test_what_the_real_program_was_seen_to_say(asking, written, told, outcome, s
         ("import os; os.kill(os.getpid(), 9)", "unavailable", "by signal 9"),
         ("print('hello')", "bad_answer", "no result in JSON"),
         ("print('[' * 100000)", "bad_answer", "no result in JSON"),
+        (f"print({DOUBLED!r})", "bad_answer", "no result in JSON"),
         (f"print('''{json.dumps(RESULT)}'''); raise SystemExit(1)", "unavailable", "text"),
         (f"print('''{json.dumps({**RESULT, 'is_error': True})}''')", "unavailable", "text"),
         (f"print('''{json.dumps({**RESULT, 'is_error': None})}''')", "unavailable", "text"),
@@ -291,7 +295,19 @@ def test_what_the_real_program_was_seen_to_say(asking, written, told, outcome, s
         ),
         ("while True: print('x' * 100000)", "bad_answer", "more than 8 MB"),
     ],
-    ids=["empty", "flag", "killed", "prose", "deep", "code", "error", "no-mark", "no-answer", "endless"],
+    ids=[
+        "empty",
+        "flag",
+        "killed",
+        "prose",
+        "deep",
+        "doubled",
+        "code",
+        "error",
+        "no-mark",
+        "no-answer",
+        "endless",
+    ],
 )
 def test_success_is_where_all_agree(asking, written, code, outcome, said):
     """Return code, error mark and output must all say that there is an answer."""
