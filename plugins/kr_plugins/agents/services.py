@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Address", "Forms", "RefusedError", "ask", "key_of", "model_of", "number", "without_thoughts"]
 
-Address = Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+[^\s?#]*$")]
-"""Where a service is."""
+Address = Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(?:/[^\s?#]*)?$")]
+"""Where a service is; no name and no password in it, which would be told with each request."""
 _TIMEOUT = httpx.Timeout(None, connect=10.0)
 """A model thinks as long as it likes: the deadline of the job ends it."""
 _LONGEST_SAID = 300

@@ -52,8 +52,8 @@ _MOST_AGENTS = 1000
 
 
 class OtelSettings(Settings):
-    endpoint: str = "http://127.0.0.1:4318"
-    """The collector; spans go to `/v1/traces` below it."""
+    endpoint: str = Field("http://127.0.0.1:4318", pattern=r"^https?://[^\s/?#@]+(?:/[^\s?#]*)?$")
+    """The collector; spans go to `/v1/traces` below it. Credentials go into `headers`: failures name the address."""
     headers: dict[str, str] = Field(default_factory=dict)
     """Sent with each request, `{authorization: {env: OTEL_TOKEN}}`."""
     content: bool = False

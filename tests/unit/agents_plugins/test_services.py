@@ -308,3 +308,12 @@ def test_without_a_model_the_settings_to_set_are_named(asking, plugin):
     """A model is named by the agent or by the plugin."""
     with pytest.raises(RequestError, match=rf"`agents\.tried\.model`, or `plugins\.{plugin}\.model`"):
         asking.ask(asking.agent(plugin, base_url="http://127.0.0.1:9", model=None))
+
+
+@pytest.mark.req("G5")
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_credentials_in_the_address_are_refused(asking, plugin):
+    """They would be told with each request."""
+    with pytest.raises(ValueError, match="base_url"):
+        asking.agent(plugin, base_url="http://ada:geheim@127.0.0.1:9/v1", model="m")
+    assert asking.agent(plugin, base_url="http://127.0.0.1:9/@v1", model="m")

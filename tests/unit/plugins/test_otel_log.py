@@ -9,7 +9,8 @@ from collector import collecting
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from kr_core import Event, LogRecord, StorageError
+from kr_core import ConfigError, Event, LogRecord, Pipeline, StorageError
+from kr_core.config import load
 from kr_plugins.logs.otel import OpenTelemetry, OtelSettings, kr_log
 
 BEGIN = datetime(2026, 2, 5, 10, tzinfo=UTC)
@@ -171,6 +172,21 @@ def test_whatever_stands_there(value):
 
 def built(collector, **settings):
     return kr_log().build(OtelSettings(endpoint=collector.url, **settings), None)
+
+
+@pytest.mark.req("G5")
+@pytest.mark.parametrize(
+    "address", ["http://ada:geheim@collector", "http://geheim@collector/", "ftp://x", ""]
+)
+def test_credentials_in_the_address_are_refused(tmp_path, address):
+    """They would stand in each failure to send; the refusal does not show them."""
+    settings = {"logs": ["otel"], "plugins": {"otel": {"endpoint": address}}}
+    (tmp_path / "kr.yaml").write_text(json.dumps(settings))
+    pipeline = Pipeline(load(tmp_path, environ={"KR_TRUST": "all"}))
+    with pytest.raises(ConfigError) as refused:
+        pipeline.components.logs()
+    assert "endpoint" in str(refused.value)
+    assert "geheim" not in str(refused.value)
 
 
 @pytest.mark.req("G2", "G5")
