@@ -23,18 +23,13 @@ def roster(settings: Schema, origin: Callable[[KeyPath], str]) -> dict[str, Agen
     """The agents by name: the usual ones, with what the configuration says of them, and then its own.
 
     Raises:
-        ConfigError: an agent has no role, a name that means something else, or a fallback that is nobody.
+        ConfigError: an agent has no role, a name or role that means something else, or a fallback that is nobody.
     """
     names = [*ROSTER, *(name for name in settings.agents if name not in ROSTER)]
     agents = {name: _profile(name, settings, origin) for name in names}
     roles = {agent.role for agent in agents.values()}
+    _check_names(settings, agents, origin)
     for name in settings.agents:
-        if name == HUMAN or name in roles:
-            raise ConfigError(
-                f"an agent cannot be called `{name}`, which is {'a person' if name == HUMAN else 'a role'}",
-                where=origin(("agents", name)),
-                todo="give it another name",
-            )
         for number, other in enumerate(agents[name].fallback):
             if other not in agents or other == name:
                 what = "itself" if other == name else f"`{other}`, which is no agent"
@@ -51,6 +46,29 @@ def roster(settings: Schema, origin: Callable[[KeyPath], str]) -> dict[str, Agen
                 todo=suggestion(role, roles, "roles"),
             )
     return agents
+
+
+def _check_names(settings: Schema, agents: dict[str, AgentProfile], origin: Callable[[KeyPath], str]) -> None:
+    """Refuse what would be two things under one name; askers write names in any case of letters."""
+    known = {HUMAN: "a person"}
+    known |= {agent.role.casefold(): "a role" for agent in agents.values()}
+    first = {name.casefold(): name for name in reversed(agents)}
+    for name in settings.agents:
+        folded = name.casefold()
+        if folded in known or first[folded] != name:
+            raise ConfigError(
+                f"an agent cannot be called `{name}`, which is {known.get(folded, f'the agent `{first[folded]}`')}",
+                where=origin(("agents", name)),
+                todo="give it another name",
+            )
+    for name, agent in agents.items():
+        folded = agent.role.casefold()
+        if folded == HUMAN or folded in first:
+            raise ConfigError(
+                f"`agents.{name}.role` cannot be `{agent.role}`, which is {'a person' if folded == HUMAN else 'an agent'}",
+                where=origin(("agents", name, "role")),
+                todo="give it another role",
+            )
 
 
 def _profile(name: str, settings: Schema, origin: Callable[[KeyPath], str]) -> AgentProfile:

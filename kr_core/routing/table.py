@@ -14,7 +14,7 @@ from kr_core.errors import ConfigError, suggestion
 from kr_core.model.routing import HUMAN, AgentProfile, Route, RoutingRule
 from kr_core.routing.patterns import Patterns
 from kr_core.routing.proposing import Proposer
-from kr_core.routing.topics import folded
+from kr_core.routing.topics import apart, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -85,8 +85,13 @@ class Table:
         if not suggested:
             return None
         route = self.routed(topic, suggested[0], f"the asker suggested {', '.join(suggested)}")
-        agents = [agent for agent in map(self.agent_of, suggested) if agent is not None]
-        return route.model_copy(update={"also": tuple(dict.fromkeys(agents))[1:]})
+        agents = list(dict.fromkeys(agent for agent in map(self.agent_of, suggested) if agent is not None))
+        if len(agents) < 2:
+            return route
+        threshold, why = max((self.threshold(topic, one) for one in agents), key=lambda found: found[0])
+        return route.model_copy(
+            update={"also": tuple(agents[1:]), "threshold": threshold, "threshold_reason": why}
+        )
 
     def unknown(self, question: Question) -> Route:
         """The route of a question for which there is neither a rule nor a target: to a human, with a topic proposed."""
@@ -102,6 +107,7 @@ class Table:
         """A route to a target, with the threshold that holds for the topic there."""
         agent = self.agent_of(target)
         threshold, why = self.threshold(topic, agent)
+        escalating = self._escalating(topic)
         return Route(
             target=target,
             agent=agent,
@@ -109,8 +115,8 @@ class Table:
             where="" if placed is None else placed.where,
             reason=reason,
             threshold=threshold,
-            threshold_reason=why,
-            always_escalate=self.always_escalates(topic),
+            threshold_reason=why if escalating is None else f"rule {escalating.told}",
+            always_escalate=escalating is not None,
         )
 
     def threshold(self, topic: str, agent: str | None) -> tuple[int, str]:
@@ -125,7 +131,7 @@ class Table:
 
     def always_escalates(self, topic: str) -> bool:
         """Whether answers of a topic go to a human however sure they are."""
-        return any(placed.rule.always_escalate for placed in self._matching(folded(topic)))
+        return self._escalating(topic) is not None
 
     def agent_of(self, target: str) -> str | None:
         """The agent that a target means: itself, or the first of a role; None for a human."""
@@ -159,6 +165,10 @@ class Table:
             )
         return list(dict.fromkeys(targets))
 
+    def _escalating(self, topic: str) -> PlacedRule | None:
+        """The rule that sends every answer of a topic to a human."""
+        return next((placed for placed in self._matching(folded(topic)) if placed.rule.always_escalate), None)
+
     def _matching(self, topic: str) -> Iterator[PlacedRule]:
         return (self.rules[number] for number in self._patterns.matching(topic))
 
@@ -167,6 +177,12 @@ class Table:
     def _check(self, rules: Sequence[PlacedRule]) -> None:
         for placed in rules:
             rule = placed.rule
+            if not placed.pattern:
+                raise ConfigError(
+                    f"`{rule.topic}` is no topic",
+                    where=placed.where,
+                    todo="write words, or `*` for all topics",
+                )
             if rule.agent is not None and rule.agent not in self.targets():
                 raise ConfigError(
                     f"the rule for `{rule.topic}` names `{rule.agent}`, which is no agent or role",
@@ -181,15 +197,39 @@ class Table:
                 )
         for number, placed in enumerate(self.rules):
             covering = self._patterns.covering(placed.pattern)
-            _refuse_idle(placed, [self.rules[one] for one in covering if one < number])
+            over = [self.rules[one] for one in covering if one < number]
+            escalating = [self.rules[one] for one in covering if self.rules[one].rule.always_escalate]
+            _refuse_idle(
+                placed, over, self._ending(placed, over), [one for one in escalating if one is not placed]
+            )
+
+    def _ending(self, placed: PlacedRule, over: Sequence[PlacedRule]) -> PlacedRule | None:
+        """The rule that gives all topics of another to a human, whoever is suggested; None where that is not certain."""
+        for one in self.rules:
+            if not one.rule.override:
+                return None
+            if one.rule.agent == HUMAN and one in over:
+                return one
+            if one.rule.agent != HUMAN and not apart(one.pattern, placed.pattern):
+                return None
+        return None
 
 
-def _refuse_idle(placed: PlacedRule, over: Sequence[PlacedRule]) -> None:
+def _refuse_idle(
+    placed: PlacedRule,
+    over: Sequence[PlacedRule],
+    ending: PlacedRule | None,
+    escalating: Sequence[PlacedRule],
+) -> None:
     """Refuse a rule that can never apply.
+
+    Where an overriding rule gives a topic to a human, or all its answers go to one, no threshold is asked for.
 
     Args:
         placed: the rule.
         over: those before it that all its topics belong to.
+        ending: the one among them that gives all its topics to a human.
+        escalating: those before and behind it that all its topics belong to, and that always escalate.
     """
     rule = placed.rule
     settings = _set_by(rule)
@@ -199,17 +239,28 @@ def _refuse_idle(placed: PlacedRule, over: Sequence[PlacedRule]) -> None:
             where=placed.where,
             todo="add `agent`, `threshold` or `always_escalate`",
         )
-    taken = [next((one for one in over if name in _set_by(one.rule)), None) for name in settings]
+    taken = [
+        next((one for one in over if name in _set_by(one.rule)), None)
+        or ending
+        or next((one for one in escalating if name == "threshold"), None)
+        for name in settings
+    ]
     by = [one for one in taken if one is not None]
     if not by or len(by) < len(settings):
         return
     first = by[0]
     overridden = first.rule.override and not rule.override
+    does = (
+        "overrides it for all its topics"
+        if overridden
+        else "comes before it and decides for all its topics"
+        if first in over and any(name in _set_by(first.rule) for name in settings)
+        else "gives all answers of its topics to a human"
+    )
     raise ConfigError(
-        f"the rule for `{rule.topic}` can never apply: the one for `{first.rule.topic}` ({first.where})"
-        f" {'overrides it' if overridden else 'comes before it and decides'} for all its topics",
+        f"the rule for `{rule.topic}` can never apply: the one for `{first.rule.topic}` ({first.where}) {does}",
         where=placed.where,
-        todo="remove one of them" if overridden else "move it up, or remove it",
+        todo="move it up, or remove it" if does.startswith("comes") else "remove one of them",
     )
 
 

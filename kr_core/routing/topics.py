@@ -13,10 +13,12 @@ import unicodedata
 from functools import lru_cache
 from itertools import product
 
-__all__ = ["above", "below", "covers", "folded", "is_exact", "matches"]
+__all__ = ["above", "apart", "below", "covers", "folded", "is_exact", "matches"]
 
 _BELOW = "/*"
 _WILD = re.compile(r"[*?\[]")
+_BLANKS = re.compile(r"[\s_]+")
+_SET = re.compile(r"\[[^\]]*\]")
 _STARS = re.compile(r"\*{2,}")
 _ANYTHING = "\ue000" * 64
 """In place of what a `*` stands for: longer than anybody writes `?` in a row, and in nobody's topic."""
@@ -27,8 +29,15 @@ _MOST_STARS = 6
 def folded(topic: str) -> str:
     """A topic or pattern with case, spaces and underscores out of the way: `Data Model` is `data-model`."""
     plain = unicodedata.normalize("NFC", topic.casefold())
-    levels = (re.sub(r"[\s_]+", "-", level.strip()) for level in plain.split("/"))
+    plain = _SET.sub(_folded_set, plain)
+    levels = (_BLANKS.sub("-", level.strip()) for level in plain.split("/"))
     return _STARS.sub("*", "/".join(level for level in levels if level))  # `security/**` is `security/*`
+
+
+def _folded_set(found: re.Match[str]) -> str:
+    """A set with its hyphen at the end: `[a_c]` is one of three characters, and `[a-c]` would be a range."""
+    inner = _BLANKS.sub("", found[0][1:-1])
+    return found[0] if inner == found[0][1:-1] else f"[{inner}-]"
 
 
 @lru_cache(4096)
@@ -72,6 +81,15 @@ def above(topic: str) -> list[str]:
     """A topic and those that it lies below, the nearest first: `a/b`, `a`."""
     levels = topic.split("/")
     return ["/".join(levels[:count]) for count in range(len(levels), 0, -1)]
+
+
+def apart(pattern: str, other: str) -> bool:
+    """Whether no topic belongs to both patterns; False where that is not certain."""
+    tops = [one if is_exact(one) else below(one) for one in (pattern, other)]
+    first, second = tops
+    return (
+        first is not None and second is not None and first not in above(second) and second not in above(first)
+    )
 
 
 @lru_cache(4096)

@@ -115,9 +115,20 @@ def some_agents(chance):
 def can_apply(rules, number):
     """Whether a rule holds for any topic, in any of its settings; tried with every topic."""
     rule = rules[number]
+
+    def decides(name, topic):
+        """An answer of a topic that is a human's, by an override or always, needs nothing."""
+        agent = painted(rules, "agent", topic)
+        if agent is not None and agent.override and agent.agent == HUMAN and name != "agent":
+            return False
+        return name != "threshold" or painted(rules, "always_escalate", topic) is None
+
     given = [name for name in ("agent", "threshold", "always_escalate") if says(rule, name)]
     return not given or any(
-        painted(rules, name, topic) is rule for name in given for topic in TOPICS if fits(rule.topic, topic)
+        painted(rules, name, topic) is rule and (decides(name, topic))
+        for name in given
+        for topic in TOPICS
+        if fits(rule.topic, topic)
     )
 
 
@@ -221,8 +232,57 @@ def test_a_rule_that_can_never_apply_is_refused(before, rule, applies):
 
 
 @pytest.mark.parametrize(
+    ("rules", "line"),
+    [
+        ([{"topic": "a/*", "agent": "human", "override": True}, {"topic": "a/b", "threshold": 90}], 2),
+        ([{"topic": "a/b", "threshold": 90}, {"topic": "a/*", "agent": "human", "override": True}], 1),
+        (
+            [{"topic": "a/*", "agent": "human", "override": True}, {"topic": "a/b", "always_escalate": True}],
+            2,
+        ),
+        ([{"topic": "c", "agent": "duc", "override": True}, {"topic": "a", "agent": "human", "override": True}, {"topic": "a", "threshold": 1}], 3),
+        ([{"topic": "a", "agent": "duc", "override": True}, {"topic": "*", "agent": "human", "override": True}, {"topic": "a", "threshold": 1}], None),
+        ([{"topic": "a/*", "always_escalate": True}, {"topic": "a/b", "threshold": 90}], 2),
+        ([{"topic": "a", "threshold": 90}, {"topic": "a", "always_escalate": True}], 1),
+        ([{"topic": "a/b", "always_escalate": True}, {"topic": "a/*", "threshold": 90}], None),
+        ([{"topic": "a/*", "agent": "human"}, {"topic": "a/b", "threshold": 90}], None),
+        ([{"topic": "a", "agent": "human", "override": True, "threshold": 90}], None),
+        ([{"topic": "a", "always_escalate": True, "threshold": 90}], None),
+    ],
+)  # fmt: skip
+@pytest.mark.req("Q11")
+def test_a_threshold_that_nothing_asks_for_is_refused(rules, line):
+    """Where every answer, or the question itself, goes to a human, a rule that says no more than a threshold is idle."""
+    placed = [PlacedRule(RoutingRule(**rule), f"kr.yaml:{number}") for number, rule in enumerate(rules, 1)]
+    if line is None:
+        assert Table(placed, ROSTER, 80).rules
+        return
+    with pytest.raises(ConfigError, match=rf"kr\.yaml:{line}: .* can never apply"):
+        Table(placed, ROSTER, 80)
+
+
+@pytest.mark.req("Q11")
+def test_the_rule_that_always_escalates_is_named():
+    """`--explain` names it, and not the one that has the threshold."""
+    rules = [
+        PlacedRule(RoutingRule(topic="a/*", agent="duc", threshold=70), "kr.yaml:1"),
+        PlacedRule(RoutingRule(topic="a/b", always_escalate=True), "kr.yaml:2"),
+    ]
+    route = Table(rules, ROSTER, 80).route(Question(text="?", topic="a/b"))
+    assert route is not None
+    assert (route.threshold, route.threshold_reason) == (70, "rule a/b (kr.yaml:2)")
+
+
+@pytest.mark.req("Q2")
+def test_an_underscore_in_a_set_is_one_of_its_characters():
+    """It is the hyphen that underscores are, and makes no range."""
+    assert [matches(folded("x[a_c]"), folded(f"x{one}")) for one in "abc_"] == [True, False, True, True]
+
+
+@pytest.mark.parametrize(
     ("rule", "told"),
     [
+        ({"topic": "/", "agent": "duc"}, "`/` is no topic"),
         ({"topic": "a"}, "says nothing"),
         ({"topic": "a", "agent": "duk"}, "did you mean `duc`?"),
         ({"topic": "a", "override": True}, "overrides the target and names none"),
