@@ -7,6 +7,7 @@ import http.client
 import json
 import signal
 import socket
+import subprocess
 import threading
 import urllib.error
 import urllib.request
@@ -15,7 +16,19 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
-from mcp_door import MODES, TOOLS, Lines, client, environment, over_http, over_stdio, request, text, tool
+from mcp_door import (
+    COMMAND,
+    MODES,
+    TOOLS,
+    Lines,
+    client,
+    environment,
+    over_http,
+    over_stdio,
+    request,
+    text,
+    tool,
+)
 from support import QUESTION
 
 from kr_core.server.mcp.stdio import LONGEST_MESSAGE
@@ -123,6 +136,20 @@ def test_a_line_may_come_in_pieces_and_several_at_once(project_folder, env):
         door.write(raw + json.dumps(request(99, "prompts/list")).encode()[:-1])
         assert sorted(door.read()["id"] for _ in range(20)) == [*range(20)]
         assert door.leave()[0] == 0
+
+
+@pytest.mark.req("I2")
+def test_standard_streams_may_be_files(project_folder, env, tmp_path):
+    """A file of messages is read to its end; what is no file, pipe or terminal has none."""
+    asked, told = tmp_path / "asked", tmp_path / "told"
+    asked.write_bytes(b"nonsense\n" + json.dumps(request(1, "tools/list")).encode() + b"\n")
+    with asked.open("rb") as source, told.open("wb") as target:
+        done = subprocess.run(
+            COMMAND, check=False, cwd=project_folder, env=env, stdin=source, stdout=target, timeout=_SECONDS
+        )
+    answers = [json.loads(line) for line in told.read_text().splitlines()]
+    assert (done.returncode, answers[0]["error"]["code"]) == (0, -32700)
+    assert all("result" in one or "error" in one for one in answers)
 
 
 @pytest.mark.req("I2")

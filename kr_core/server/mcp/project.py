@@ -48,10 +48,11 @@ class Project:
             ConfigError: the configuration is wrong, or names a plugin that is not installed.
         """
         if self._service is None:
+            from kr_core.pipeline.running import to_its_end
+
             async with self._opening:
                 if self._service is None:
-                    # Its import takes longer than the event loop may be held up.
-                    self._service = await asyncio.to_thread(self._opened)
+                    self._service = await to_its_end(self._opened, lambda service: service.pipeline.close())
         return self._service
 
     async def pipeline(self) -> Pipeline:
@@ -72,22 +73,11 @@ class Project:
     def used(self) -> None:
         """Hand the logs, a little later, what a call has said."""
         if self._service is not None and (self._delivery is None or self._delivery.done()):
-            self._delivery = asyncio.create_task(self._deliver_later())
+            self._delivery = asyncio.create_task(self._deliver_later(self._service))
 
-    async def _deliver_later(self) -> None:
+    async def _deliver_later(self, service: AsyncKnowledgeRouterService) -> None:
         await asyncio.sleep(_DELIVERY_SECONDS)
-        await self._deliver()
-
-    async def _deliver(self) -> None:
-        from kr_core.pipeline.running import to_its_end
-
-        assert self._service is not None, "it was used"
-        try:
-            notes = await to_its_end(self._service.pipeline.deliver_logs)
-        except Exception as error:  # a log that fails is no reason to answer nobody any more
-            notes = [f"{type(error).__name__}: {error}"]
-        for note in notes:
-            print(printable(f"kr: {note}"), file=sys.stderr)
+        await _deliver(service)
 
     async def close(self) -> None:
         """End what is under way, hand the logs the rest, and let go of the journal."""
@@ -98,11 +88,20 @@ class Project:
         if service is None:
             return
         try:
-            self._service = service
-            await self._deliver()
+            await _deliver(service)
         finally:
-            self._service = None
             await service.close()
+
+
+async def _deliver(service: AsyncKnowledgeRouterService) -> None:
+    from kr_core.pipeline.running import to_its_end
+
+    try:
+        notes = await to_its_end(service.pipeline.deliver_logs)
+    except Exception as error:  # a log that fails is no reason to answer nobody any more
+        notes = [f"{type(error).__name__}: {error}"]
+    for note in notes:
+        print(printable(f"kr: {note}"), file=sys.stderr)
 
 
 def _tell(event: Event) -> None:

@@ -1,20 +1,19 @@
 """The protocol on standard input and output, a JSON value a line; both belong to it alone while it is served.
 
-Reading and writing are done by a thread each, which nobody waits for at the end: a peer that stops reading, or never closes its
-end, cannot keep the process alive. What is no message is answered with an error, and the next line is read.
+A peer that stops reading, or never closes its end, cannot keep the process alive. What is no message is answered with an error,
+and the next line is read.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
+import stat
 import sys
-import threading
 from contextlib import asynccontextmanager, suppress
-from functools import partial
-from queue import SimpleQueue
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import anyio
 from mcp.shared.message import SessionMessage
@@ -42,6 +41,7 @@ __all__ = ["LONGEST_MESSAGE", "serve"]
 Incoming = SessionMessage | Exception
 LONGEST_MESSAGE = 4 * 1024 * 1024
 """Bytes of a message; the same as over HTTP."""
+_CHUNK = 256 * 1024
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LAST_SECONDS = 1.0
 """So long a peer may take at the end to read what was written before."""
@@ -80,19 +80,20 @@ async def _standard_streams() -> AsyncIterator[
 ]:
     """The messages that come and go, and what lets no more come; whoever else prints does so on standard error, and reads nothing."""
     source, target = _taken(0, os.open(os.devnull, os.O_RDONLY)), _taken(1, os.dup(2))
-    to_server, incoming = anyio.create_memory_object_stream[Incoming](0)
+    # What waits is not bounded here, since the SDK begins with each message at once.
+    to_server, incoming = anyio.create_memory_object_stream[Incoming](math.inf)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
-    writer = _Writer(os.fdopen(target, "wb", closefd=False))
-    reader = _Reader(os.fdopen(source, "rb", closefd=False), to_server, writer)
-    async with from_server:
-        passing = asyncio.create_task(_pass_on(from_server, writer))
-        reader.start()
-        try:
-            yield incoming, outgoing, to_server.close
-        finally:
-            passing.cancel()
-            await asyncio.wait([passing])
-            await writer.end()
+    writer = _Writer(target)
+    reader = _Reader(source, to_server, writer)
+    passing = asyncio.create_task(_pass_on(from_server, writer))
+    try:
+        yield incoming, outgoing, reader.end
+    finally:
+        reader.end()
+        passing.cancel()
+        await asyncio.wait([passing])
+        from_server.close()
+        await writer.end()
 
 
 def _taken(number: int, instead: int) -> int:
@@ -106,77 +107,123 @@ def _taken(number: int, instead: int) -> int:
 
 async def _pass_on(messages: MemoryObjectReceiveStream[SessionMessage], writer: _Writer) -> None:
     async for one in messages:
-        await writer.write(one.message)
+        writer.write(one.message)
+        await writer.drained()
 
 
 class _Writer:
-    """Writes messages, one after the other, in a thread."""
+    """Writes messages, one after the other, as fast as the peer reads them; to a peer that has gone nothing."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
+    def __init__(self, number: int) -> None:
+        self._number = number
         self._loop = asyncio.get_running_loop()
-        self._lines: SimpleQueue[tuple[bytes, asyncio.Future[None] | None] | None] = SimpleQueue()
-        self._ended = asyncio.Event()
-        threading.Thread(target=self._work, name="kr-mcp-writer", daemon=True).start()
+        self._left = bytearray()
+        self._empty = asyncio.Event()
+        self._empty.set()
+        kind = os.fstat(number).st_mode
+        self._waits = stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)
+        if self._waits:  # it is nobody else's; a terminal is, and a file is never full
+            os.set_blocking(number, False)
 
-    async def write(self, message: JSONRPCMessage) -> None:
-        """Write a message, and wait until the peer has room for it; a peer that has gone is written nothing."""
-        written = self._loop.create_future()
-        self._lines.put((_line(message), written))
-        await written
+    @property
+    def waiting(self) -> int:
+        """Bytes that the peer has not read yet."""
+        return len(self._left)
 
-    def write_soon(self, message: JSONRPCMessage) -> None:
-        """Write a message, from any thread, and wait for nothing."""
-        self._lines.put((_line(message), None))
+    def write(self, message: JSONRPCMessage) -> None:
+        """Write a message as far as there is room for it, and the rest later."""
+        self._left += _line(message)
+        if self._empty.is_set():
+            self._empty.clear()
+            self._go_on()
+
+    async def drained(self) -> None:
+        """Wait until everything is written."""
+        await self._empty.wait()
 
     async def end(self) -> None:
         """Wait a little for what is not written yet, and write no more."""
-        self._lines.put(None)
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_SECONDS):
-                await self._ended.wait()
+                await self.drained()
+        self._done()
 
-    def _work(self) -> None:
-        while (item := self._lines.get()) is not None:
-            line, written = item
-            with suppress(OSError, ValueError):  # nobody reads any more: the end of input will follow
-                self._stream.write(line)
-                self._stream.flush()
-            if written is not None:
-                self._tell(partial(_set, written))
-        self._tell(self._ended.set)
+    def _go_on(self) -> None:
+        try:
+            while self._left:
+                del self._left[: os.write(self._number, self._left)]
+        except BlockingIOError:
+            self._loop.add_writer(self._number, self._go_on)
+            return
+        except OSError:  # nobody reads any more: the end of input will follow
+            self._left.clear()
+        self._done()
 
-    def _tell(self, what: Callable[[], object]) -> None:
-        with suppress(RuntimeError):  # the loop is closed, and nobody waits
-            self._loop.call_soon_threadsafe(what)
+    def _done(self) -> None:
+        if self._waits:
+            self._loop.remove_writer(self._number)
+        self._empty.set()
 
 
 class _Reader:
-    """Reads messages in a thread."""
+    """Reads messages, in the event loop: a thread would have to be waited for, and woken for each of them."""
 
-    def __init__(
-        self, stream: IO[bytes], to_server: MemoryObjectSendStream[Incoming], writer: _Writer
-    ) -> None:
-        self._stream = stream
+    def __init__(self, number: int, to_server: MemoryObjectSendStream[Incoming], writer: _Writer) -> None:
+        self._number = number
         self._to_server = to_server
         self._writer = writer
         self._loop = asyncio.get_running_loop()
+        self._ended = False
+        self._begun = bytearray()
+        """What there is of a line that has not ended."""
+        self._skips = False
+        """The line is too long, and its rest is passed over."""
+        try:
+            self._loop.add_reader(number, self._read)
+            self._waits = True
+        except PermissionError:  # a file, which is there at once
+            self._waits = False
+            self._loop.call_soon(self._read)
 
-    def start(self) -> None:
-        """Begin to read."""
-        threading.Thread(target=self._work, name="kr-mcp-reader", daemon=True).start()
+    def end(self) -> None:
+        """Read no more; to the server it is as if the input had ended."""
+        if not self._ended:
+            self._ended = True
+            if self._waits:
+                self._loop.remove_reader(self._number)
+            self._to_server.close()
 
-    def _work(self) -> None:
-        with suppress(
-            OSError, ValueError, RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError
-        ):
-            while line := self._stream.readline(LONGEST_MESSAGE + 1):
-                if len(line) > LONGEST_MESSAGE:
-                    self._skip_line(line)
-                elif line.strip():
-                    self._take(line)
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._to_server.close)
+    def _read(self) -> None:
+        if self._ended:
+            return
+        try:
+            chunk = os.read(self._number, _CHUNK)
+        except BlockingIOError:  # whoever has the other end may have set it so
+            return
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self.end()
+            return
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            self._line_ends(line)
+        self._begun += rest
+        if len(self._begun) > LONGEST_MESSAGE:
+            self._skips = True
+            self._begun.clear()
+        if not self._waits:
+            self._loop.call_soon(self._read)
+
+    def _line_ends(self, last: bytes) -> None:
+        line = bytes(self._begun) + last
+        skips, self._skips = self._skips, False
+        self._begun.clear()
+        if skips or len(line) > LONGEST_MESSAGE:
+            said = f"Invalid request: a message has at most {LONGEST_MESSAGE} bytes"
+            self._refuse(INVALID_REQUEST, said)
+        elif line.strip():
+            self._take(line)
 
     def _take(self, line: bytes) -> None:
         try:
@@ -186,21 +233,15 @@ class _Reader:
             code, said = (INVALID_REQUEST, "Invalid request") if is_json else (PARSE_ERROR, "Parse error")
             self._refuse(code, f"{said}: a line is one message of JSON-RPC 2.0")
             return
-        asyncio.run_coroutine_threadsafe(self._to_server.send(SessionMessage(message)), self._loop).result()
-
-    def _skip_line(self, line: bytes) -> None:
-        while line and not line.endswith(b"\n"):
-            line = self._stream.readline(LONGEST_MESSAGE)
-        self._refuse(INVALID_REQUEST, f"Invalid request: a message has at most {LONGEST_MESSAGE} bytes")
+        with suppress(anyio.BrokenResourceError):  # the server has ended already
+            self._to_server.send_nowait(SessionMessage(message))
 
     def _refuse(self, code: int, said: str) -> None:
-        error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=said))
-        self._writer.write_soon(error)
-
-
-def _set(written: asyncio.Future[None]) -> None:
-    if not written.done():  # who waited may have been cancelled
-        written.set_result(None)
+        if (
+            self._writer.waiting > LONGEST_MESSAGE
+        ):  # who sends nonsense and reads nothing gets no more answers
+            return
+        self._writer.write(JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=said)))
 
 
 def _line(message: JSONRPCMessage) -> bytes:
