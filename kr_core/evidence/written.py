@@ -1,9 +1,9 @@
 """Sentences that a language model wrote, kept only where the passages that they cite bear them out.
 
 A sentence comes with what it rests on: `Pass timeout= to get. [2: "timeout - The timeout to use"]`, the number of a passage
-and words of it. It is kept if each quote stands in its passage; each code span, number and name of the sentence stands in
-a cited passage; two thirds of its content words do; and it denies something only where a quote does. No model judges a
-model: `kr verify` repeats all of this offline.
+and words of it. It is kept if each quote stands in its passage; its code stands in a cited passage; its names, numbers and
+two thirds of its content words stand in the quotes, the others in the passages; it compares in the order of a quote; and it
+denies something only where a quote does. No model judges a model: `kr verify` repeats all of this offline.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.citing import slot_stands
 from kr_core.evidence.quotes import folded, holds, plain
-from kr_core.text import stems
+from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, stems, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Prose", "claims_of", "unsupported"]
 
 _BORNE_OUT = 2 / 3
-"""The share of a sentence's content words that must stand in what it cites; the others connect or rephrase."""
+"""The share of a sentence's content words that must stand in its quotes; the others tell what the quotes are about."""
 _REST = re.compile(r"\[(\d{1,3})\s*:\s*[\"“”](.*?)[\"“”]\s*\]", re.DOTALL)
 _SPAN = re.compile(r"`([^`]+)`")
 _FACT = re.compile(r"(?<![\w.])\d+(?:\.\d+)*|\b\w+(?:\.\w+)+\b|\b\w*_\w+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z]{2,}\b")
@@ -32,8 +32,23 @@ _FACT = re.compile(r"(?<![\w.])\d+(?:\.\d+)*|\b\w+(?:\.\w+)+\b|\b\w*_\w+\b|\b[a-
 _DENIED = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE
 )
-_CONNECTING = stems("accept argument call default option parameter pass read return see set use value")
+_COMPARED = re.compile(r"\b(?:than|before|after|instead|over|versus|vs|prefer\w*)\b", re.IGNORECASE)
+"""Words whose sides cannot be exchanged."""
+_CONNECTING = stems(
+    "accept apply argument call configure control default define describe function give include mean method option "
+    "parameter pass provide read return see set specify supply use value"
+)
 """Words that say how code spans hang together; what they join is checked."""
+_OPENING = re.compile(r"(?:^|[.!?:;]\s+)[\W_]*(\w+)")
+_OPENS = _CONNECTING | frozenset(
+    map(
+        stem,
+        STOP_WORDS
+        | WEAK_WORDS
+        | set("add although choose create each every note otherwise run since write".split()),
+    )
+)
+"""Words that begin a sentence, and so are capitalised without being a name."""
 _LONGEST = 400
 _LEAST_QUOTED = 3
 """Words, or one name in code: less than that stands anywhere."""
@@ -92,17 +107,68 @@ def unsupported(sentence: str, texts: Sequence[str], quotes: Sequence[str]) -> s
         if not slot_stands(span, texts):
             return f"`{span[:60]}` stands in no cited passage"
     prose = _SPAN.sub(" ", sentence)
-    source = " ".join(plain(text) for text in texts)
+    quoted = " ".join(f"{plain(quote)} {folded(quote)}" for quote in quotes)
     for fact in _FACT.findall(prose):
-        if not re.search(rf"(?<![\w.]){re.escape(fact)}(?!\w)", source):
-            return f"{fact} stands in no cited passage"
+        if not re.search(rf"(?<![\w.]){re.escape(fact)}(?!\w)", quoted):
+            return f"{fact} stands in none of its quotes"
     if bool(_DENIED.search(prose)) != any(_DENIED.search(plain(quote)) for quote in quotes):
         return "it denies what its quotes do not, or the other way round"
-    words = stems(prose) - _CONNECTING
-    known = stems(source)
-    if words and len(words & known) < _BORNE_OUT * len(words):
-        return f"says more than its passages: {', '.join(sorted(words - known)[:4])}"
+    telling, said = stems(prose) - _CONNECTING, frozenset(map(stem, words(quoted)))
+    if len(telling & said) < _BORNE_OUT * len(telling):
+        return f"says more than its quotes: {_some(telling - said)}"
+    beyond = telling - said - stems(" ".join(map(plain, texts)))
+    if beyond:
+        return f"says more than its passages: {_some(beyond)}"
+    names = _names(prose)
+    unknown = [name for name in names if stem(name.casefold()) not in said]
+    if unknown:
+        return f"{unknown[0]} stands in none of its quotes"
+    return _exchanged(sentence.replace("`", " "), names, quotes)
+
+
+def _names(prose: str) -> list[str]:
+    """The capitalised words of a sentence, but for those that merely open it."""
+    opening = {found.start(1) for found in _OPENING.finditer(prose) if stem(found[1].casefold()) in _OPENS}
+    found = [one for one in re.finditer(r"[^\W\d_]\w*", prose) if one.start() not in opening]
+    return [one.group() for one in found if one.group()[0].isupper()]
+
+
+def _exchanged(sentence: str, names: Sequence[str], quotes: Sequence[str]) -> str:
+    """What a sentence says the other way round than all quotes that speak of it; empty for nothing."""
+    said = [[stem(word) for word in words(plain(quote))] for quote in quotes]
+    called = [stem(name.casefold()) for name in names]
+    for number, first in enumerate(called):
+        for second in called[number + 1 :]:
+            both = [quote for quote in said if first in quote and second in quote]
+            if first != second and both and not any(_follows(quote, first, second) for quote in both):
+                return f"its quotes name {names[number]} after what it names before"
+    for found in _COMPARED.finditer(sentence):
+        word = stem(found.group().casefold())
+        left, right = (
+            frozenset(map(stem, words(side))) for side in (sentence[: found.start()], sentence[found.end() :])
+        )
+        if not any(_same_sides(quote, word, left - right, right - left) for quote in said):
+            return f"none of its quotes compares so: {found.group()}"
     return ""
+
+
+def _follows(quote: Sequence[str], first: str, second: str) -> bool:
+    return second in quote[quote.index(first) :]
+
+
+def _same_sides(quote: Sequence[str], word: str, left: frozenset[str], right: frozenset[str]) -> bool:
+    """Whether a quote compares by a word, and does not have on its other sides what stands left and right of it."""
+    places = [place for place, one in enumerate(quote) if one == word]
+    return any(
+        not (
+            left & set(quote[place:]) - set(quote[:place]) and right & set(quote[:place]) - set(quote[place:])
+        )
+        for place in places
+    )
+
+
+def _some(stems_of_words: frozenset[str]) -> str:
+    return ", ".join(sorted(stems_of_words)[:4])
 
 
 def _read(line: str) -> _Read:

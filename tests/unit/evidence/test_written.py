@@ -41,14 +41,14 @@ def test_a_sentence_that_its_passage_bears_out_is_kept_with_its_citation():
     ("line", "why"),
     [
         ("Set the timeout in seconds.", "cites nothing"),
-        (f"Set the timeout to 7 seconds for the request. {QUOTE}", "7 stands in no cited passage"),
+        (f"Set the timeout to 7 seconds for the request. {QUOTE}", "7 stands in none of its quotes"),
         (
             f"Pass `deadline=` for the timeout of the request. {QUOTE}",
             "`deadline=` stands in no cited passage",
         ),
         (
             f"Use httpx.Timeout for the request in seconds. {QUOTE}",
-            "httpx.Timeout stands in no cited passage",
+            "httpx.Timeout stands in none of its quotes",
         ),
         ('The timeout is in seconds. [1: "The timeout in milliseconds"]', "the quote is not in passage 1"),
         ('The timeout is in seconds. [2: "The timeout to use"]', "there is no passage 2"),
@@ -57,8 +57,14 @@ def test_a_sentence_that_its_passage_bears_out_is_kept_with_its_citation():
         ('Redirects are followed. [1: "Redirects are not followed."]', "it denies"),
         (
             f"Napoleon preferred generous timeouts in Russia during winter. {QUOTE}",
-            "says more than its passages",
+            "says more than its quotes",
         ),
+        (f"The default is 5.0 for the timeout of the request. {QUOTE}", "5.0 stands in none of its quotes"),
+        (
+            f"The timeout to use for the request, in leap seconds. {QUOTE}",
+            "says more than its passages: leap",
+        ),
+        (f"Redirects use the timeout for the request, in seconds. {QUOTE}", "Redirects stands in none"),
         ("The timeout [1] is in seconds.", "a citation in it cannot be read"),
         (f"{'The timeout to use for the request. ' * 12}{QUOTE}", "longer than 400 characters"),
     ],
@@ -68,6 +74,36 @@ def test_a_sentence_without_support_is_dropped_and_told(line, why):
     assert claims == []
     assert len(dropped) == 1
     assert why in dropped[0]
+
+
+STORES = (
+    "Memcached stores sessions with a default timeout of one hour. begin - the store of sessions. Redis is another store. "
+    "Flask is faster than Django in this test. Call begin before commit. Some prefer Redis over Memcached."
+)
+
+
+@pytest.mark.req("R18")
+@pytest.mark.parametrize(
+    ("sentence", "quote", "fault"),
+    [
+        ("Memcached stores sessions with a timeout of one hour.", "Memcached stores sessions with a default timeout of one hour.", ""),
+        ("In this test Flask is faster than Django.", "Flask is faster than Django in this test.", ""),
+        ("Call `begin` before `commit`.", "Call begin before commit.", ""),
+        ("Pass `begin`, the store of sessions.", "begin - the store of sessions", ""),
+        ("Redis stores sessions with a default timeout.", "stores sessions with a default timeout", "Redis stands in none"),
+        ("Memcached stores sessions on disk with a timeout of one hour.", "Memcached stores sessions with a default timeout of one hour.", "more than its passages: disk"),
+        ("Memcached stores sessions with a timeout of one hour.", "default timeout of one hour", "more than its quotes"),
+        ("Django is faster than Flask.", "Flask is faster than Django in this test.", "its quotes name Django"),
+        ("Call `commit` before `begin`.", "Call begin before commit.", "compares so: before"),
+        ("Call `begin` after `commit`.", "Call begin before commit.", "compares so: after"),
+        ("Some prefer Memcached over Redis.", "Some prefer Redis over Memcached.", "its quotes name Memcached"),
+    ],
+)  # fmt: skip
+def test_names_and_comparisons_are_those_of_the_quotes(sentence, quote, fault):
+    """A name may stand elsewhere in the passage, and two names may both stand in the quote the other way round."""
+    said = unsupported(sentence, [STORES], [quote])
+    assert fault in said
+    assert bool(fault) is bool(said)
 
 
 @pytest.mark.req("R17")
