@@ -7,15 +7,14 @@ one call; the others are its steps, for a program that goes them by itself.
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
 import threading
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from kr_core.asking import depends
-from kr_core.asking.answering import AGENT_UNAVAILABLE, Asking, shortened, together
+from kr_core.asking.answering import AGENT_UNAVAILABLE, Asking, shortened, submitted, together
 from kr_core.asking.escalating import Escalating
 from kr_core.asking.exchange import told
+from kr_core.asking.sent import Sent, UnderWay
 from kr_core.asking.talking import Talking
 from kr_core.errors import ConfigError
 from kr_core.model.questions import (
@@ -29,8 +28,7 @@ from kr_core.model.questions import (
     Question,
 )
 from kr_core.pipeline import Pipeline
-from kr_core.pipeline.running import heard, to_its_end
-from kr_core.printable import printable
+from kr_core.pipeline.running import to_its_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -38,33 +36,16 @@ if TYPE_CHECKING:
 
     from kr_core.asking.depends import Known
     from kr_core.asking.exchange import Exchange
-    from kr_core.asking.several import Weighed
     from kr_core.escalation.cases import Cases
     from kr_core.model import Event
-    from kr_core.model.questions import AgentState, QALogEntry
+    from kr_core.model.questions import QALogEntry
     from kr_core.model.routing import RoutingRule
     from kr_core.protocols import Case
 
 __all__ = ["AsyncKnowledgeRouterService", "KnowledgeRouterService"]
 
 Result = TypeVar("Result")
-_MOST_KEPT = 10_000
-"""So many questions that were sent are known by their handles; of more, those that ended first are forgotten."""
 _LATER = "is not available in this version of KR"
-
-
-class _UnderWay(NamedTuple):
-    """A question that `route_question` has sent to its agents."""
-
-    exchange: Exchange
-    started: dt.datetime
-    task: asyncio.Task[Weighed]
-
-    @property
-    def weighed(self) -> Weighed | None:
-        """What came of it; None while nothing did, or where it failed."""
-        done = self.task.done() and not self.task.cancelled() and self.task.exception() is None
-        return self.task.result() if done else None
 
 
 class AsyncKnowledgeRouterService:
@@ -82,7 +63,7 @@ class AsyncKnowledgeRouterService:
         self._asking = Asking(self.pipeline)
         self._escalating = Escalating(self.pipeline)
         self._talking = Talking(self.pipeline, self._asking, self._escalating)
-        self._under_way: dict[str, _UnderWay] = {}
+        self._sent = Sent()
         self._ready = False
 
     @classmethod
@@ -266,7 +247,7 @@ class AsyncKnowledgeRouterService:
         Raises:
             ConfigError: the question names a target that there is not, or depends on a question without an answer.
         """
-        sent = self._under_way.get(question.id)
+        sent = self._sent.of(question)
         if sent is not None and not sent.task.done():
             raise ConfigError(
                 f"`{question.id}` is under way already",
@@ -277,20 +258,11 @@ class AsyncKnowledgeRouterService:
         depends.check((question,), known)
         exchange = await self._begun(depends.told_of(question, known) if question.depends_on else question)
         task = asyncio.ensure_future(self._asking.consult_all(exchange))
-        task.add_done_callback(heard)
-        self._under_way[question.id] = _UnderWay(exchange, dt.datetime.now(dt.UTC), task)
-        self._forget()
+        self._sent.add(UnderWay(exchange, task))
         assert exchange.route is not None, "it was routed when it began"
         return AgentHandle(
             exchange_id=exchange.id, question_id=question.id, agent=exchange.route.agent, route=exchange.route
         )
-
-    def _forget(self) -> None:
-        more = len(self._under_way) - _MOST_KEPT
-        if more > 0:
-            over = (one for one, sent in self._under_way.items() if sent.task.done())
-            for one in list(islice(over, more)):
-                del self._under_way[one]
 
     async def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
         """How far a question is that `route_question` has sent.
@@ -298,61 +270,66 @@ class AsyncKnowledgeRouterService:
         Raises:
             ConfigError: this service has sent none of this handle.
         """
-        under_way = self._found(handle.question_id)
-        task = under_way.task
-        state: AgentState = "running"
-        answer, error = None, ""
-        if handle.agent is None:
-            state = "waiting_for_human"
-        elif task.done():
-            raised = None if task.cancelled() else task.exception()
-            weighed, notes = under_way.weighed, under_way.exchange.notes
-            answer = None if weighed is None else weighed.answer
-            if answer is None:
-                said = "" if weighed is None else weighed.said
-                error = str(raised or said or (notes[-1] if notes else "cancelled"))
-            state = "succeeded" if answer else "timed_out" if ": timeout: " in error else "failed"
-        return AgentStatus(
-            state=state, agent=handle.agent, started=under_way.started, answer=answer, error=printable(error)
-        )
+        return self._sent.by_handle(handle).status(handle)
 
     async def submit_answer(self, answer: Answer) -> AcceptedOrEscalate:
-        """Accept an answer to a question under way, or put it to a human.
+        """Accept an answer to a question under way, or put it to a human; once.
+
+        An answer that is not the one of the agents that were asked is put on the record as it comes in: without what looks
+        like a secret, and validated by nobody.
 
         Raises:
-            ConfigError: no question of this id is under way.
+            ConfigError: no question of this id is under way, or it has its answer.
         """
-        under_way = self._found(answer.question_id)
-        exchange = under_way.exchange
-        weighed = under_way.weighed
-        if (
-            weighed is None or weighed.answer != answer
-        ):  # it is somebody else's than the agent's that was asked
-            exchange.say("answer.received", **told(answer))
-        verdict = self._asking.judge(exchange, answer)
-        request = None
-        if not verdict.accepted:
-            request = await self._escalating.open(exchange, answer, verdict.reason, verdict.threshold)
-        status = "accepted" if verdict.accepted else "escalated"
-        self._asking.finish(exchange, status, answer, verdict.threshold, request)
-        await exchange.settled()
+        under_way = self._sent.to_answer(answer.question_id)
+        under_way.ended = True  # from here on nobody else may submit one
+        try:
+            exchange = under_way.exchange
+            answer = self._received(under_way, exchange, answer)
+            verdict = self._asking.judge(exchange, answer)
+            request = None
+            if not verdict.accepted:
+                request = await self._escalating.open(exchange, answer, verdict.reason, verdict.threshold)
+            status = "accepted" if verdict.accepted else "escalated" if request else "failed"
+            self._asking.finish(exchange, status, answer, verdict.threshold, request)
+            await exchange.settled()
+        except BaseException:
+            under_way.ended = False
+            raise
         return AcceptedOrEscalate(verdict=verdict, answer=shortened(answer, exchange.id), escalation=request)
+
+    def _received(self, under_way: UnderWay | None, exchange: Exchange, answer: Answer) -> Answer:
+        """An answer that a program hands in; on the record, unless it is there as the asked agents' own."""
+        weighed = None if under_way is None else under_way.weighed
+        if weighed is not None and answer in {weighed.answer, *weighed.alternatives}:
+            return answer
+        answer = submitted(answer)
+        exchange.say("answer.received", **told(answer))
+        return answer
 
     async def escalate_to_human(self, answer: Answer | None, question: Question) -> EscalationRequest:
         """Put a question, with a tentative answer if there is one, to a human.
 
         A question that waits for one already is not put twice.
         """
-        waiting = await self._escalating.waiting_for(question.id)
+        waiting = await self._escalating.waiting_for(question)
         if waiting is not None:
             return waiting
-        under_way = self._under_way.get(question.id)
+        under_way = self._sent.of(question)
+        if under_way is not None and under_way.ended:
+            under_way = None  # its exchange has its end; this is another one
         exchange = under_way.exchange if under_way else await self._begun(question)
         assert exchange.route is not None, "it was routed when it began"
-        threshold = exchange.route.threshold
-        reason = "asked for" if answer is None else self._asking.judge(exchange, answer).reason
+        threshold, reason = exchange.route.threshold, "asked for"
+        if answer is not None:
+            answer = self._received(under_way, exchange, answer)
+            verdict = self._asking.judge(exchange, answer)
+            threshold = verdict.threshold
+            reason = reason if verdict.accepted else verdict.reason
         weighed = under_way.weighed if under_way and answer is None else None
         alternatives = () if weighed is None else weighed.alternatives
+        if under_way is not None:
+            under_way.ended = True
         request = await self._escalating.open(exchange, answer, reason, threshold, alternatives)
         if request is None:
             self._asking.finish(exchange, "failed", answer, threshold)
@@ -417,7 +394,7 @@ class AsyncKnowledgeRouterService:
 
     async def close(self) -> None:
         """End what is under way, wait until everything said is durable, and let go of the pipeline."""
-        tasks = [one.task for one in self._under_way.values() if not one.task.done()]
+        tasks = self._sent.running()
         for task in tasks:
             task.cancel()
         if tasks:
@@ -435,15 +412,6 @@ class AsyncKnowledgeRouterService:
             await to_its_end(lambda: self.pipeline.journal)
             self._ready = True
         return self._asking.begin(question)
-
-    def _found(self, question_id: str) -> _UnderWay:
-        if question_id not in self._under_way:
-            raise ConfigError(
-                f"no question `{question_id}` is under way",
-                where="question_id",
-                todo="send it with route_question",
-            )
-        return self._under_way[question_id]
 
 
 class KnowledgeRouterService:

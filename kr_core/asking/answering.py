@@ -157,6 +157,10 @@ class Asking:
         names = (route.agent, *route.also)
         context = exchange.question.context
         came = await together([self._first_answer(exchange, name, names, context) for name in names])
+        if any(came):
+            exchange.unheard = tuple(name for name, answer in zip(names, came, strict=True) if answer is None)
+        if exchange.unheard:
+            exchange.notes.append(f"no answer of {', '.join(exchange.unheard)} to compare with")
         weighed = weigh(exchange.question, [answer for answer in came if answer is not None])
         if weighed.said:
             exchange.say(
@@ -215,6 +219,7 @@ class Asking:
                 seconds=came.seconds,
             )
             exchange.notes.append(f"{profile.name}: {came.outcome}: {came.reason}")
+            exchange.outcomes.append(came.outcome)
             return None
         answer = _answer(question, profile, came.fields, came)
         exchange.say("answer.received", **told(answer))
@@ -234,10 +239,22 @@ class Asking:
         """What the gate says of an answer; on the record."""
         assert exchange.route is not None, "it was routed when it began"
         table = self._components.table()
-        threshold = exchange.route.threshold
-        if answer.agent != exchange.route.agent:  # a fallback has its own, where the topic has none
-            threshold, _ = table.threshold(exchange.question.topic, answer.agent)
-        verdict = decide(answer.confidence, threshold, always_escalate=exchange.route.always_escalate)
+        route, threshold = exchange.route, exchange.route.threshold
+        if answer.agent != route.agent:  # a fallback has its own, where the topic has none
+            own, _ = table.threshold(exchange.question.topic, answer.agent)
+            threshold = max(threshold, own) if route.also else own
+        verdict = decide(answer.confidence, threshold, always_escalate=route.always_escalate)
+        if route.agent is None:  # whoever has handed in an answer
+            verdict = verdict.model_copy(
+                update={"accepted": False, "reason": f"it goes to a human: {route.reason}"}
+            )
+        elif exchange.unheard and verdict.accepted:
+            verdict = verdict.model_copy(
+                update={
+                    "accepted": False,
+                    "reason": f"no answer of {', '.join(exchange.unheard)} to compare it with",
+                }
+            )
         exchange.say("answer.gated", **verdict.model_dump(mode="json"))
         return verdict
 
@@ -331,6 +348,9 @@ def _clean(question: Question) -> Question:
             raise ConfigError(
                 f"the {name} has {len(value):,} characters", where="question", todo=f"at most {LONGEST_NAME}"
             )
+    for name, value in (("feature", question.feature_id), ("id", question.id)):
+        if redacted(value) != value:  # without it nobody would find the question again
+            raise ConfigError(f"the {name} looks like a secret", where="question", todo="name it otherwise")
     if length > LONGEST_QUESTION:
         raise ConfigError(
             f"the question has {length:,} characters with its context, at most {LONGEST_QUESTION:,} can be asked",
@@ -339,6 +359,9 @@ def _clean(question: Question) -> Question:
         )
     return question.model_copy(
         update={
+            "topic": redacted(question.topic),
+            "suggested_target": question.suggested_target and redacted(question.suggested_target),
+            "also": tuple(map(redacted, question.also)),
             "text": redacted(question.text),
             "context": redacted(question.context),
             "choices": tuple(map(redacted, question.choices)),
@@ -361,6 +384,21 @@ def _answer(question: Question, profile: AgentProfile, fields: Mapping[str, Any]
         cost_usd=came.reply.cost_usd,
         seconds=came.seconds,
         notes=came.reply.notes,
+    )
+
+
+def submitted(answer: Answer) -> Answer:
+    """An answer as a program hands it in, fit for the record: without what looks like a secret, and validated by nobody."""
+    return answer.model_copy(
+        update={
+            "content": redacted(answer.content.strip()),
+            "rationale": redacted(answer.rationale.strip()),
+            "uncertainty_reasons": tuple(map(redacted, answer.uncertainty_reasons)),
+            "agent": redacted(answer.agent),
+            "model": redacted(answer.model),
+            "notes": tuple(map(redacted, answer.notes)),
+            "validated_by": None,
+        }
     )
 
 

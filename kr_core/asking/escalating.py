@@ -12,6 +12,7 @@ from kr_core.escalation.cases import Cases, KeptCase, Turn
 from kr_core.escalation.harmless import harmless_line
 from kr_core.escalation.showing import shown
 from kr_core.model.questions import AskResult, EscalationRequest
+from kr_core.net.egress import redacted
 from kr_core.pipeline.running import to_its_end
 from kr_core.printable import printable
 from kr_core.templating import search_folders
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from kr_core.asking.exchange import Exchange
     from kr_core.model import Event
-    from kr_core.model.questions import Answer, HumanResponse
+    from kr_core.model.questions import Answer, HumanResponse, Question
+    from kr_core.model.routing import Route
     from kr_core.pipeline.pipeline import Pipeline
     from kr_core.protocols import Case, Escalation
 
@@ -29,6 +31,8 @@ __all__ = ["Escalating"]
 
 Result = TypeVar("Result")
 
+_SHOWN = 100
+"""Characters of a question in a message."""
 _SINK_SECONDS = 30
 """How long a sink may take to show a case; the case waits in the inbox all the same."""
 
@@ -87,7 +91,7 @@ class Escalating:
             question=exchange.question,
             answer=None if answer is None else shortened(answer, exchange.id),
             alternatives=tuple(shortened(one, exchange.id) for one in alternatives),
-            agent=route.agent if answer is None else answer.agent,
+            agent=self._agent(route, answer),
             threshold=threshold,
             reason=reason,
             notes=tuple(exchange.notes),
@@ -96,6 +100,11 @@ class Escalating:
         kept = self._kept(case, [_opening(exchange, request)])
         assert kept, "its id is new"
         return case
+
+    def _agent(self, route: Route, answer: Answer | None) -> str | None:
+        """Who can be asked again: nobody where only a human may answer, nor a program that has handed in an answer."""
+        known = answer is not None and answer.agent in self._components.table().agents
+        return answer.agent if route.agent is not None and answer is not None and known else route.agent
 
     async def _show(self, exchange: Exchange, case: KeptCase) -> EscalationRequest:
         """Show a case by every sink; where none can, it waits in the inbox."""
@@ -135,10 +144,24 @@ class Escalating:
         """A case as people read it."""
         return shown(request, self._folders)
 
-    async def waiting_for(self, question_id: str) -> EscalationRequest | None:
-        """The case in which a question waits for a human, if it does."""
+    async def waiting_for(self, question: Question) -> EscalationRequest | None:
+        """The case in which a question of this id and feature waits for a human, if it does.
+
+        Raises:
+            ConfigError: the one that waits is another question.
+        """
         waiting = await to_its_end(self.cases.waiting)
-        return next((case.request for case in waiting if case.request.question.id == question_id), None)
+        key = (question.feature_id, question.id)
+        found = [case.request for case in waiting if _key(case.request.question) == key]
+        for request in found:
+            if request.question.text != redacted(question.text):
+                raise ConfigError(
+                    f"`{question.id}` waits for a human as {request.id}, and is another question:"
+                    f" {' '.join(request.question.text.split())[:_SHOWN]}",
+                    where="question",
+                    todo="give each question its own id",
+                )
+        return found[0] if found else None
 
     # -- replies --------------------------------------------------------------------------------------------
 
@@ -351,6 +374,10 @@ async def _in_time(work: Coroutine[Any, Any, Result]) -> Result:
         if not limit.expired():
             raise
         raise TimeoutError(f"took longer than {_SINK_SECONDS} s") from None
+
+
+def _key(question: Question) -> tuple[str, str]:
+    return question.feature_id, question.id
 
 
 def _told(error: Exception) -> str:

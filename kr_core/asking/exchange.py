@@ -40,6 +40,10 @@ class Exchange:
         self.parent_id = parent_id
         self.route: Route | None = None
         self.notes: list[str] = []
+        self.outcomes: list[str] = []
+        """How the agents failed that did, in order."""
+        self.unheard: tuple[str, ...] = ()
+        """Those of several agents that gave no answer, nor did their fallbacks."""
         self._run = Run(journal, observers)
 
     @property

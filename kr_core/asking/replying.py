@@ -25,7 +25,7 @@ _LONGEST_NAME = 200
 
 def clean(response: HumanResponse) -> HumanResponse:
     """A reply fit to be kept and shown: without what looks like a secret, and without what steers a terminal."""
-    by = " ".join(printable(response.by).split())[:_LONGEST_NAME] or HUMAN
+    by = " ".join(printable(redacted(response.by)).split())[:_LONGEST_NAME] or HUMAN
     return response.model_copy(update={"content": printable(redacted(response.content)).strip(), "by": by})
 
 

@@ -120,7 +120,10 @@ class Verdict(Value):
 
 
 class AcceptedOrEscalate(Value):
-    """What became of an answer that was submitted: accepted, or put to a human."""
+    """What became of an answer that was submitted: accepted, or put to a human.
+
+    Neither where the gate refused it and the configuration has no way to a human.
+    """
 
     verdict: Verdict
     answer: Answer
@@ -129,7 +132,7 @@ class AcceptedOrEscalate(Value):
     @property
     def accepted(self) -> bool:
         """Whether the answer may be built on."""
-        return self.escalation is None
+        return self.verdict.accepted
 
 
 class EscalationRequest(Value):

@@ -1,0 +1,156 @@
+"""Answers that programs hand in: gated once, never past a human, and clean on the record."""
+
+import threading
+
+import pytest
+from asked import Says, kinds, record, said, service
+
+from kr_core import Answer, ConfigError, HumanResponse, Question, RequestError
+
+pytestmark = pytest.mark.req("Q13")
+
+SECRET = "sk-ant-api03-" + "AAAABBBBCCCCDDDD1234"
+TO_HUMAN = {"routing": {"rules": [{"topic": "budget", "agent": "human", "override": True}]}}
+
+
+def asked(**more):
+    return Question(**{"text": "Which session store should we use?", "topic": "storage", "id": "Q1", **more})
+
+
+def of(question, content="SQLite.", confidence=95, **more):
+    return Answer(
+        question_id=question.id,
+        content=content,
+        **{"confidence": confidence, "agent": "program", **more},
+    )
+
+
+def ended(made, handle):
+    while (status := made.get_agent_status(handle)).state == "running":
+        threading.Event().wait(0.005)
+    return status
+
+
+@pytest.mark.req("Q6")
+def test_what_the_gate_refuses_is_never_accepted(tmp_path):
+    """Without a way to a human a refused answer has failed; it is not accepted for want of an escalation."""
+    with service(tmp_path / "p", {"escalations": []}, duc=Says(said("Redis.", 50))) as made:
+        handle = made.route_question(asked())
+        outcome = made.submit_answer(ended(made, handle).answer)
+        assert (outcome.accepted, outcome.verdict.accepted, outcome.escalation) == (False, False, None)
+        assert record(made)[-1][1]["status"] == "failed"
+
+
+@pytest.mark.req("Q2", "Q6")
+def test_what_goes_to_a_human_is_decided_by_one(tmp_path):
+    """However sure an answer is that a program hands in: it is tentative, and no agent can be asked in the human's place."""
+    question = asked(topic="budget", suggested_target="duc")
+    with service(tmp_path / "p", TO_HUMAN, duc=Says(said("A million.", 99))) as made:
+        assert made.route_question(question).agent is None
+        outcome = made.submit_answer(of(question, agent="duc"))
+        assert not outcome.accepted
+        assert outcome.escalation.answer.content == "SQLite."
+        assert outcome.escalation.reason.startswith("it goes to a human: override rule budget")
+        with pytest.raises(ConfigError, match="no agent was asked"):
+            made.reply(outcome.escalation.id, HumanResponse(action="add_context", content="It is small."))
+        assert made.reply("E1", HumanResponse(action="confirm")).status == "answered"
+
+
+def test_an_answer_is_submitted_once(tmp_path):
+    """The second one is refused: one question has one end on the record, and one case."""
+    question = asked()
+    with service(tmp_path / "p", duc=Says(seconds=60)) as made:
+        made.route_question(question)
+        made.submit_answer(of(question, confidence=10))
+        with pytest.raises(ConfigError, match="`Q1` has been answered, or put to a human, already"):
+            made.submit_answer(of(question))
+        assert len(made.cases.all()) == kinds(made).count("exchange.finished") == 1
+        made.route_question(asked(id="Q2"))
+        made.escalate_to_human(None, asked(id="Q2"))
+        with pytest.raises(ConfigError, match="already"):
+            made.submit_answer(of(asked(id="Q2")))
+
+
+@pytest.mark.req("G1")
+def test_nobody_but_a_human_validates(tmp_path):
+    """What a program says of validation is dropped; a program's answer can be put to a human, but not asked of it again."""
+    question = asked()
+    with service(tmp_path / "p", duc=Says(said("Redis.", 99))) as made:
+        made.route_question(question)
+        outcome = made.submit_answer(of(question, validated_by="human", confidence=60))
+        assert outcome.answer.validated_by is None
+        assert outcome.escalation.agent == "duc"
+        assert made.reply("E1", HumanResponse(action="add_context", content="Small.")).answer.agent == "duc"
+
+
+@pytest.mark.req("G1", "G5")
+def test_what_is_put_to_a_human_is_on_the_record_without_its_secrets(tmp_path):
+    """The tentative answer of a program is received as any other; secrets are in neither the record, nor the case, nor the log."""
+    with service(tmp_path / "p", duc=Says(said("Redis.", 99))) as made:
+        request = made.escalate_to_human(
+            of(asked(), f"My key {SECRET}", rationale=SECRET, confidence=40, notes=(SECRET,)), asked()
+        )
+        made.ask(asked(id="Q2", topic=SECRET, suggested_target="duc"))
+        made.reply(request.id, HumanResponse(action="confirm", by=SECRET))
+        received = [data for kind, data in record(made) if kind == "answer.received"]
+        assert [data["agent"] for data in received] == ["program", "duc", "program"]
+        assert "AAAABBBB" not in f"{record(made)}{made.cases.get(request.id)}"
+        for name in ("feature", "id"):
+            with pytest.raises(ConfigError, match=f"the {name} looks like a secret"):
+                made.ask(asked(**{"feature_id" if name == "feature" else "id": SECRET}))
+        with pytest.raises(ConfigError) as caught:
+            made.ask(asked(suggested_target=SECRET))
+        assert "AAAABBBB" not in str(caught.value)
+
+
+@pytest.mark.req("SC-008")
+def test_questions_of_other_features_are_others(tmp_path):
+    """The same id in two features: each is under way by itself, waits by itself, and an answer for either is refused."""
+    duc = Says(lambda job: said(f"On {job.question.text}", 50))
+    one, two = asked(feature_id="F-1", text="One?"), asked(feature_id="F-2", text="Two?")
+    with service(tmp_path / "p", duc=duc) as made:
+        handles = [made.route_question(question) for question in (one, two)]
+        assert [ended(made, handle).answer.content for handle in handles] == ["On One?", "On Two?"]
+        with pytest.raises(ConfigError, match="under way for several features: F-1, F-2"):
+            made.submit_answer(of(one))
+        requests = [made.escalate_to_human(None, question) for question in (one, two)]
+        assert [request.question.text for request in requests] == ["One?", "Two?"]
+        assert made.escalate_to_human(None, two).id == requests[1].id
+        with pytest.raises(
+            ConfigError, match=r"`Q1` waits for a human as E1, and is another question: One\?"
+        ):
+            made.escalate_to_human(None, asked(feature_id="F-1", text="Other?"))
+
+
+@pytest.mark.req("Q7")
+def test_when_an_agent_ended_and_how(tmp_path):
+    """A status has the end of the work; a failure that only speaks of a time-out is none."""
+    duc = Says(RequestError("unavailable", "down: timeout: of the other end"))
+    with service(tmp_path / "p", duc=duc) as made:
+        status = ended(made, made.route_question(asked()))
+        assert status.state == "failed"
+        assert status.started <= status.finished
+
+
+@pytest.mark.req("Q9")
+def test_a_second_opinion_that_did_not_come_is_no_agreement(tmp_path):
+    """The answer that there is goes to a human, however sure it is, and it is said that nothing was compared."""
+    duc, veuve = Says(RequestError("limited", "too many")), Says(said("Use Redis.", 95))
+    with service(tmp_path / "p", duc=duc, veuve=veuve) as made:
+        result = made.ask(asked(suggested_target="duc", also=("veuve",)))
+    assert (result.status, result.answer.agent) == ("escalated", "veuve")
+    assert result.escalation.reason == "no answer of duc to compare it with"
+    assert "no answer of duc to compare with" in result.notes
+
+
+@pytest.mark.req("Q6", "Q9")
+@pytest.mark.parametrize("names", [("duc", "veuve"), ("veuve", "duc")])
+def test_of_several_targets_the_highest_threshold_counts(tmp_path, names):
+    """In whatever order they are named, and whoever is surest."""
+    config = {"agents": {"duc": {"threshold": 70}, "veuve": {"threshold": 94}}}
+    with service(
+        tmp_path / "p", config, duc=Says(said("Redis.", 93)), veuve=Says(said("Redis.", 60))
+    ) as made:
+        result = made.ask(asked(topic="", suggested_target=names[0], also=names[1:]))
+    assert (result.status, result.threshold) == ("accepted", 94)
+    assert result.answer.confidence == 94
