@@ -242,35 +242,54 @@ def test_without_any_way_to_a_human_it_fails(serve):
     assert "no way to a human" in text(result)
 
 
+def asking(number, **more):
+    """A question of a client that can show forms, as it goes over the wire in the newer generation."""
+    message = tool(number, "ask", **ASKED)
+    capabilities = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}}
+    message["params"] = {**message["params"], "_meta": {**message["params"]["_meta"], **capabilities}, **more}
+    return message
+
+
+def decided(decision, text=""):
+    """What a client sends back of its human's."""
+    return {"decision": {"action": "accept", "content": {"decision": decision, "text": text}}}
+
+
 @pytest.mark.req("I2", "Z8")
-def test_a_note_of_a_case_cannot_be_forged_or_used_twice(project_folder, environ, tmp_path):
+def test_a_decision_about_an_older_answer_is_none_about_the_newer(project_folder, environ):
+    """Once the agent was asked again, what the human said of its first answer confirms nothing: the form comes anew."""
+    newer = Says(json.dumps({**ANSWER, "answer": "Use signed cookies.", "confidence": 60}))
+    with model_server(UNSURE, newer) as server:
+        configure(project_folder, server)
+        with Lines(project_folder, environment(environ, KR_TRUST="all")) as door:
+            state = door.ask(asking(1))["result"]["requestState"]
+            context = decided(CONTEXT, "There is no Redis here.")
+            second = door.ask(asking(2, requestState=state, inputResponses=context))["result"]
+            assert second["resultType"] == "input_required"
+            late = door.ask(asking(3, requestState=state, inputResponses=decided(RIGHT)))["result"]
+            assert late["resultType"] == "input_required"
+            assert "Use signed cookies." in late["inputRequests"]["decision"]["params"]["message"]
+            last = asking(4, requestState=late["requestState"], inputResponses=decided(RIGHT))
+            assert door.ask(last)["result"]["structuredContent"]["status"] == "answered"
+        assert len(server.calls) == 2
+
+
+@pytest.mark.req("I2", "Z8")
+def test_a_note_of_a_case_cannot_be_forged_or_used_twice(project_folder, environ):
     """What a client sends back is sealed and bound to the call; sent again, it decides nothing and asks nobody anew."""
-    capabilities = {"elicitation": {"form": {}}}
-
-    def asking(number, **more):
-        message = tool(number, "ask", **ASKED)
-        message["params"]["_meta"] = {
-            **message["params"]["_meta"],
-            "io.modelcontextprotocol/clientCapabilities": capabilities,
-        }
-        message["params"].update(more)
-        return message
-
     with model_server(UNSURE) as server:
         configure(project_folder, server)
         with Lines(project_folder, environment(environ, KR_TRUST="all")) as door:
             first = door.ask(asking(1))["result"]
             assert first["resultType"] == "input_required"
             state = first["requestState"]
-            decided = {"decision": {"action": "accept", "content": {"decision": RIGHT}}}
-            forged = door.ask(asking(2, requestState=f"{state[:-2]}AA", inputResponses=decided))
+            forged = door.ask(asking(2, requestState=f"{state[:-2]}AA", inputResponses=decided(RIGHT)))
             assert forged["error"]["code"] == -32602
-            unasked = door.ask(asking(3, inputResponses=decided))["result"]
+            unasked = door.ask(asking(3, inputResponses=decided(RIGHT)))["result"]
             assert unasked["resultType"] == "input_required", "an answer to nothing is none"
-            done = door.ask(asking(4, requestState=state, inputResponses=decided))["result"]
+            done = door.ask(asking(4, requestState=state, inputResponses=decided(RIGHT)))["result"]
             assert done["structuredContent"]["status"] == "answered"
-            other = {"decision": {"action": "accept", "content": {"decision": CORRECT, "text": "No."}}}
-            again = door.ask(asking(5, requestState=state, inputResponses=other))["result"]
+            again = door.ask(asking(5, requestState=state, inputResponses=decided(CORRECT, "No.")))["result"]
             assert again["structuredContent"]["answer"]["content"] == ANSWER["answer"]
             assert door.leave()[0] == 0
         assert len(server.calls) == 2, "once for each question"
