@@ -33,6 +33,7 @@ __all__ = [
 
 _MOST_SHOWN = 10**40
 """Python writes no whole number of thousands of digits, but raises."""
+_KINDS = {str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 GENERAL = "general"
 """The feature of a question that names none."""
 
@@ -64,8 +65,8 @@ def read_confidence(value: Any) -> tuple[int, str]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         if value is None:
             return 0, "the answer has no confidence, which counts as 0"
-        said = repr(value)
-        return 0, f"the confidence {said[:40]} is no number from 0 to 100, which counts as 0"
+        kind = _KINDS.get(type(value), "of another kind")  # not the value: it may be anything, a secret too
+        return 0, f"the confidence is {kind}, which is no number from 0 to 100, and counts as 0"
     if not 0 <= value <= 100:  # nor is NaN; a whole number may have more digits than any float
         shown = value if isinstance(value, float) or abs(value) < _MOST_SHOWN else "of many digits"
         return 0, f"the confidence {shown} is not between 0 and 100, which counts as 0"

@@ -44,6 +44,8 @@ def ask(folder, *replies, question=QUESTION, config=None):
         ("true", 0, "is no number from 0 to 100"),
         ("[90]", 0, "is no number from 0 to 100"),
         ("null", 0, "has no confidence"),
+        ('{"secret": 1}', 0, "the confidence is an object, which is no number from 0 to 100"),
+        ('"hunter2"', 0, "the confidence is a text, which is no number from 0 to 100"),
         (None, 0, "has no confidence"),
         ("85.5", 85, ""),
         ("0", 0, ""),
@@ -127,6 +129,27 @@ def test_what_is_no_answer_gets_one_chance_and_then_is_none(tmp_path, text, faul
     mended, entries, _ = ask(tmp_path / "mended", Reply(text=text), said())
     assert mended.status == "accepted"
     assert "agent.repaired" in [kind for kind, _ in entries]
+
+
+SECRET = "sk-ant-api03-" + "aB3dE6gH" * 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"My key is {SECRET}, and I do not answer.",
+        f"{'No JSON. ' * 20}- {SECRET}",
+        json.dumps(FORM)[:-1] + f', "{SECRET}": 1, "{SECRET}": 2}}',
+    ],
+)
+@pytest.mark.req("G5", "Q7")
+def test_a_secret_in_a_reply_that_cannot_be_read_is_nowhere(tmp_path, text):
+    """The fault quotes the reply: on the record, in the result, in the second prompt and in every file of the project."""
+    result, entries, duc = ask(tmp_path, Reply(text=text, notes=(f"used {SECRET}",)))
+    assert "agent.repaired" in [kind for kind, _ in entries]
+    assert SECRET[:12] not in str(entries) + str(result) + "".join(duc.prompts)
+    kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(SECRET[:12].encode() in file for file in kept)
 
 
 @pytest.mark.req("H8")

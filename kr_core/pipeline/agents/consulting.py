@@ -91,17 +91,22 @@ class Desk:
             agent = await self._built(profile)
             job = Job(profile, question, system, prompt, schema, context, self._researcher)
             reply = await agent.run(job)
+            reply = _checked(reply)
             try:
-                return Consulted(read(_checked(reply), schema), reply, "ok", "", 0.0)
+                return Consulted(read(reply, schema), reply, "ok", "", 0.0)
             except BadReplyError as error:
-                emit("agent.repaired", {"agent": profile.name, "fault": printable(str(error))})
-                again = prompts.repair(self._folders, prompt, reply.text or str(reply.data), str(error))
+                fault = _shown(str(error))  # it quotes the reply
+                emit("agent.repaired", {"agent": profile.name, "fault": fault})
+                wrote = redacted(reply.text or str(reply.data))
+                again = prompts.repair(self._folders, prompt, wrote, fault)
             second = _checked(await agent.run(job.again(again)))
             total = _sum(reply, second)
             try:
                 return Consulted(read(second, schema), total, "ok", "", 0.0, repaired=True)
             except BadReplyError as error:
-                return Consulted(None, total, "bad_answer", f"no valid answer: {error}", 0.0, repaired=True)
+                return Consulted(
+                    None, total, "bad_answer", _shown(f"no valid answer: {error}"), 0.0, repaired=True
+                )
 
         task = asyncio.ensure_future(asked())
         task.add_done_callback(heard)
@@ -131,10 +136,10 @@ class Desk:
 
 
 def _checked(reply: Any) -> Reply:
-    """The reply, without what looks like a secret."""
+    """The reply, its notes fit to be shown."""
     if not isinstance(reply, Reply):
         raise RequestError("bad_answer", f"returned {type(reply).__name__} instead of a kr_core.Reply")
-    return reply
+    return reply.model_copy(update={"notes": tuple(map(_shown, reply.notes))})
 
 
 def _outcome(task: asyncio.Task[Consulted], seconds: float) -> Consulted:
@@ -153,7 +158,12 @@ def _outcome(task: asyncio.Task[Consulted], seconds: float) -> Consulted:
 
 
 def _failed(outcome: str, reason: str, seconds: float) -> Consulted:
-    return Consulted(None, Reply(), outcome, printable(redacted(reason)), seconds)
+    return Consulted(None, Reply(), outcome, _shown(reason), seconds)
+
+
+def _shown(text: str) -> str:
+    """A text of an agent as events and notes show it."""
+    return printable(redacted(text))
 
 
 def _sum(first: Reply, second: Reply) -> Reply:

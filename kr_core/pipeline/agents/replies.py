@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from kr_core.net.egress import redacted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -16,6 +18,8 @@ __all__ = ["BadReplyError", "answer_schema", "chosen", "read"]
 _MOST_STARTS = 50
 """Braces in prose at which an object is looked for."""
 _SHOWN = 200
+_LOOKED_AT = 20_000
+"""Characters of a reply in which secrets are looked for before so many are shown: half a secret looks like none."""
 _MAY_BE_MISSING = frozenset({"uncertainty_reasons"})
 """Who says nothing of doubts has none."""
 
@@ -108,7 +112,7 @@ def _object_in(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     if len(different) > 1:
         raise BadReplyError("there are several objects that differ; write one")
     if not different:
-        shown = " ".join(text.split())[:_SHOWN]
+        shown = " ".join(redacted(text[:_LOOKED_AT]).split())[:_SHOWN]
         raise BadReplyError(f"there is no whole JSON object in the reply, which begins: {shown}")
     return different[0]
 
