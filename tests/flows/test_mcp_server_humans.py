@@ -8,7 +8,7 @@ import json
 import pytest
 from mcp_door import MODES, Lines, client, environment, over_http, text, tool
 from mcp_types import ElicitResult
-from model_server import ANSWER, Fails, Says, model_server
+from model_server import ANSWER, NOTHING, Fails, Says, model_server
 
 from kr_core.server.mcp.project import Project
 from kr_core.server.mcp.serving import server_of
@@ -311,3 +311,47 @@ def test_a_human_is_asked_over_http(project_folder, environ, mode):
             result = asyncio.run(work(url))
         assert (result.structured_content["status"], len(server.calls)) == ("answered", 1)
     assert len(human.forms) == 1
+
+
+@pytest.mark.req("I2")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_call_that_is_cancelled_while_an_agent_thinks_is_on_the_record(serve, mode):
+    """The agent is no longer waited for, no human is asked, and the exchange has its end."""
+    human = HumanAtClient()
+
+    async def work(connected):
+        call = asyncio.create_task(asks()(connected))
+        while not (await connected.call_tool("qa_log", {})).structured_content["exchanges"]:
+            pass
+        call.cancel()
+        await asyncio.wait([call])
+        while True:
+            [exchange] = (await connected.call_tool("qa_log", {})).structured_content["exchanges"]
+            if exchange["result"]:
+                return exchange
+
+    exchange, _calls = serve(work, NOTHING, mode=mode, human=human)
+    assert (exchange["result"], exchange["escalation_id"], human.forms) == ("cancelled", "", [])
+
+
+@pytest.mark.req("I2", "H1")
+def test_a_call_that_is_cancelled_while_its_form_is_open_leaves_the_case_waiting(serve):
+    """In the older generation the call waits for the human; given up, the case is decided later."""
+    human = HumanAtClient({"decision": RIGHT})
+    shown = asyncio.Event()
+
+    async def first_never(context, parameters):
+        if not shown.is_set():
+            shown.set()
+            await asyncio.Event().wait()
+        return await human(context, parameters)
+
+    async def work(connected):
+        call = asyncio.create_task(asks()(connected))
+        await shown.wait()
+        call.cancel()
+        await asyncio.wait([call])
+        return await connected.call_tool("answer_escalation", {"escalation_id": "E1"})
+
+    result, calls = serve(work, UNSURE, mode="legacy", human=first_never)
+    assert (result.structured_content["status"], len(calls)) == ("answered", 1)
