@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["AsyncKnowledgeRouterService", "KnowledgeRouterService"]
 
 Result = TypeVar("Result")
+_END_SECONDS = 5.0
+"""How long what is cancelled may take to end its programs and requests."""
 _LATER = "is not available in this version of KR"
 
 
@@ -394,11 +396,14 @@ class AsyncKnowledgeRouterService:
 
     async def close(self) -> None:
         """End what is under way, wait until everything said is durable, and let go of the pipeline."""
-        tasks = self._sent.running()
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        running = self._sent.running()
+        for one in running:
+            one.task.cancel()
+        if running:
+            await asyncio.wait([one.task for one in running])
+        for one in running:
+            if one.task.cancelled() and not one.ended:
+                one.exchange.given_up(asyncio.CancelledError())
         await to_its_end(self.pipeline.close)
 
     async def __aenter__(self) -> Self:
@@ -521,10 +526,19 @@ class KnowledgeRouterService:
         """End what is under way, wait until everything said is durable, and let go of the pipeline."""
         if self._loop.is_closed():
             return
-        self._run(self._service.close())
+        self._run(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+    async def _end(self) -> None:
+        """Cancel what other threads have begun, and what was interrupted: it says so on the record, which is open still."""
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.wait(others, timeout=_END_SECONDS)
+        await self._service.close()
 
     def __enter__(self) -> Self:
         return self
@@ -533,9 +547,20 @@ class KnowledgeRouterService:
         self.close()
 
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        ended = threading.Event()
+
+        async def to_its_end() -> Result:
+            try:
+                return await work
+            finally:
+                ended.set()
+
+        future = asyncio.run_coroutine_threadsafe(to_its_end(), self._loop)
         try:
             return future.result()
         except BaseException:
-            future.cancel()
+            if (
+                future.cancel()
+            ):  # the caller was interrupted, as by Ctrl-C: what is under way ends its programs first
+                ended.wait(_END_SECONDS)
             raise

@@ -141,9 +141,9 @@ class Sent:
             self._sent[feature_id, question_id] for feature_id in sorted(self._features.get(question_id, ()))
         ]
 
-    def running(self) -> list[asyncio.Task[Weighed]]:
-        """The work that has not ended."""
-        return [one.task for one in self._sent.values() if not one.task.done()]
+    def running(self) -> list[UnderWay]:
+        """Those whose agents are at work."""
+        return [one for one in self._sent.values() if not one.task.done()]
 
 
 def _none(question_id: str) -> UnderWay:

@@ -225,3 +225,42 @@ def test_killed_while_the_agent_is_asked_again(project_folder, environ, kr):
     assert [entry["data"]["content"] for entry in entries if entry["kind"] == "human.replied"] == ["More."]
     assert kr("inbox", "context", "E1@1", "We have 40 servers.", env=trust).code == 0
     assert kr("log", "--verify").code == 0
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.req("G1", "Z1")
+def test_interrupted_while_the_agent_works(project_folder, environ, kr, again):
+    """Ctrl-C: the agent's program ends, the record says that the exchange was cancelled, and nothing else is printed."""
+    trust = {"KR_TRUST": "all"}
+    project(project_folder)
+    arguments = ["ask", QUESTION, "--topic", "authentication"]
+    if again:
+        assert kr(*arguments, env=trust).code == 5
+        arguments = ["inbox", "context", "E1", "More."]
+    (project_folder / "agent.py").write_text(
+        "import os, time\nopen('%s', 'w').write(str(os.getpid()))\ntime.sleep(600)"
+        % (project_folder / "asked")
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kr_core", *arguments],
+        cwd=project_folder,
+        env={**environ, **trust},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    agent = project_folder / "asked"
+    while not (agent.exists() and agent.read_text()):
+        assert process.poll() is None
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 130, (out, err)
+    assert "Event loop" not in err
+    assert "Traceback" not in err
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(agent.read_text()), 0)
+    entries = [json.loads(line) for line in kr("log", "--json").out.splitlines()]
+    assert [entry["data"]["status"] for entry in entries if entry["kind"] == "exchange.finished"][
+        -1
+    ] == "cancelled"
