@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.cli import output
 from kr_core.errors import ConfigError
+from kr_core.escalation import verifying
 from kr_core.pipeline import Pipeline
 from kr_core.pipeline.record import Exchange, Wanted, entries, exchanges, follow
 from kr_core.printable import printable
@@ -81,7 +82,7 @@ def _time(text: str | None, where: str) -> datetime | None:
 
 
 def _verify(journal: Journal) -> int:
-    flaws = journal.verify()
+    flaws = [*journal.verify()] or verifying.flaws(journal)  # entries that are wrong prove nothing of cases
     for flaw in flaws:
         print(printable(f"{flaw.place}: {flaw.said}; {flaw.todo}"))
     if not flaws:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import sqlite3
 import sys
 from types import SimpleNamespace
 
@@ -117,6 +118,36 @@ def test_corrected_from_standard_input(waiting, inbox):
     result = inbox("correct", "E1", "-", "--json", input=text.encode())
     assert (result.code, result.json["answer"]["content"]) == (0, text)
     assert result.json["answer"]["agent"] == "human"
+
+
+@pytest.mark.req("G1")
+@pytest.mark.parametrize(
+    ("table", "old", "new", "told"),
+    [
+        ("data", 'Use Postgres.","rationale"', 'Use Mongo.","rationale"', "its answer is not the one on record"),
+        ("data", '"by":"ada"', '"by":"eve"', "no such reply of a human"),
+        ("data", '"action":"correct"', '"action":"confirm"', "no such reply of a human"),
+        ("data", "Use Redis.", "Use Mongo.", "its tentative answer is not on record"),
+        ("data", "Which session", "Which other", "its question is not the one on record"),
+        ("data", '"confidence 65', '"confidence 66', "its revision, reason or agent"),
+        ("data", '"threshold"', '"threshol"', "cannot be read"),
+        ("status", "resolved", "open", "it waits, and the record says that it is answered"),
+        ("status", "resolved", "done", "its state `done` is none"),
+        ("key", "E1", "E2", "the record has it, and it is not kept"),
+    ],
+)  # fmt: skip
+def test_a_case_that_was_altered_is_named(waiting, here, inbox, project_folder, table, old, new, told):
+    """What is kept of a case beside the entries is compared with them by `kr log --verify`."""
+    waiting()
+    inbox("correct", "E1@1", "Use", "Postgres.", "--by", "ada")
+    assert here("log", "--verify").code == 0
+    with sqlite3.connect(project_folder / ".kr/journal.sqlite") as connection:
+        changed = f"UPDATE documents SET {table} = replace({table}, ?, ?) WHERE instr({table}, ?)"
+        assert connection.execute(changed, (old, new, old)).rowcount == 1
+    connection.close()
+    done = here("log", "--verify")
+    assert done.code == 1, done
+    assert told in done.out
 
 
 def test_chosen(waiting, inbox):

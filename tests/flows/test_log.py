@@ -16,6 +16,9 @@ import pytest
 from kr_core import Event
 from kr_core.cli import log
 from kr_core.errors import ConfigError, PluginError
+from kr_core.escalation.cases import Cases, KeptCase
+from kr_core.model.questions import Answer, EscalationRequest, Question
+from kr_core.model.routing import Route
 from kr_core.pipeline import record
 from kr_core.pipeline.record import Wanted
 from kr_plugins.journals.sqlite import SQLite
@@ -77,7 +80,23 @@ def written(journal):
     record.asked("e2", "How long is a token valid?", topic="authentication/tokens")
     record.answered("e1", "Redis.", 60)
     record.answered("e2", "=1 hour", 95)
-    record.say("escalation.opened", "e1", escalation_id="E1", revision=1, reason="60 is below 80")
+    opened = {"revision": 1, "reason": "60 is below 80", "agent": "baron"}
+    record.say("escalation.opened", "e1", escalation_id="E1", **opened)
+    Cases(journal).keep(
+        KeptCase(
+            EscalationRequest(
+                id="E1",
+                exchange_id="e1",
+                question=Question(id="q-e1", feature_id="login", text="Which session store should we use?"),
+                answer=Answer(question_id="q-e1", content="Redis.", confidence=60, agent="baron"),
+                threshold=80,
+                **opened,
+            ),
+            Route(target="architect", agent="baron", reason="a rule", threshold=80),
+            "open",
+            1,
+        )
+    )
     record.finished("e1", "escalated")
     record.finished("e2", "accepted")
     record.asked("e3", "Which colour has the button?", topic="design", feature="search")
@@ -317,6 +336,17 @@ def test_verified(told, folder):
     done = told("--verify")
     assert done.code == 1
     assert [line.split(":")[0] for line in done.out.splitlines()] == ["entry 7", "entry 22"]
+
+
+@pytest.mark.req("G1")
+def test_a_log_that_has_more_than_the_journal(told, folder):
+    """Where the end was taken out together with the count of entries, what a log has had already tells it."""
+    with sqlite3.connect(folder / ".kr/journal.sqlite") as connection:
+        connection.execute("INSERT INTO cursors VALUES ('jsonl', 23)")
+        connection.execute("DELETE FROM events WHERE number > 21")
+        connection.execute("UPDATE sqlite_sequence SET seq = 21 WHERE name = 'events'")
+    connection.close()
+    assert told("--verify").out.startswith("entry 22: it and those up to entry 23 are missing")
 
 
 @pytest.mark.req("G1")

@@ -194,11 +194,14 @@ class SQLite:
         """
         with self._connection() as connection, _snapshot(connection):
             dense_after = int(connection.execute("SELECT dense_after FROM chain").fetchone()[0])
-            last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
+            last = connection.execute(  # a log cannot have had what was never there
+                "SELECT max(seq) FROM (SELECT seq FROM sqlite_sequence WHERE name = 'events'"
+                " UNION ALL SELECT number FROM cursors)"
+            ).fetchone()
             rows = connection.execute(
                 "SELECT number, id, time, run, kind, data, feature, hash FROM events ORDER BY number"
             )
-            return chaining.flaws(rows, last=int(last[0]) if last else 0, dense_after=dense_after)
+            return chaining.flaws(rows, last=int(last[0] or 0), dense_after=dense_after)
 
     # -- documents ---------------------------------------------------------------------------------------
 
