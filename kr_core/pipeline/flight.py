@@ -12,6 +12,7 @@ import json
 import os
 import threading
 from concurrent.futures import Future
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.knowledge.identity import fold_name
@@ -79,10 +80,15 @@ class Flight:
     """
 
     def __init__(self, request: ResearchRequest, state_folder: Path, owner: object) -> None:
-        self._place: Place = (os.path.realpath(state_folder), _byte_of(request))
+        self._request = request
+        self._state_folder = state_folder
         self._owner = owner
         self._mine: Future[Landed] | None = None
         self._locked = False
+
+    @cached_property
+    def _place(self) -> Place:  # a hit flies nowhere, and does not pay for it
+        return os.path.realpath(self._state_folder), _byte_of(self._request)
 
     @property
     def leads(self) -> bool:

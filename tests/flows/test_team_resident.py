@@ -205,8 +205,10 @@ class TestOrder:
         team = Team(bench, [source])
 
         async def work(_resident):
-            asked = await team.begin(
-                request(query("label")), request(query("weight", priority="low")), request(query("colour", priority="at once")),
+            asked = await team.begin(request(query("label")))
+            await source.asked_for("label")
+            asked += await team.begin(
+                request(query("weight", priority="low")), request(query("colour", priority="at once")),
                 request(query("height", priority="High")), request(query("price", priority="high")),
             )  # fmt: skip
             source.let_go("label", "weight", "colour", "height", "price")
@@ -312,9 +314,11 @@ class TestBudget:
         team = Team(bench, [source])
 
         async def work(_resident):
-            first, slow, behind = await team.begin(
-                request(query("label")), request(query("weight", priority="high"), story="4-1"), request(query("colour"))
-            )  # fmt: skip
+            (first,) = await team.begin(request(query("label")))
+            await source.asked_for("label")
+            slow, behind = await team.begin(
+                request(query("weight", priority="high"), story="4-1"), request(query("colour"))
+            )
             source.let_go("label")
             await first
             spent = await behind
