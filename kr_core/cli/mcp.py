@@ -28,9 +28,7 @@ def run(options: argparse.Namespace) -> int:
         if options.http:
             from kr_core.server.mcp import http
 
-            await http.serve(
-                project, host, PORT if options.port is None else options.port, token
-            )
+            await http.serve(project, host, PORT if options.port is None else options.port, token)
         else:
             from kr_core.server.mcp import stdio
 
