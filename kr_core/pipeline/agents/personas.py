@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kr_core.net.egress import redacted
 from kr_core.printable import printable
 from kr_core.templating import render
 
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from kr_core.config import Config
     from kr_core.model.routing import AgentProfile
 
-__all__ = ["persona", "researcher", "stripped"]
+__all__ = ["hidden", "persona", "researcher", "stripped"]
 
 _FAILED = "persona_load_failed: using lean persona"
 _ROLES = ("architect", "product", "qa", "developer", "devops", "reviewer")
 _FOLDERS = ("_bmad", "bmad", ".bmad", ".bmad-core", ".claude/commands/bmad")
 _ENDINGS = (".md", ".agent.yaml", ".yaml")
+_READ = {".md", ".yaml", ".yml", ".j2", ".txt"}
+"""Endings of a file that may be a persona: no other file of a project is sent to a model as one."""
 _LONGEST = 50_000
 """Characters: the longest persona of BMAD has a tenth of it."""
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -75,6 +78,24 @@ def stripped(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
+def hidden(path: Path, *folders: Path) -> bool:
+    """Whether a file, or what it is a link to, has a name or lies in a folder that begins with a dot; BMAD's own do not count.
+
+    Args:
+        path: of the file.
+        folders: below one of which it lies; the first one that it is below counts.
+    """
+    for one, bases in ((path, folders), (path.resolve(), [folder.resolve() for folder in folders])):
+        base = next((folder for folder in bases if one.is_relative_to(folder)), None)
+        if base is None:
+            continue  # of a file named by `..`; what it leads to is looked at
+        name = one.relative_to(base).as_posix()
+        own = next((folder for folder in _FOLDERS if name.startswith(f"{folder}/")), "")
+        if any(part.startswith(".") for part in name.removeprefix(own).split("/")):
+            return True
+    return False
+
+
 def _found(folders: tuple[Path, ...], wanted: str, root: Path) -> tuple[str, str]:
     """The text of a persona, or why there is none."""
     fault = "there is no such file"
@@ -83,7 +104,13 @@ def _found(folders: tuple[Path, ...], wanted: str, root: Path) -> tuple[str, str
             if not any(path.resolve().is_relative_to(folder.resolve()) for folder in (root, *folders)):
                 fault = f"{path.name} leads out of the project"  # and what lies there is nobody's to send to a model
                 continue
-            text = stripped(path.read_text("utf-8-sig")[:_LONGEST])
+            if any(one.suffix.lower() not in _READ for one in (path, path.resolve())):
+                fault = f"{path.name} is no text that may be a persona ({', '.join(sorted(_READ))})"
+                continue
+            if hidden(path, *folders, root):
+                fault = f"{path.name} is hidden and is not read"
+                continue
+            text = redacted(stripped(path.read_text("utf-8-sig")[:_LONGEST]))
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:

@@ -1,15 +1,17 @@
 """The prompts of agents, from templates that a project may replace.
 
-Whatever comes from outside (question, context, knowledge, earlier replies) stands in a fence that it cannot close: it is
-data, and the prompt says so.
+Whatever comes from outside (question, context, knowledge, earlier replies) stands in a fence that it cannot close, or as text
+in JSON on one line (a topic, a name): it is data, and the prompt says so.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
-from kr_core.pipeline.agents.personas import persona
+from kr_core.net.egress import redacted
+from kr_core.pipeline.agents.personas import hidden, persona
 from kr_core.templating import render
 
 if TYPE_CHECKING:
@@ -47,8 +49,8 @@ def answer(folders: tuple[Path, ...], question: Question, context: str) -> str:
         "prompts/answer.md.j2",
         question=fenced(question.text),
         context=fenced(context) if context.strip() else "",
-        topic=question.topic,
-        choices=question.choices,
+        topic=_quoted(question.topic) if question.topic.strip() else "",
+        choices=_listed(question.choices),
     )
 
 
@@ -69,15 +71,15 @@ def chat(
         left -= len(text)
         if left < 0:
             break
-        kept.append((who, fenced(text)))
+        kept.append((_quoted(who), fenced(text)))
     question, tentative = request.question, request.answer
     return render(
         folders,
         "prompts/chat.md.j2",
         question=fenced(question.text),
         context=fenced(question.context) if question.context.strip() else "",
-        topic=question.topic,
-        choices=question.choices,
+        topic=_quoted(question.topic) if question.topic.strip() else "",
+        choices=_listed(question.choices),
         answer="" if tentative is None else fenced(tentative.content),
         turns=kept[::-1],
         message=fenced(message),
@@ -98,6 +100,16 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{text.strip()}\n{fence}"
 
 
+def _quoted(text: str) -> str:
+    """A short text as JSON, on one line."""
+    return json.dumps(" ".join(text.split()), ensure_ascii=False)
+
+
+def _listed(choices: Sequence[str]) -> str:
+    """Choices in a fence, a line each; empty for none."""
+    return fenced("\n".join(f"- {' '.join(choice.split())}" for choice in choices)) if choices else ""
+
+
 _MOST_KNOWLEDGE = 200_000
 """Characters: some 50,000 tokens, which fit any model in use beside question and answer."""
 _READ = {".md", ".txt", ".rst", ".adoc"}
@@ -116,7 +128,7 @@ def _knowledge(profile: AgentProfile, root: Path) -> tuple[list[tuple[str, str]]
     notes: list[str] = []
     left = _MOST_KNOWLEDGE
     try:
-        files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _READ and path.is_file())
+        files = sorted(path for path in folder.rglob("*") if _is_knowledge(path, root) and path.is_file())
     except OSError as error:
         files, notes = [], [f"knowledge of {profile.name}: cannot be read: {error.strerror or error}"]
     if not files and not notes:
@@ -127,7 +139,7 @@ def _knowledge(profile: AgentProfile, root: Path) -> tuple[list[tuple[str, str]]
             notes.append(f"knowledge of {profile.name}: {name} leads out of its folder and was left out")
             continue
         try:
-            text = path.read_text("utf-8-sig", errors="replace").strip()
+            text = redacted(path.read_text("utf-8-sig", errors="replace").strip())
         except OSError as error:
             notes.append(f"knowledge of {profile.name}: {name}: {error.strerror or error}")
             continue
@@ -135,5 +147,10 @@ def _knowledge(profile: AgentProfile, root: Path) -> tuple[list[tuple[str, str]]
             notes.append(f"knowledge of {profile.name}: {name} did not fit any more and was left out")
             continue
         left -= len(text)
-        texts.append((name, fenced(text)))
+        texts.append((_quoted(name), fenced(text)))
     return texts, notes
+
+
+def _is_knowledge(path: Path, root: Path) -> bool:
+    """Whether a file is one to be known by heart, also where it is a link: `notes.md` may lead to `.env`."""
+    return all(one.suffix.lower() in _READ for one in (path, path.resolve())) and not hidden(path, root)
