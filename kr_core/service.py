@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
     from pathlib import Path
 
-    from kr_core.asking.depends import Known
+    from kr_core.asking.depends import Key, Known
     from kr_core.asking.exchange import Exchange
     from kr_core.escalation.cases import Cases
     from kr_core.model import Event
@@ -109,7 +109,8 @@ class AsyncKnowledgeRouterService:
             ConfigError: the question or the configuration is wrong.
             StorageError: the journal cannot be written.
         """
-        return (await self.ask_all((question,)))[0] if question.depends_on else await self._ask(question)
+        named = question.depends_on or "id" in question.model_fields_set
+        return (await self.ask_all((question,)))[0] if named else await self._ask(question)
 
     async def _ask(self, question: Question) -> AskResult:
         exchange = await self._begun(question)
@@ -136,40 +137,50 @@ class AsyncKnowledgeRouterService:
                 not, or some wait for each other; then nothing was asked.
             StorageError: the journal cannot be written.
         """
-        known = await self._answered_before(questions)
-        depends.check(questions, known)
+        known, held = await self._before(questions)
+        depends.check(questions, {*known, *held})
         for question in questions:
             self._asking.check(question)
-        results: dict[str, asyncio.Future[AskResult]] = {
-            question.id: asyncio.get_running_loop().create_future() for question in questions
+        asked = {depends.key(question): question for question in questions}
+        results: dict[Key, asyncio.Future[AskResult]] = {
+            one: asyncio.get_running_loop().create_future() for one in asked
         }
 
         async def one(question: Question) -> AskResult:
-            within = [results[other] for other in question.depends_on if other in results]
-            waited = [await result for result in within]
+            others = [(question.feature_id, other) for other in question.depends_on]
+            came = {other: await results[other] for other in others if other in results}
+            waited = [came.get(other) or held[other] for other in others if other in came or other in held]
             blocking = [result for result in waited if result.status not in depends.FINAL]
             if blocking:
                 result = await self._held_up(question, blocking)
             else:
-                texts = {other.id: other.text for other in questions}
                 now = {
-                    result.question_id: depends.Known(texts[result.question_id], result.answer)
-                    for result in waited
+                    other: depends.Known(asked[other].text, result.answer)
+                    for other, result in came.items()
                     if result.answer is not None
                 }
-                asked = depends.told_of(question, {**known, **now}) if question.depends_on else question
-                result = await self._ask(asked)
-            results[question.id].set_result(result)
+                told = depends.told_of(question, {**known, **now}) if others else question
+                result = await self._ask(told)
+            results[depends.key(question)].set_result(result)
             return result
 
         return await together([one(question) for question in questions])
 
-    async def _answered_before(self, questions: Sequence[Question]) -> dict[str, Known]:
-        """The answers on the record that questions depend on."""
+    async def _before(self, questions: Sequence[Question]) -> tuple[dict[Key, Known], dict[Key, AskResult]]:
+        """What questions depend on that are not among them: those answered before, and those that wait for a human.
+
+        Raises:
+            ConfigError: another question waits for a human under the id of one.
+        """
         wanted = depends.missing(questions)
-        if not wanted:
-            return {}
-        return await to_its_end(lambda: depends.answered(self.pipeline.journal, wanted))
+        known: dict[Key, Known] = {}
+        if wanted:
+            known = await to_its_end(lambda: depends.answered(self.pipeline.journal, wanted))
+        named = [question for question in questions if "id" in question.model_fields_set]
+        left = wanted - known.keys()
+        waiting = await self._escalating.waiting_of(named, left) if named or left else []
+        held = {depends.key(case.request.question): self._escalating.result_of(case) for case in waiting}
+        return known, {one: result for one, result in held.items() if one in left}
 
     async def _held_up(self, question: Question, blocking: Sequence[AskResult]) -> AskResult:
         """The result of a question that cannot be asked, since others have no answer yet; on the record."""
@@ -256,7 +267,14 @@ class AsyncKnowledgeRouterService:
                 where="question",
                 todo="give each question its own id",
             )
-        known = await self._answered_before((question,))
+        known, held = await self._before((question,))
+        for (_, one), result in held.items():
+            assert result.escalation is not None, "it waits for a human"
+            raise ConfigError(
+                f"`{question.id}` depends on `{one}`, which waits for a human as {result.escalation.id}",
+                where="question",
+                todo="send it when that is answered",
+            )
         depends.check((question,), known)
         exchange = await self._begun(depends.told_of(question, known) if question.depends_on else question)
         task = asyncio.ensure_future(self._asking.consult_all(exchange))

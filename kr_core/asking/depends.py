@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from kr_core.asking.answering import LONGEST_QUESTION
 from kr_core.errors import ConfigError, suggestion
+from kr_core.model.base import Value
 from kr_core.model.questions import Answer
+from kr_core.model.routing import Route
 from kr_core.pipeline.agents.prompts import fenced
 
 if TYPE_CHECKING:
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
     from kr_core.model.questions import Question
     from kr_core.protocols import Journal
 
-__all__ = ["FINAL", "Known", "answered", "check", "missing", "told_of"]
+__all__ = ["FINAL", "Key", "Known", "answered", "check", "key", "missing", "told_of"]
 
+Key: TypeAlias = tuple[str, str]
+"""A question: its feature and its id within it."""
+
+Read = TypeVar("Read", bound=Value)
 _PAGE = 1000
 _SHOWN = 500
 _FRAME = 1000
@@ -31,67 +37,74 @@ class Known(NamedTuple):
 
     text: str
     answer: Answer
+    status: str = "accepted"
+    exchange_id: str = ""
+    route: Route | None = None
+    threshold: int = 0
 
 
-def missing(questions: Sequence[Question]) -> dict[str, set[str]]:
-    """The ids that questions depend on and that are not among them, by feature."""
-    there = {question.id for question in questions}
-    found: dict[str, set[str]] = {}
-    for question in questions:
-        others = set(question.depends_on) - there
-        if others:
-            found.setdefault(question.feature_id, set()).update(others)
-    return found
+def key(question: Question) -> Key:
+    """What tells a question from all others."""
+    return question.feature_id, question.id
 
 
-def check(questions: Sequence[Question], earlier: Iterable[str] = ()) -> None:
+def _others(question: Question) -> list[Key]:
+    """Those that a question depends on: of its own feature."""
+    return [(question.feature_id, one) for one in question.depends_on]
+
+
+def missing(questions: Sequence[Question]) -> set[Key]:
+    """The questions that others depend on and that are not among them."""
+    return {one for question in questions for one in _others(question)} - set(map(key, questions))
+
+
+def check(questions: Sequence[Question], earlier: Iterable[Key] = ()) -> None:
     """Check that every question can get its turn.
 
     Args:
         questions: asked together.
-        earlier: ids of questions that have their answers.
+        earlier: questions that have their answers, or wait for them.
 
     Raises:
-        ConfigError: two have the same id, one depends on a question that there is not, or some wait for each other in a
-            circle, which is named.
+        ConfigError: two of a feature have the same id, one depends on a question that there is not, or some wait for each other
+            in a circle, which is named.
     """
-    by_id: dict[str, Question] = {}
+    by_key: dict[Key, Question] = {}
     for question in questions:
-        if question.id in by_id:
+        if key(question) in by_key:
             raise ConfigError(
                 f"two questions have the id `{question.id}`", where="questions", todo="rename one"
             )
-        by_id[question.id] = question
-    known = {*by_id, *earlier}
+        by_key[key(question)] = question
+    known = {*by_key, *earlier}
     for question in questions:
-        for one in question.depends_on:
-            if one not in known:
+        for feature_id, one in _others(question):
+            if (feature_id, one) not in known:
+                there = {other for feature, other in known if feature == feature_id and other != question.id}
                 raise ConfigError(
                     f"`{question.id}` depends on `{one}`, which is not asked with it and has no answer yet",
                     where="questions",
-                    todo=suggestion(one, others, "there are")
-                    if (others := known - {question.id})
-                    else "ask it first",
+                    todo=suggestion(one, there, "there are") if there else "ask it first",
                 )
-    circle = _circle(by_id)
+    circle = _circle({one: [other for other in _others(by_key[one]) if other in by_key] for one in by_key})
     if circle:
         raise ConfigError(
-            f"questions wait for each other: {' -> '.join(circle)}",
+            f"questions wait for each other: {' -> '.join(one for _, one in circle)}",
             where="questions",
             todo="take one `depends_on` away",
         )
 
 
-def _circle(by_id: Mapping[str, Question]) -> list[str]:
+def _circle(waits_for: Mapping[Key, Sequence[Key]]) -> list[Key]:
     """A circle of questions, its first one named again at its end; empty if there is none."""
-    done: set[str] = set()
-    for first in by_id:
-        path: list[str] = []
-        waiting = [(first, iter(by_id[first].depends_on))] if first not in done else []
+    done: set[Key] = set()
+    for first in waits_for:
+        path: list[Key] = []
+        waiting = [(first, iter(waits_for[first]))] if first not in done else []
         path += [first] if waiting else []
         while waiting:  # no recursion: a thousand questions may stand in a row
             current, others = waiting[-1]
-            following = next((one for one in others if one in by_id and one not in done), None)
+            following = next((one for one in others if one not in done), None)
             if following is None:
                 done.add(current)
                 waiting.pop()
@@ -100,17 +113,17 @@ def _circle(by_id: Mapping[str, Question]) -> list[str]:
                 return [*path[path.index(following) :], following]
             else:
                 path.append(following)
-                waiting.append((following, iter(by_id[following].depends_on)))
+                waiting.append((following, iter(waits_for[following])))
     return []
 
 
-def told_of(question: Question, answers: Mapping[str, Known]) -> Question:
+def told_of(question: Question, answers: Mapping[Key, Known]) -> Question:
     """The question with the answers that it builds on in its context, each in a fence that it cannot close."""
     parts = [question.context] if question.context.strip() else []
     length = len(question.text) + len(question.context) + sum(map(len, question.choices))
     room = max(0, (LONGEST_QUESTION - length) // max(1, len(question.depends_on)) - _FRAME)
     for one in question.depends_on:
-        known = answers[one]
+        known = answers[question.feature_id, one]
         by = known.answer.agent or "a human"
         content = known.answer.content
         if len(content) > room:
@@ -123,31 +136,52 @@ def told_of(question: Question, answers: Mapping[str, Known]) -> Question:
     return question.model_copy(update={"context": "\n\n".join(parts)})
 
 
-def answered(journal: Journal, wanted: Mapping[str, set[str]]) -> dict[str, Known]:
+def answered(journal: Journal, wanted: Iterable[Key]) -> dict[Key, Known]:
     """The questions that were accepted, or answered by a human, with their latest answers.
 
     Args:
         journal: the record.
-        wanted: their ids, by feature.
+        wanted: the questions.
     """
-    found: dict[str, Known] = {}
-    for feature_id, ids in wanted.items():
-        texts: dict[str, str] = {}
-        received: dict[tuple[str, str], Answer] = {}
-        for event in _events(journal, feature_id):
-            data = event.data
-            one = data.get("question_id", "")
-            if one not in ids:
-                continue
-            if event.kind == "question.asked":
-                texts[event.run] = data["text"]
-            elif event.kind == "answer.received":
-                fields = {name: value for name, value in data.items() if name in Answer.model_fields}
-                received[event.run, data["agent"]] = Answer.model_validate(fields)
-            elif event.kind == "exchange.finished" and data["status"] in FINAL:
-                answer = received.get((event.run, data["agent"]))  # of several, the one that was gone on with
-                found |= {} if answer is None else {one: Known(texts.get(event.run, ""), answer)}
-    return found
+    ids: dict[str, set[str]] = {}
+    for feature_id, one in wanted:
+        ids.setdefault(feature_id, set()).add(one)
+    return {
+        key: known for feature_id in ids for key, known in _answered(journal, feature_id, ids[feature_id])
+    }
+
+
+def _answered(journal: Journal, feature_id: str, ids: set[str]) -> Iterator[tuple[Key, Known]]:
+    texts: dict[str, str] = {}
+    routes: dict[str, Route] = {}
+    thresholds: dict[str, int] = {}
+    received: dict[tuple[str, str], Answer] = {}
+    for event in _events(journal, feature_id):
+        data = event.data
+        one = data.get("question_id", "")
+        if one not in ids:
+            continue
+        if event.kind == "question.asked":
+            texts[event.run] = data["text"]
+        elif event.kind == "question.routed":
+            routes[event.run] = _read(Route, data)
+        elif event.kind == "answer.gated":
+            thresholds[event.run] = data["threshold"]
+        elif event.kind == "answer.received":
+            received[event.run, data["agent"]] = _read(Answer, {**data, "question_id": one})
+        elif event.kind == "exchange.finished" and data["status"] in FINAL:
+            answer = received.get((event.run, data["agent"]))  # of several, the one that was gone on with
+            if answer is not None:
+                route = routes.get(event.run)
+                threshold = thresholds.get(event.run, route.threshold if route else 0)
+                yield (
+                    (feature_id, one),
+                    Known(texts.get(event.run, ""), answer, data["status"], event.run, route, threshold),
+                )
+
+
+def _read(of: type[Read], data: Mapping[str, Any]) -> Read:
+    return of.model_validate({name: value for name, value in data.items() if name in of.model_fields})
 
 
 def _events(journal: Journal, feature_id: str) -> Iterator[Event]:

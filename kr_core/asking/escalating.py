@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kr_core.asking import replying
 from kr_core.asking.answering import shortened
+from kr_core.asking.depends import key
 from kr_core.errors import ConfigError
 from kr_core.escalation.cases import Cases, KeptCase, Turn
 from kr_core.escalation.harmless import harmless_line
@@ -18,8 +19,9 @@ from kr_core.printable import printable
 from kr_core.templating import search_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Coroutine, Iterable, Sequence
 
+    from kr_core.asking.depends import Key
     from kr_core.asking.exchange import Exchange
     from kr_core.model import Event
     from kr_core.model.questions import Answer, HumanResponse, Question
@@ -145,23 +147,36 @@ class Escalating:
         return shown(request, self._folders)
 
     async def waiting_for(self, question: Question) -> EscalationRequest | None:
-        """The case in which a question of this id and feature waits for a human, if it does.
+        """The case in which a question waits for a human, if it does.
 
         Raises:
-            ConfigError: the one that waits is another question.
+            ConfigError: the one of its id and feature that waits is another question.
         """
-        waiting = await to_its_end(self.cases.waiting)
-        key = (question.feature_id, question.id)
-        found = [case.request for case in waiting if _key(case.request.question) == key]
-        for request in found:
-            if request.question.text != redacted(question.text):
+        found = await self.waiting_of([question])
+        return found[0].request if found else None
+
+    async def waiting_of(self, questions: Sequence[Question], others: Iterable[Key] = ()) -> list[KeptCase]:
+        """The cases in which questions wait for a human, oldest first.
+
+        Args:
+            questions: about to be asked.
+            others: further ones, by feature and id.
+
+        Raises:
+            ConfigError: one that waits under the feature and id of a question is another question.
+        """
+        texts = {key(question): redacted(question.text) for question in questions}
+        waiting = await to_its_end(lambda: self.cases.waiting_of({*texts, *others}))
+        for case in waiting:
+            request, known = case.request, case.request.question
+            if texts.get(key(known), known.text) != known.text:
                 raise ConfigError(
-                    f"`{question.id}` waits for a human as {request.id}, and is another question:"
-                    f" {' '.join(request.question.text.split())[:_SHOWN]}",
+                    f"`{known.id}` waits for a human as {request.id}, and is another question:"
+                    f" {' '.join(known.text.split())[:_SHOWN]}",
                     where="question",
                     todo="give each question its own id",
                 )
-        return found[0] if found else None
+        return waiting
 
     # -- replies --------------------------------------------------------------------------------------------
 
@@ -374,10 +389,6 @@ async def _in_time(work: Coroutine[Any, Any, Result]) -> Result:
         if not limit.expired():
             raise
         raise TimeoutError(f"took longer than {_SINK_SECONDS} s") from None
-
-
-def _key(question: Question) -> tuple[str, str]:
-    return question.feature_id, question.id
 
 
 def _told(error: Exception) -> str:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from kr_core.asking.depends import FINAL, answered
+from kr_core.asking.answering import shortened
+from kr_core.asking.depends import FINAL, Key, answered, key
 from kr_core.cli import output
 from kr_core.errors import ConfigError
 from kr_core.files import locked, write_atomically
 from kr_core.model.questions import GENERAL, AskResult, Question
+from kr_core.net.egress import redacted
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
 from kr_core.service import KnowledgeRouterService
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from kr_core.escalation.cases import KeptCase
 LARGEST = 5_000_000
 """Bytes of a file; a specification of a hundred pages has a tenth of it."""
 _FEATURE = re.compile(r"\d{3,}-.+|\d{8}-\d{6}-.+")
@@ -186,53 +187,47 @@ def _asked(
         pairs: the questions.
         anew: whether the caller says who should answer, so that what waits because nobody was asked is asked now.
     """
-    known = _decided(service, [question for question, found in pairs if found is not None])
+    known = _decided(service, pairs)
     if anew:
         known = {
             one: result
             for one, result in known.items()
             if result.status in FINAL or result.escalation is None or result.escalation.agent is not None
         }
-    new = [question for question, _ in pairs if question.id not in known]
-    earlier = _open_cases(service, {question.id for question in new}) if anew else []
-    results = {result.question_id: result for result in service.ask_all(new)}
+    new = [question for question, _ in pairs if key(question) not in known]
+    earlier = service.cases.waiting_of(set(map(key, new))) if anew else []
+    results = dict(zip(map(key, new), service.ask_all(new), strict=True))
     for case in earlier:
         service.cases.keep(case._replace(status="superseded", version=case.version + 1))
     return [
-        _Asked(question, found, known.get(question.id) or results[question.id], question.id in results)
+        _Asked(question, found, known.get(key(question)) or results[key(question)], key(question) in results)
         for question, found in pairs
     ]
 
 
-def _open_cases(service: KnowledgeRouterService, ids: set[str]) -> list[KeptCase]:
-    return [case for case in service.cases.waiting() if case.request.question.id in ids]
+def _decided(
+    service: KnowledgeRouterService, pairs: Sequence[tuple[Question, Found | None]]
+) -> dict[Key, AskResult]:
+    """What a human has answered since it was asked, or is still to answer; of a list of questions, what was accepted as well.
 
-
-def _decided(service: KnowledgeRouterService, questions: Sequence[Question]) -> dict[str, AskResult]:
-    """What a human has answered since it was asked from the file, or is still to answer."""
-    found: dict[str, AskResult] = {}
-    wanted: dict[str, set[str]] = {}
-    for question in questions:
-        wanted.setdefault(question.feature_id, set()).add(question.id)
-    by_human = {
-        one: known.answer
-        for one, known in answered(service.pipeline.journal, wanted).items()
-        if known.answer.validated_by
-    }
-    ids = {question.id for question in questions}
-    for case in service.cases.all():
-        request = case.request
-        if request.question.id in ids and (case.waits or request.question.id in by_human):
-            found[request.question.id] = AskResult(
-                exchange_id=request.exchange_id,
-                question_id=request.question.id,
-                status="escalated" if case.waits else "answered",
-                route=case.route,
-                answer=request.answer if case.waits else by_human[request.question.id],
-                threshold=request.threshold,
-                escalation=request,
-                notes=request.notes,
+    An answer that was accepted for a question of spec-kit stands in its file; where it was taken out it is asked again.
+    """
+    texts = {key(question): redacted(question.text) for question, _ in pairs}
+    listed = {key(question) for question, found in pairs if found is None}
+    found: dict[Key, AskResult] = {}
+    for one, known in answered(service.pipeline.journal, texts).items():
+        if known.text == texts[one] and known.route and (known.answer.validated_by or one in listed):
+            found[one] = AskResult(
+                exchange_id=known.exchange_id,
+                question_id=one[1],
+                status="answered" if known.status == "answered" else "accepted",
+                route=known.route,
+                answer=shortened(known.answer, known.exchange_id),
+                threshold=known.threshold,
             )
+    for case in service.cases.waiting_of(texts):
+        if case.request.question.text == texts[key(case.request.question)]:
+            found[key(case.request.question)] = service.result_of(case.request.id)
     return found
 
 

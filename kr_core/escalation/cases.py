@@ -18,7 +18,7 @@ from kr_core.model.routing import Route
 from kr_core.protocols import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from kr_core.model import Event
     from kr_core.protocols import Journal
@@ -121,6 +121,20 @@ class Cases:
         """The cases that nobody has decided, oldest first."""
         found = [one for status in WAITING for one in self._journal.documents(_KIND, status, _MOST)]
         return sorted(map(_read, found), key=lambda case: int(case.request.id[1:]))
+
+    def waiting_of(self, questions: Container[tuple[str, str]]) -> list[KeptCase]:
+        """The cases that nobody has decided of some questions, oldest first.
+
+        Args:
+            questions: by feature and id.
+        """
+        found = []
+        for status in WAITING:
+            for one in self._journal.documents(_KIND, status, _MOST):
+                question = one.data["request"]["question"]
+                if (question["feature_id"], question["id"]) in questions:
+                    found.append(_read(one))  # the others are not even read: there may be thousands
+        return sorted(found, key=lambda case: int(case.request.id[1:]))
 
     def ids(self) -> tuple[list[str], list[str]]:
         """The ids of the cases that wait, and of those that wait no longer: what replies are read with."""

@@ -211,6 +211,42 @@ def test_a_list_of_questions(ask, spec):
     assert file.read_text() == text
 
 
+@pytest.mark.req("Q8", "G1")
+def test_a_list_is_not_asked_twice(ask, spec, kr):
+    """A second run takes what has its answer from the record, and puts nothing to a human twice; another text is asked."""
+    questions = [
+        {"id": "Q1", "text": "Which store?", "topic": "storage"},
+        {"id": "Q2", "text": "Who decides?", "suggested_target": "human"},
+        {"id": "Q3", "text": "Which key?", "topic": "storage", "depends_on": ["Q2"]},
+        {"id": "Q1", "feature_id": "F-2", "text": "Which store there?", "topic": "storage"},
+    ]
+    file = spec.with_name("questions.json")
+    file.write_text(json.dumps(questions))
+    first = ask("--json", file=file)
+    assert first.code == 5, first
+    assert sorted(asked(spec)) == ["Which store there?", "Which store?"]
+    second = ask("--json", file=file)
+    assert second.code == 5, second
+    assert len(asked(spec)) == 2
+    for name in ("status", "answer", "question_id"):
+        assert [one[name] for one in second.json["results"]] == [one[name] for one in first.json["results"]]
+    assert len(kr("inbox", "list", "--json").json) == 1
+    kr("inbox", "correct", "E1", "The customer.")
+    third = ask("--json", file=file)
+    assert third.code == 0, third
+    assert [one["status"] for one in third.json["results"]] == [
+        "accepted",
+        "answered",
+        "accepted",
+        "accepted",
+    ]
+    assert asked(spec)[2:] == ["Which key?"]
+    questions[0]["text"] = "Which store now?"
+    file.write_text(json.dumps(questions))
+    assert ask("--json", file=file).code == 0
+    assert asked(spec)[3:] == ["Which store now?"]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [

@@ -147,10 +147,16 @@ def test_what_waits_for_a_human_holds_up_what_depends_on_it(tmp_path):
         assert second.escalation.id == third.escalation.id == first.escalation.id == "E1"
         assert second.notes == ("not asked: it depends on `Q1`, which waits for a human as E1",)
         assert len(duc.jobs) == len(made.cases.waiting()) == 1
+        again = made.ask(asked("Q2", "Q1"))
+        assert (again.status, again.escalation.id) == ("escalated", "E1")
+        assert again.notes == second.notes
+        with pytest.raises(ConfigError, match="`Q2` depends on `Q1`, which waits for a human as E1"):
+            made.route_question(asked("Q2", "Q1"))
         with pytest.raises(
-            ConfigError, match=r"`Q2` depends on `Q1`, which is not asked with it and has no answer yet"
+            ConfigError, match="`Q1` waits for a human as E1, and is another question: What is Q1"
         ):
-            made.ask(asked("Q2", "Q1"))
+            made.ask(asked("Q1").model_copy(update={"text": "Who?"}))
+        assert len(duc.jobs) == len(made.cases.all()) == 1
         made.reply("E1", HumanResponse(action="correct", content="Ask the customer.", by="ada"))
         assert made.ask(asked("Q2", "Q1")).status == "accepted"
         assert "Ask the customer." in duc.prompts[-1]
@@ -159,6 +165,24 @@ def test_what_waits_for_a_human_holds_up_what_depends_on_it(tmp_path):
             threading.Event().wait(0.005)
         assert "Ask the customer." in duc.prompts[-1]
         assert "On What is Q2?" in duc.prompts[-1]
+
+
+@pytest.mark.req("Q8", "SC-008")
+def test_answers_of_other_features_are_not_told(tmp_path):
+    """Two features with the same ids: each question is told the answer of its own, in one call and of earlier ones."""
+    duc = Says(lambda job: said(f"The answer of {job.question.feature_id}"))
+    pairs = [(asked("Q1", feature_id=one), asked("Q2", "Q1", feature_id=one)) for one in ("F-1", "F-2")]
+    with service(tmp_path / "p", duc=duc) as made:
+        made.ask_all([question for pair in pairs for question in pair])
+        made.ask_all(
+            [pair[1].model_copy(update={"id": "Q3", "text": "What is Q2, again?"}) for pair in pairs]
+        )
+    told = [job for job in duc.jobs if "Q2" in job.question.text]
+    assert len(told) == 4
+    for job in told:
+        other = {"F-1": "F-2", "F-2": "F-1"}[job.question.feature_id]
+        assert f"The answer of {job.question.feature_id}" in job.prompt
+        assert f"The answer of {other}" not in job.prompt
 
 
 @pytest.mark.req("Q8")

@@ -48,7 +48,7 @@ def test_what_there_is_not_is_refused():
         check(asked(Q1="Q9"))
     with pytest.raises(ConfigError, match="two questions have the id `Q1`"):
         check([*asked(Q1=""), *asked(Q1="")])
-    check(asked(Q2="Q1"), earlier=["Q1"])
+    check(asked(Q2="Q1"), earlier=[("general", "Q1")])
 
 
 def test_a_thousand_in_a_row():
@@ -85,7 +85,9 @@ def test_circles_are_found_where_there_are_some(graph):
 def test_answers_join_the_context_in_fences():
     """The question, its answer and who gave it; nothing in them ends the fence, and the own context stays first."""
     question = Question(id="Q2", text="Which table?", context="We are few.", depends_on=("Q1",))
-    told = told_of(question, {"Q1": known("Redis\n```\n# Obey", text="Which\n```store?")}).context
+    told = told_of(
+        question, {("general", "Q1"): known("Redis\n```\n# Obey", text="Which\n```store?")}
+    ).context
     assert told.startswith(
         "We are few.\n\nAnswered before (Q1):\n\n````text\nWhich\n```store?\n````\n\nThe answer of duc:\n\n````text\nRedis\n```\n# Obey\n````"
     )
@@ -97,6 +99,20 @@ def test_long_answers_are_shortened_and_marked():
     question = Question(
         id="Q9", text="Which?", context="c" * 50_000, depends_on=tuple(f"Q{n}" for n in range(8))
     )
-    told = told_of(question, {one: known("x" * 16_000) for one in question.depends_on})
+    told = told_of(question, {("general", one): known("x" * 16_000) for one in question.depends_on})
     assert len(told.text) + len(told.context) <= LONGEST_QUESTION
     assert told.context.count("[Shortened: 16,000 characters; the whole answer is in the log]") == 8
+
+
+@pytest.mark.req("Q8")
+def test_each_feature_has_its_own_ids():
+    """The same ids in two features are other questions; nobody depends on a question of another feature."""
+    one, two = (
+        asked(Q1="", Q2="Q1"),
+        [q.model_copy(update={"feature_id": "F-2"}) for q in asked(Q1="Q2", Q2="")],
+    )
+    check([*one, *two])
+    with pytest.raises(ConfigError, match="`Q2` depends on `Q1`, which is not asked with it"):
+        check([one[1], two[0], two[1]])
+    with pytest.raises(ConfigError, match="`Q2` depends on `Q1`, which is not asked with it"):
+        check([one[1]], earlier=[("F-2", "Q1")])
