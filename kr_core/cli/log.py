@@ -1,4 +1,4 @@
-"""`kr log`: what was asked and answered, as a table, JSON or CSV; and whether the record is whole."""
+"""`kr log`: what was asked of agents and people, and answered, as a table, JSON or CSV; and whether the record is whole."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import re
 import sys
 import time
 from datetime import datetime
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from kr_core.cli import output
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, suggestion
 from kr_core.escalation import verifying
+from kr_core.model.events import EVENTS
 from kr_core.pipeline import Pipeline
 from kr_core.pipeline.record import Exchange, Wanted, entries, exchanges, follow
 from kr_core.printable import printable
@@ -31,6 +33,8 @@ COLUMNS = (
 )  # fmt: skip
 """The columns of CSV; new ones come at the end."""
 _POLL_SECONDS = 0.2
+_OF_QUESTIONS = ("question", "agent", "answer", "answers", "escalation", "human", "exchange")
+"""What the kinds of entries begin with; those of research are events too, and of no feature."""
 _WIDEST = 24
 _WIDTH = 160
 """Where no terminal says how wide it is."""
@@ -45,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
     """Show the record, or check it, and return the exit code: 4 where there is nothing to show, 1 for a flaw."""
     if options.follow and (options.csv or options.verify):
         raise ConfigError("goes with the table and --json only", where="--follow")
+    _check_kinds(options.kinds)
     wanted = Wanted(
         options.feature, options.exchange, _time(options.since, "--since"), _time(options.until, "--until"),
         tuple(options.kinds), options.agent, options.topic, options.text,
@@ -55,19 +60,33 @@ def run(options: argparse.Namespace) -> int:
             return _verify(journal)
         if options.follow:
             _follow(journal, wanted, as_json=options.json)
-        elif options.json:
+            return 0
+        if options.json:
+            code = NO_CONTENT
             for entry in entries(journal, wanted):
                 print(_json(entry))
+                code = 0
+            return code
+        found = exchanges(journal, wanted)
+        if options.csv:
+            _print_csv(found)
+        elif found:
+            print(_table(found, with_feature=not options.feature))
         else:
-            found = exchanges(journal, wanted)
-            if options.csv:
-                _print_csv(found)
-            elif found:
-                print(_table(found, with_feature=not options.feature))
-            else:
-                print("nothing is on the record" + (" that was asked for" if any(wanted) else ""))
-                return NO_CONTENT
-    return 0
+            print("nothing is on the record" + (" that was asked for" if any(wanted) else ""))
+    return 0 if found else NO_CONTENT
+
+
+def _check_kinds(kinds: Sequence[str]) -> None:
+    """Refuse kinds that no event has; of a feature it is KR alone that says anything."""
+    for kind in kinds:
+        if not any(fnmatchcase(known, kind) for known in EVENTS):
+            of_questions = [known for known in EVENTS if known.split(".")[0] in _OF_QUESTIONS]
+            raise ConfigError(
+                f"no entry is of the kind `{kind}`",
+                where="--kind",
+                todo=suggestion(kind, of_questions, "kinds"),
+            )
 
 
 def _time(text: str | None, where: str) -> datetime | None:

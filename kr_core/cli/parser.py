@@ -102,7 +102,12 @@ def parser() -> argparse.ArgumentParser:
         help="the session whose budgets are spent; else a new one",
     )
     _log(
-        _with(commands, common, "log", "show what was asked and answered, and check that the record is whole")
+        _with(
+            commands,
+            common,
+            "log",
+            "show what agents and people were asked and answered, and check that the whole record is in order",
+        )
     )
     _mcp(_with(commands, common, "mcp", "serve other agents as an MCP server, on standard input and output"))
     _with(

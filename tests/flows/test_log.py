@@ -311,17 +311,33 @@ def test_nothing_there(kr, folder, told):
     """Where there is nothing to show the exit code is 4; JSON and CSV are empty."""
     done, empty = told("another"), told("another", "--json")
     assert (done.code, done.out) == (4, "nothing is on the record that was asked for\n")
-    assert (empty.code, empty.out) == (0, "")
-    assert len(told("another", "--csv").out.splitlines()) == 1
+    assert (empty.code, empty.out) == (4, "")
+    table = told("another", "--csv")
+    assert (table.code, len(table.out.splitlines())) == (4, 1)
 
 
 @pytest.mark.req("A1")
-@pytest.mark.parametrize("wrong", [("--since", "yesterday"), ("--follow", "--csv"), ("--follow", "--verify")])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--since", "yesterday"),
+        ("--kind", "nonsense"),
+        ("--kind", "nonsense.*"),
+        ("--follow", "--csv"),
+        ("--follow", "--verify"),
+    ],
+)
 def test_wrong_use(told, wrong):
     """A time that is none, and forms that cannot be followed, are told."""
     done = told(*wrong)
     assert done.code == ConfigError.exit_code
     assert wrong[0] in done.err
+
+
+def test_a_kind_that_is_none(told):
+    """The nearest one is told; one with which nothing has been said yet is one."""
+    assert "did you mean `answer.received`?" in told("--kind", "answer.recieved").err
+    assert told("--kind", "answers.compared").code == 4
 
 
 @pytest.mark.req("G1")
