@@ -103,6 +103,28 @@ def test_every_tool_and_argument_is_described_and_has_a_portable_schema(serve):
     assert research["required"] == ["question"]
 
 
+@pytest.mark.req("T1", "T3")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_team_s_request_is_answered_as_kr_team_answers_it(serve, mode):
+    """Results in the order asked, each with its query; a second request of the story finds them in the knowledge base."""
+
+    async def session(connected):
+        asked = {"story_key": "3-1", "requesting_agent": "dev-1", "queries": [
+            {"query": QUESTION, "priority": "low"}, {"query": "How do I track a parcel with parcel?", "priority": "high"},
+        ]}  # fmt: skip
+        first = await connected.call_tool("research_request", asked)
+        second = await connected.call_tool("research_request", asked)
+        wrong = await connected.call_tool("research_request", {**asked, "story_key": "three"})
+        return first.structured_content, second.structured_content, wrong
+
+    first, second, wrong = serve(session, mode)
+    assert [one["query"] for one in first["results"]] == [QUESTION, "How do I track a parcel with parcel?"]
+    assert (first["story_key"], first["requesting_agent"], first["errors"]) == ("3-1", "dev-1", [])
+    assert {one["status"] for one in second["results"]} == {"cache-hit"}
+    assert wrong.is_error
+    assert "story_key" in text(wrong)
+
+
 @pytest.mark.req("Z8")
 def test_no_tool_takes_what_a_human_decides(serve):
     """The tool that has a human answer takes the name of the case, and nothing that could be their answer."""

@@ -19,6 +19,7 @@ __all__ = [
     "QaLog",
     "RecordLesson",
     "Research",
+    "ResearchRequest",
     "SearchKnowledge",
     "said_of",
 ]
@@ -144,6 +145,32 @@ class Ask(Arguments):
     choices: Annotated[
         tuple[str, ...], Field(description="The options, if the answer has to be one of several.")
     ] = ()
+
+
+class Query(Arguments):
+    """One question of a team's request."""
+
+    query: Annotated[str, Field(min_length=1, description="One question in English that names the library.")]
+    framework: _Framework = None
+    framework_version: Annotated[
+        str | None, Field(description="The version asked about. Leave it out for the one in use.")
+    ] = None
+    topic: Annotated[str | None, Field(description="What it is about, in a few words.")] = None
+    tags: Annotated[tuple[str, ...], Field(description="Words to find the answer by later.")] = ()
+    priority: Annotated[
+        str | None, Field(description="`high` is researched before others; else `normal` or `low`.")
+    ] = None
+
+
+class ResearchRequest(Arguments):
+    """The questions of a story, as a team's `RESEARCH_REQUEST` has them."""
+
+    story_key: Annotated[str, Field(description="The story that is worked on, such as `3-1`.")]
+    requesting_agent: Annotated[str, Field(description="Who asks; the result names it.")]
+    queries: Annotated[
+        tuple[Query, ...],
+        Field(min_length=1, max_length=100, description="The questions; results come in this order."),
+    ]
 
 
 class Lessons(Arguments):

@@ -40,6 +40,15 @@ _TOOLS = {
         reads=False,
         outside=True,
     ),
+    "research_request": _Entry(
+        "Research the questions of a story",
+        arguments.ResearchRequest,
+        "Have several questions about libraries researched at once, for a story: the same as `research` for each, with one budget"
+        " of external calls for the story. Call it when a story begins and you know what you will need; for one question use"
+        " `research`.",
+        reads=False,
+        outside=True,
+    ),
     "ask": _Entry(
         "Ask for a decision",
         arguments.Ask,
@@ -179,6 +188,20 @@ def _results() -> dict[str, Schema]:
     )
     return {
         "research": schemas.of_result(ResearchResult),
+        "research_request": _object(
+            story_key=_maybe(_TEXT),
+            results=_list(
+                _object(
+                    query=_TEXT,
+                    status=_TEXT,
+                    report_path=_maybe(_TEXT),
+                    confidence=_maybe(_TEXT),
+                    summary=_TEXT,
+                )
+            ),
+            requesting_agent=_maybe(_TEXT),
+            errors=_list(_object(type=_TEXT, message=_TEXT, field=_maybe(_TEXT))),
+        ),
         "ask": asked,
         "lessons": schemas.of_result(LessonsResult),
         "record_lesson": _object(added={"type": "boolean"}, lesson=schemas.of_result(Lesson), notes=_TEXTS),

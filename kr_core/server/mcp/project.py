@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kr_core.model import Event
     from kr_core.pipeline import Pipeline
     from kr_core.service import AsyncKnowledgeRouterService
+    from kr_core.team.resident import Resident
 
 __all__ = ["Project", "told_to"]
 
@@ -40,6 +41,7 @@ class Project:
         self._service: AsyncKnowledgeRouterService | None = None
         self._opening = asyncio.Lock()
         self._delivery: asyncio.Task[None] | None = None
+        self._resident: Resident | None = None
 
     async def service(self) -> AsyncKnowledgeRouterService:
         """The service, opened by the first call; one that could not be opened is tried again by the next.
@@ -63,6 +65,22 @@ class Project:
         """
         return (await self.service()).pipeline
 
+    async def resident(self) -> Resident:
+        """What answers the requests of a team, within one budget for each story as long as the server lives.
+
+        Raises:
+            ConfigError: the configuration is wrong, or names a plugin that is not installed.
+        """
+        pipeline = await self.pipeline()
+        async with self._opening:
+            if self._resident is None:
+                from kr_core.team.resident import Resident
+
+                resident = Resident(pipeline, tell=lambda line: print(line, file=sys.stderr))
+                await resident.start()
+                self._resident = resident
+        return self._resident
+
     def _opened(self) -> AsyncKnowledgeRouterService:
         from kr_core.pipeline import Pipeline
         from kr_core.service import AsyncKnowledgeRouterService
@@ -84,6 +102,10 @@ class Project:
         if self._delivery is not None:
             self._delivery.cancel()
             await asyncio.wait([self._delivery])
+        resident, self._resident = self._resident, None
+        if resident is not None:
+            resident.abandon()
+            await resident.shut_down()
         service, self._service = self._service, None
         if service is None:
             return

@@ -60,6 +60,14 @@ class Tools:
         result = (await (await self._project.pipeline()).aresearch(given.question, **options)).result
         return Reply(telling.researched(result), fitted(result.to_dict()), result.status == "failure")
 
+    async def research_request(self, given: arguments.ResearchRequest, _human: Human) -> Reply:
+        """Answer a team's request, by the same handler as `kr team`."""
+        resident = await self._project.resident()
+        values = await resident.research(
+            given.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+        )
+        return Reply(telling.requested(values), fitted(values), bool(values["errors"]))
+
     async def search_knowledge(self, given: arguments.SearchKnowledge, _human: Human) -> Reply:
         """List the reports that are about some words."""
         store = (await self._project.pipeline()).store
