@@ -10,11 +10,12 @@ from kr_core.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Line", "headings", "key", "lines_of", "plain", "section"]
+__all__ = ["Line", "closed_end", "headings", "key", "lines_of", "plain", "section"]
 
 _TOLD = 900
 """Characters of a question that tell it from others; what is written of a longer one is cut off."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _REMARK = re.compile(r"\s*\*?\((?:mandatory|optional|required)[^)]*\)\*?", re.IGNORECASE)
 
@@ -35,11 +36,22 @@ class Line(NamedTuple):
 
 
 def lines_of(text: str) -> list[Line]:
-    """The lines of a file, without those that are quoted in fences or hidden in comments."""
+    """The lines of a file, without those that are quoted in fences, indented as code or hidden in comments."""
+    return _read(text)[0]
+
+
+def closed_end(text: str) -> int:
+    """The index of the line in which a fence or comment begins that nothing closes; the number of lines where none does."""
+    return _read(text)[1]
+
+
+def _read(text: str) -> tuple[list[Line], int]:
     found: list[Line] = []
     path: dict[int, str] = {}
     fence = ""
     hidden = False
+    begun = 0
+    indented = _Indented()
     for number, raw in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text), 1):
         bare = raw.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
         opening = _FENCE.match(bare)
@@ -50,16 +62,41 @@ def lines_of(text: str) -> list[Line]:
             fence = "" if closing else fence
             shown = ""
         elif opening and not hidden:
-            fence, shown = opening[1], ""
+            fence, shown, begun = opening[1], "", number - 1
+        elif not hidden and indented.is_code(bare):
+            shown = ""
         else:
+            before = hidden
             shown, hidden = _without_comments(bare, hidden=hidden)
+            begun = begun if before and "-->" not in bare else number - 1
         heading = _HEADING.match(shown)
         level = len(heading[1]) if heading else 0
         if heading:
             path = {one: title for one, title in path.items() if one < level}
             path[level] = _REMARK.sub("", plain(heading[2]))
         found.append(Line(number, raw, shown, tuple(path[one] for one in sorted(path) if one > 1), level))
-    return found
+    return found, begun if fence or hidden else len(found)
+
+
+class _Indented:
+    """Which lines are code since they are indented: behind an empty line, and outside lists, whose items are indented too."""
+
+    def __init__(self) -> None:
+        self._empty = True
+        self._code = self._list = False
+
+    def is_code(self, line: str) -> bool:
+        """Whether the next line is."""
+        if not line.strip():
+            self._empty = True
+            return False
+        wide = line.expandtabs(4)
+        self._code = wide.startswith("    ") and not self._list and (self._empty or self._code)
+        if not self._code:
+            begins = not wide.startswith(" ") and (self._empty or wide.startswith("#"))
+            self._list = bool(_ITEM.match(wide)) or (self._list and not begins)
+        self._empty = False
+        return self._code
 
 
 def _without_comments(text: str, *, hidden: bool) -> tuple[str, bool]:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.speckit.lines import Line, key, lines_of, plain, section
@@ -23,6 +24,8 @@ _MARK = re.compile(
     r"\[NEEDS CLARIFICATION\s*[:–—-]\s*((?:[^\[\]\n]|\n(?!\s*\n)|\[(?:[^\[\]\n]|\n(?!\s*\n))*\])+)\]",
     re.IGNORECASE,
 )
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(?:[^\n]|\n(?![ \t\r]*\n)){1,2000}?(?<!`)\1(?!`)")
+"""Code within a paragraph: a marker in it is talked about."""
 _BARE = re.compile(r"\[?\bNEEDS CLARIFICATION\b(?!\s*[:–—-][^\]]*\])\]?", re.IGNORECASE)
 _FIELD = re.compile(r"\s*(?:[-*+]\s+)?\*\*([^*]+?):?\*\*\s*:?\s*(.*)$")
 _PLAIN_FIELD = re.compile(r"\s*[-*+]\s+([A-Z][\w /]{1,40}):\s*(\[?NEEDS CLARIFICATION\b.*)$")
@@ -111,7 +114,11 @@ def answers_in(text: str) -> dict[str, str]:
 
 def _marks(lines: Sequence[Line], about: str) -> Iterator[Found]:
     whole = "\n".join(line.text for line in lines)
+    code = [found.span() for found in _CODE.finditer(whole)]
     for match in _MARK.finditer(whole):
+        before = bisect_left(code, match.span()) - 1
+        if before >= 0 and match.end() < code[before][1]:
+            continue
         line = lines[whole.count("\n", 0, match.start())]
         text = plain(match[1])
         if text.casefold() in _SAMPLES:
@@ -133,7 +140,7 @@ def _bare(lines: Sequence[Line], about: str) -> Iterator[Found]:
             hint = hint[1:-1] if hint.startswith("(") and hint.endswith(")") else hint
             asked = f"{name}: what should it be?" + (f" ({hint})" if hint else "")
             yield Found(line.number, asked, f"technical/{name.replace('/', ' ')}", context)
-        elif _IN_BRACKETS.search(line.text):
+        elif _IN_BRACKETS.search(_CODE.sub("", line.text)):
             said = plain(_BARE.sub("...", line.text.strip().lstrip("-*+ ")))
             yield Found(line.number, f"What should stand for the dots in: {said}", _topic(line), context)
 

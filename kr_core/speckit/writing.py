@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core.printable import printable
-from kr_core.speckit.lines import Line, key, lines_of, section
+from kr_core.speckit.lines import Line, closed_end, key, lines_of, section
 from kr_core.speckit.reading import CLARIFICATIONS, answers_in
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def with_answers(text: str, answers: Iterable[tuple[str, str]], day: dt.date) ->
         return text
     lines = lines_of(text)
     ends = "\r\n" if "\r\n" in text else "\n"
-    position, added = _place(lines, f"Session {day.isoformat()}", bullets)
+    position, added = _place(lines, closed_end(text), f"Session {day.isoformat()}", bullets)
     before = "".join(line.raw for line in lines[:position])
     after = "".join(line.raw for line in lines[position:])
     if before and not before.endswith("\n"):
@@ -48,16 +48,17 @@ def with_answers(text: str, answers: Iterable[tuple[str, str]], day: dt.date) ->
     return before + "".join(f"{line}{ends}" for line in added) + after
 
 
-def _place(lines: Sequence[Line], session: str, bullets: list[str]) -> tuple[int, list[str]]:
-    """Where new lines go, and which they are: no more than is needed."""
+def _place(lines: Sequence[Line], limit: int, session: str, bullets: list[str]) -> tuple[int, list[str]]:
+    """Where new lines go, and which they are: no more than is needed; never behind the limit, where nobody would see them."""
     whole = section(lines, CLARIFICATIONS)
     if whole is None:
-        position = _start(lines)
+        position = min(_start(lines), limit)
         blank = [""] if position and lines[position - 1].raw.strip() else []
         after = [""] if position < len(lines) else []
         return position, [*blank, f"## {CLARIFICATIONS}", "", f"### {session}", "", *bullets, *after]
     today = section(lines, session, *whole)
     first, end = today or whole
+    end = min(end, limit)
     last = max(number for number in range(first, end) if lines[number].raw.strip() or number == first)
     if _is_rule(lines[last].text) and last > first:  # a line across the page ends the section: before it
         last = max(number for number in range(first, last) if lines[number].raw.strip() or number == first)

@@ -152,6 +152,29 @@ def test_markers():
     assert all(one.number is None and not one.options for one in (tabs, method, log))
 
 
+@pytest.mark.parametrize(
+    ("text", "questions"),
+    [
+        ("Write `[NEEDS CLARIFICATION: what?]` there.", []),
+        ("Write ``[NEEDS CLARIFICATION: `what`?]`` there.", []),
+        ("Use [NEEDS CLARIFICATION: `a` or `b`?] `now`.", ["a or b?"]),
+        ("FR-1 has `[NEEDS CLARIFICATION]` in it.", []),
+        ("Text.\n\n    [NEEDS CLARIFICATION: what?]\n\n    ## More\n\n\tx [NEEDS CLARIFICATION: who?]\n", []),
+        ("Text\n    [NEEDS CLARIFICATION: what?]\n", ["what?"]),
+        (
+            "- one\n\n    - two [NEEDS CLARIFICATION: what?]\n\n      [NEEDS CLARIFICATION: who?]\n",
+            ["what?", "who?"],
+        ),
+        ("- one\n\nText.\n\n    [NEEDS CLARIFICATION: what?]\n", []),
+        ("1. one\n## More\n\n    [NEEDS CLARIFICATION: what?]\n", []),
+    ],
+)
+@pytest.mark.req("Q15")
+def test_markers_in_code_are_none(text, questions):
+    """In code, within a line or indented, a marker is talked about; below an item of a list a text is indented, too."""
+    assert [one.text for one in questions_in(text)] == questions
+
+
 @pytest.mark.req("Q15")
 def test_the_blocks_of_specify():
     """A block has number, topic, context and options; one with its choice made, and the template's own, ask nothing."""
@@ -246,4 +269,5 @@ def test_any_text_is_read(text):
 def test_a_long_file_is_read_in_time_that_grows_with_it():
     """Five megabytes of markers that never close, and of open tables, are read."""
     assert questions_in("[NEEDS CLARIFICATION: [" * 20_000) == []
+    assert questions_in("".join("`" * length + "x" for length in range(1, 1500))) == []
     assert len(questions_in("Which?\n\n| Option | A |\n|---|---|\n| A | x |\n\n" * 2_000)) == 1

@@ -33,13 +33,21 @@ BULLET = "- Q: Which store? → A: Redis\n"
             "## Clarifications\n### Session 2026-01-05\n## Stories\n",
             "## Clarifications\n### Session 2026-01-05\n\n{}\n## Stories\n",
         ),
+        ("# Spec\n\n```\ncode\n", "# Spec\n\n## Clarifications\n\n### Session 2026-01-05\n\n{}\n```\ncode\n"),
+        ("# Spec\n\n<!-- a\n\nb", "# Spec\n\n## Clarifications\n\n### Session 2026-01-05\n\n{}\n<!-- a\n\nb"),
+        (
+            "## Clarifications\n\n### Session 2026-01-05\n\n- Q: x → A: y\n\n~~~\ncode\n",
+            "## Clarifications\n\n### Session 2026-01-05\n\n- Q: x → A: y\n{}\n~~~\ncode\n",
+        ),
         ("```\n## Clarifications\n```\n", "```\n## Clarifications\n```\n\n## Clarifications\n\n### Session 2026-01-05\n\n{}"),
     ],
 )  # fmt: skip
 @pytest.mark.req("Q15")
 def test_where_an_answer_goes(before, after):
     """Into the day's session, which is made where spec-kit makes it."""
-    assert with_answers(before, [("Which store?", "Redis")], DAY) == after.format(BULLET)
+    new = with_answers(before, [("Which store?", "Redis")], DAY)
+    assert new == after.format(BULLET)
+    assert with_answers(new, [("Which store?", "Redis")], DAY) == new
 
 
 @pytest.mark.req("Q15")
