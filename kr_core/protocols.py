@@ -411,6 +411,8 @@ class Job(Protocol):
     """The reply's form as a JSON schema: one flat object, every property required, and no others allowed."""
     model: str | None
     """The model that is configured; None for the plugin's own."""
+    max_tokens: int | None
+    """The longest reply that is wanted, in tokens; None for the plugin's own limit."""
     deadline: float
     """When the call will be cancelled, in the event loop's time (`loop.time()`)."""
     emit: Callable[[str, dict[str, Any]], None]

@@ -99,6 +99,7 @@ async def job_in(
     system: str = "You are an experienced engineer.",
     prompt: str = "",
     model: str | None = None,
+    max_tokens: int | None = None,
     emit: Callable[[str, dict[str, Any]], None] = lambda _kind, _data: None,
     researcher: Callable[..., Awaitable[ResearchResult]] | None = None,
 ) -> AsyncIterator[Job]:
@@ -112,6 +113,7 @@ async def job_in(
         system: who answers.
         prompt: what is asked; empty for the question, with the form of the reply.
         model: the model that is configured.
+        max_tokens: the longest reply that is wanted.
         emit: says what happens.
         researcher: answers from the sources; None where nothing does.
     """
@@ -134,6 +136,7 @@ async def job_in(
             answer_schema(),
             context,
             researcher or nothing,
+            max_tokens,
         )
     finally:
         await context.close()

@@ -76,8 +76,10 @@ class Desk:
         prompt: str,
         schema: Mapping[str, Any],
         emit: Callable[[str, dict[str, Any]], None],
+        *,
+        max_tokens: int | None = None,
     ) -> Consulted:
-        """Ask an agent; whatever it does comes back as an outcome.
+        """Ask an agent; whatever it does comes back as an outcome, with what all its replies cost.
 
         Raises:
             ConfigError: the plugin is wrongly configured, or not trusted.
@@ -87,14 +89,18 @@ class Desk:
         deadline = started + profile.timeout_seconds
         context = way_out(profile, self._project, self._outside, deadline, emit)
 
+        spent = Reply()
+
         async def asked() -> Consulted:
+            nonlocal spent
             agent = await self._built(profile)
-            job = Job(profile, question, system, prompt, schema, context, self._researcher)
+            job = Job(profile, question, system, prompt, schema, context, self._researcher, max_tokens)
             reply = await agent.run(job)
             reply = _checked(reply)
             try:
                 return Consulted(read(reply, schema), reply, "ok", "", 0.0)
             except BadReplyError as error:
+                spent = reply.model_copy(update={"text": "", "data": None})
                 fault = _shown(str(error))  # it quotes the reply
                 emit("agent.repaired", {"agent": profile.name, "fault": fault})
                 wrote = redacted(reply.text or str(reply.data))
@@ -124,8 +130,10 @@ class Desk:
             raise cancelled
         seconds = round(loop.time() - started, 3)
         if stopped:
-            return _failed("timeout", f"timeout after {profile.timeout_seconds} s", seconds)
-        return _outcome(task, seconds)
+            came = _failed("timeout", f"timeout after {profile.timeout_seconds} s", seconds)
+        else:
+            came = _outcome(task, seconds)
+        return came if came.repaired else came._replace(reply=_sum(spent, came.reply))
 
     async def _built(self, profile: AgentProfile) -> Agent:
         if profile not in self._agents:  # each further question would take a thread that has nothing to do

@@ -29,6 +29,7 @@ class Job:
         schema: the reply's form.
         context: its way out of the machine.
         researcher: answers a question from the sources.
+        max_tokens: the longest reply that is wanted; None for the plugin's own.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Job:
         schema: Mapping[str, Any],
         context: Context,
         researcher: Callable[..., Awaitable[ResearchResult]],
+        max_tokens: int | None = None,
     ) -> None:
         self.name = profile.name
         self.model = profile.model
@@ -47,6 +49,7 @@ class Job:
         self.system = _sendable(system)
         self.prompt = _sendable(prompt)
         self.schema = schema
+        self.max_tokens = max_tokens
         self.deadline = context.deadline
         self.emit = context.emit
         self._context = context

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kr_core.model.questions import EscalationRequest, Question
     from kr_core.model.routing import AgentProfile
 
-__all__ = ["answer", "chat", "fenced", "repair", "system"]
+__all__ = ["answer", "chat", "fenced", "quoted", "repair", "system"]
 
 _LONGEST_QUOTED = 4000
 _MOST_TALK = 60_000
@@ -49,7 +49,7 @@ def answer(folders: tuple[Path, ...], question: Question, context: str) -> str:
         "prompts/answer.md.j2",
         question=fenced(question.text),
         context=fenced(context) if context.strip() else "",
-        topic=_quoted(question.topic) if question.topic.strip() else "",
+        topic=quoted(question.topic) if question.topic.strip() else "",
         choices=_listed(question.choices),
     )
 
@@ -71,14 +71,14 @@ def chat(
         left -= len(text)
         if left < 0:
             break
-        kept.append((_quoted(who), fenced(text)))
+        kept.append((quoted(who), fenced(text)))
     question, tentative = request.question, request.answer
     return render(
         folders,
         "prompts/chat.md.j2",
         question=fenced(question.text),
         context=fenced(question.context) if question.context.strip() else "",
-        topic=_quoted(question.topic) if question.topic.strip() else "",
+        topic=quoted(question.topic) if question.topic.strip() else "",
         choices=_listed(question.choices),
         answer="" if tentative is None else fenced(tentative.content),
         turns=kept[::-1],
@@ -100,7 +100,7 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{text.strip()}\n{fence}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A short text as JSON, on one line."""
     return json.dumps(" ".join(text.split()), ensure_ascii=False)
 
@@ -147,7 +147,7 @@ def _knowledge(profile: AgentProfile, root: Path) -> tuple[list[tuple[str, str]]
             notes.append(f"knowledge of {profile.name}: {name} did not fit any more and was left out")
             continue
         left -= len(text)
-        texts.append((_quoted(name), fenced(text)))
+        texts.append((quoted(name), fenced(text)))
     return texts, notes
 
 

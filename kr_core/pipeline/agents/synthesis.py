@@ -6,6 +6,7 @@ that a reply gets, which sends them again, is reckoned with. So a run never stop
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.errors import RequestError
@@ -14,11 +15,12 @@ from kr_core.model import WrittenBy
 from kr_core.model.questions import Question
 from kr_core.pipeline.agents.consulting import Desk
 from kr_core.pipeline.agents.personas import researcher
-from kr_core.pipeline.agents.prompts import fenced
+from kr_core.pipeline.agents.prompts import fenced, quoted
 from kr_core.templating import render, search_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from kr_core.model import Draft, Finding, ResearchQuery, ResearchResult
     from kr_core.pipeline.components import Components
@@ -28,8 +30,14 @@ __all__ = ["Synthesis", "synthesise"]
 MOST_TOKENS = 32_000
 """Of one run, prompts and replies of both tries together."""
 _REPLY_TOKENS = 4_000
-_CHARACTERS = 3
-"""Of a token, at the least, in English prose and code; models differ, and this errs on the safe side."""
+_BYTES = 3
+"""Of UTF-8 that are a token at the least, in English prose and code as in Chinese; models differ, this errs on the safe side."""
+_PERSONA_BYTES = 12_000
+"""The longest persona of BMAD has half of it; the passages matter more."""
+_BESIDE = 200
+"""Bytes of a passage's heading, without title, and of what joins it."""
+_LEAST_BYTES = 500
+"""Less of a passage than that is not sent."""
 _LEAST_SECONDS = 5
 
 _SCHEMA: dict[str, Any] = {
@@ -92,16 +100,23 @@ async def synthesise(
     profile = profile.model_copy(update={"timeout_seconds": int(min(profile.timeout_seconds, seconds))})
     folders = search_folders(components.config.root)
     who, notes = researcher(folders, components.config)
-    system = render(folders, "prompts/synthesis-system.md.j2", persona=who)
+    persona = _cut(who, _PERSONA_BYTES)
+    notes += [f"the persona was shortened to {_PERSONA_BYTES:,} bytes"] if persona != who else []
+    system = render(folders, "prompts/synthesis-system.md.j2", persona=persona)
+    prompt = _prompt(folders, query, found, system)
+    if prompt is None:
+        notes.append(f"{name}: no passage fits into its limit of tokens; composed by rule")
+        return Synthesis(None, None, tuple(notes))
     desk = Desk(components.project, folders, components.outside, components.agent, _refuse)
     emit("synthesis.started", {"agent": name, "plugin": profile.plugin, "model": profile.model})
     came = await desk.consult(
         profile,
         Question(text=query.question, topic=query.topic),
         system,
-        _prompt(folders, query, found, len(system)),
+        prompt,
         _SCHEMA,
         emit,
+        max_tokens=_REPLY_TOKENS,
     )
     reply = came.reply
     by = WrittenBy(
@@ -114,38 +129,56 @@ async def synthesise(
     )
     emit("synthesis.finished", {**by.model_dump(mode="json"), "outcome": came.outcome, "reason": came.reason})
     if came.fields is None:
-        return Synthesis(None, None, (*notes, f"{name}: {came.outcome}: {came.reason}; composed by rule"))
+        cost = "" if by.input_tokens is None and by.cost_usd is None else f" ({by.told})"
+        return Synthesis(
+            None, None, (*notes, f"{name}: {came.outcome}: {came.reason}; composed by rule{cost}")
+        )
     prose = Prose(tuple(came.fields.get("summary", ())), tuple(came.fields.get("details", ())))
     return Synthesis(prose, by, tuple(notes))
 
 
-def _prompt(folders: Any, query: ResearchQuery, found: Sequence[tuple[str, Finding]], system: int) -> str:
-    """The question and the passages, numbered from 1 in order, as many as the limit allows."""
-    left = ((MOST_TOKENS - 2 * _REPLY_TOKENS) * _CHARACTERS) // 2 - system - len(query.question)
-    passages: list[dict[str, object]] = []
+def _prompt(
+    folders: tuple[Path, ...], query: ResearchQuery, found: Sequence[tuple[str, Finding]], system: str
+) -> str | None:
+    """The question and the passages, numbered from 1 in order, as many as the limit allows; None if it allows none.
+
+    Both tries are reckoned with, the second of which reads the first one's reply.
+    """
+
+    def rendered(passages: Sequence[Mapping[str, object]]) -> str:
+        return render(
+            folders,
+            "prompts/synthesise.md.j2",
+            question=fenced(query.question),
+            framework=query.framework,
+            version=query.framework_version,
+            passages=passages,
+        )
+
+    left = (MOST_TOKENS - 3 * _REPLY_TOKENS) * _BYTES // 2 - _size(system) - _size(rendered(()))
+    left -= _size(json.dumps(_SCHEMA))
+    passages: list[Mapping[str, object]] = []
     numbered = [passage for _source, finding in found for passage in finding.passages]
     for number, passage in enumerate(numbered, 1):
-        text = fenced(passage.text)
-        left -= len(text) + 200
-        if left < 0:
+        title = quoted(passage.title) if passage.title else ""
+        left -= _size(title) + _BESIDE
+        if left < _LEAST_BYTES:
             break
-        passages.append(
-            {
-                "number": number,
-                "title": passage.title,
-                "url": passage.url,
-                "official": passage.official,
-                "text": text,
-            }
-        )
-    return render(
-        folders,
-        "prompts/synthesise.md.j2",
-        question=fenced(query.question),
-        framework=query.framework,
-        version=query.framework_version,
-        passages=passages,
-    )
+        text = fenced(_cut(passage.text, left))
+        left -= _size(text)
+        if left < -_BESIDE:  # a fence may be as long as what it fences
+            break
+        passages.append({"number": number, "title": title, "official": passage.official, "text": text})
+    return rendered(passages) if passages else None
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _cut(text: str, size: int) -> str:
+    """The beginning of a text, as much as so many bytes hold."""
+    return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")
 
 
 async def _refuse(_question: str, **_options: Any) -> ResearchResult:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
-from kr_plugins.agents.services import Address, Forms, ask, key_of, model_of, number
+from kr_plugins.agents.services import Address, Forms, ask, key_of, limit_of, model_of, number
 
 if TYPE_CHECKING:
     from kr_core import Job, Setup
@@ -70,7 +70,7 @@ class Anthropic:
         headers = {"anthropic-version": _VERSION, **({"x-api-key": self._key} if self._key else {})}
         body = {
             "model": model,
-            "max_tokens": self._settings.max_tokens,
+            "max_tokens": limit_of(job, self._settings.max_tokens),
             "messages": [{"role": "user", "content": job.prompt}],
             **({"system": job.system} if job.system else {}),
         }

@@ -56,23 +56,28 @@ class Ollama:
             for role, text in (("system", job.system), ("user", job.prompt))
             if text
         ]
+        options = {"num_ctx": self._settings.num_ctx}
+        if job.max_tokens is not None:
+            options["num_predict"] = job.max_tokens
         body = {
             "model": model,
             "messages": messages,
             "stream": False,
             "format": dict(job.schema),
-            "options": {"num_ctx": self._settings.num_ctx},
+            "options": options,
             "truncate": False,
         }
         told = await ask(job, f"{self._settings.base_url.rstrip('/')}/api/chat", {}, body, secret="")
-        return self._reply(told, model, len(job.system) + len(job.prompt))
+        return self._reply(told, model, len(job.system) + len(job.prompt), job.max_tokens)
 
-    def _reply(self, told: dict[str, Any], model: str, characters: int) -> Reply:
+    def _reply(self, told: dict[str, Any], model: str, characters: int, wanted: int | None) -> Reply:
         window = self._settings.num_ctx
         read = number(told, "prompt_eval_count")  # which is not told where the prompt was in its cache
         if (characters / _CHARACTERS_OF_A_TOKEN if read is None else read) >= window:
             raise self._too_long("the prompt is longer than the model's window, and was cut")
         if told.get("done_reason") == "length":
+            if wanted is not None and (number(told, "eval_count") or 0) >= wanted:
+                raise RequestError(Outcome.bad_answer, f"the reply was cut off at {wanted} tokens")
             raise self._too_long("the reply was cut off at the end of the model's window")
         message = told.get("message")
         content = message.get("content") if isinstance(message, dict) else None

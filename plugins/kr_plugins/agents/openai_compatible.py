@@ -14,7 +14,16 @@ from pydantic import Field
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
-from kr_plugins.agents.services import Address, Forms, ask, key_of, model_of, number, without_thoughts
+from kr_plugins.agents.services import (
+    Address,
+    Forms,
+    ask,
+    key_of,
+    limit_of,
+    model_of,
+    number,
+    without_thoughts,
+)
 
 if TYPE_CHECKING:
     from kr_core import Job, Setup
@@ -73,7 +82,7 @@ class OpenAICompatible:
         body = {
             "model": model,
             "messages": messages,
-            self._settings.max_tokens_parameter: self._settings.max_tokens,
+            self._settings.max_tokens_parameter: limit_of(job, self._settings.max_tokens),
         }
 
         async def ask_for(form: str) -> dict[str, Any]:

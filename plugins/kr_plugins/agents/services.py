@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
     from kr_core import Job
 
-__all__ = ["Address", "Forms", "RefusedError", "ask", "key_of", "model_of", "number", "without_thoughts"]
+__all__ = [
+    "Address",
+    "Forms",
+    "RefusedError",
+    "ask",
+    "key_of",
+    "limit_of",
+    "model_of",
+    "number",
+    "without_thoughts",
+]
 
 Address = Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(?:/[^\s?#]*)?$")]
 """Where a service is; no name and no password in it, which would be told with each request."""
@@ -199,6 +209,11 @@ def model_of(job: Job, configured: str | None, plugin: str) -> str:
             Outcome.unavailable, "no model is configured", where=f"agent {job.name}", todo=todo
         )
     return model
+
+
+def limit_of(job: Job, configured: int) -> int:
+    """The longest reply, in tokens: what is configured, or less where less is wanted."""
+    return configured if job.max_tokens is None else min(configured, job.max_tokens)
 
 
 def key_of(setting: str | None) -> str:

@@ -68,6 +68,19 @@ def test_it_sends_what_the_job_says(asking, plugin):
     assert "temperature" not in call.body
 
 
+@pytest.mark.req("R17")
+def test_a_shorter_reply_is_asked_for_where_one_is_wanted(asking):
+    """What the job wants holds where it is less than what is configured."""
+    _reply, [openai] = ask(asking, "openai_compatible", max_tokens=400)
+    assert openai.body["max_completion_tokens"] == 400
+    _reply, [anthropic] = ask(asking, "anthropic", more={"max_tokens": 300}, max_tokens=400)
+    assert anthropic.body["max_tokens"] == 300
+    _reply, [ollama] = ask(asking, "ollama", max_tokens=400)
+    assert ollama.body["options"]["num_predict"] == 400
+    error, _calls = ask(asking, "ollama", CUT, max_tokens=1)
+    assert "cut off at 1 tokens" in str(error)
+
+
 def test_each_service_is_asked_in_its_own_words(asking):
     """Headers and limits are those that the service knows."""
     _reply, [openai] = ask(asking, "openai_compatible", more={"max_tokens": 500})
