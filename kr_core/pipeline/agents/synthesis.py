@@ -69,7 +69,7 @@ class Synthesis(NamedTuple):
         if any(claim.written for claim in draft.summary):
             notes += [said] if said else []
             return self.by.model_copy(update={"dropped": count})
-        notes.append(f"{said or f'{self.by.agent}: wrote nothing'}; composed by rule ({self.by.told})")
+        notes.append(f"{said or f'{self.by.agent}: wrote no summary'}; composed by rule ({self.by.told})")
         return None
 
 
