@@ -32,6 +32,7 @@ _FACT = re.compile(r"(?<![\w.])\d+(?:\.\d+)*|\b\w+(?:\.\w+)+\b|\b\w*_\w+\b|\b[a-
 _DENIED = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE
 )
+_TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]\w*")
 _COMPARED = re.compile(r"\b(?:than|before|after|instead|over|versus|vs|prefer\w*)\b", re.IGNORECASE)
 """Words whose sides cannot be exchanged."""
 _CONNECTING = stems(
@@ -119,29 +120,33 @@ def unsupported(sentence: str, texts: Sequence[str], quotes: Sequence[str]) -> s
     beyond = telling - said - stems(" ".join(map(plain, texts)))
     if beyond:
         return f"says more than its passages: {_some(beyond)}"
-    names = _names(prose)
-    unknown = [name for name in names if stem(name.casefold()) not in said]
+    named = _named(prose)
+    unknown = [one for one in named if one[0].isalpha() and stem(one.casefold()) not in said]
     if unknown:
         return f"{unknown[0]} stands in none of its quotes"
-    return _exchanged(sentence.replace("`", " "), names, quotes)
+    return _exchanged(sentence.replace("`", " "), named, quotes)
 
 
-def _names(prose: str) -> list[str]:
-    """The capitalised words of a sentence, but for those that merely open it."""
+def _named(prose: str) -> list[str]:
+    """The numbers and capitalised words of a sentence in order, but for words that merely open it."""
     opening = {found.start(1) for found in _OPENING.finditer(prose) if stem(found[1].casefold()) in _OPENS}
-    found = [one for one in re.finditer(r"[^\W\d_]\w*", prose) if one.start() not in opening]
-    return [one.group() for one in found if one.group()[0].isupper()]
+    return [
+        found.group()
+        for found in _TOKEN.finditer(prose)
+        if found.start() not in opening and (found.group()[0].isupper() or found.group()[0].isdigit())
+    ]
 
 
-def _exchanged(sentence: str, names: Sequence[str], quotes: Sequence[str]) -> str:
+def _exchanged(sentence: str, named: Sequence[str], quotes: Sequence[str]) -> str:
     """What a sentence says the other way round than all quotes that speak of it; empty for nothing."""
-    said = [[stem(word) for word in words(plain(quote))] for quote in quotes]
-    called = [stem(name.casefold()) for name in names]
+    told = [[stem(one.casefold()) for one in _TOKEN.findall(plain(quote))] for quote in quotes]
+    called = [stem(one.casefold()) for one in named]
     for number, first in enumerate(called):
         for second in called[number + 1 :]:
-            both = [quote for quote in said if first in quote and second in quote]
-            if first != second and both and not any(_follows(quote, first, second) for quote in both):
-                return f"its quotes name {names[number]} after what it names before"
+            both = [quote for quote in told if first in quote and second in quote]
+            if both and not any(second in quote[quote.index(first) :] for quote in both):
+                return f"its quotes have {named[number]} after what it has before"
+    said = [[stem(word) for word in words(plain(quote))] for quote in quotes]
     for found in _COMPARED.finditer(sentence):
         word = stem(found.group().casefold())
         left, right = (
@@ -150,10 +155,6 @@ def _exchanged(sentence: str, names: Sequence[str], quotes: Sequence[str]) -> st
         if not any(_same_sides(quote, word, left - right, right - left) for quote in said):
             return f"none of its quotes compares so: {found.group()}"
     return ""
-
-
-def _follows(quote: Sequence[str], first: str, second: str) -> bool:
-    return second in quote[quote.index(first) :]
 
 
 def _same_sides(quote: Sequence[str], word: str, left: frozenset[str], right: frozenset[str]) -> bool:

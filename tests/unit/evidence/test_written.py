@@ -78,7 +78,8 @@ def test_a_sentence_without_support_is_dropped_and_told(line, why):
 
 STORES = (
     "Memcached stores sessions with a default timeout of one hour. begin - the store of sessions. Redis is another store. "
-    "Flask is faster than Django in this test. Call begin before commit. Some prefer Redis over Memcached."
+    "Flask is faster than Django in this test. Call begin before commit. Some prefer Redis over Memcached. "
+    "It waits 3 seconds and tries 10 times. 超时时间以秒为单位。"
 )
 
 
@@ -90,13 +91,16 @@ STORES = (
         ("In this test Flask is faster than Django.", "Flask is faster than Django in this test.", ""),
         ("Call `begin` before `commit`.", "Call begin before commit.", ""),
         ("Pass `begin`, the store of sessions.", "begin - the store of sessions", ""),
+        ("超时时间以秒为单位。", "超时时间以秒为单位。", ""),
         ("Redis stores sessions with a default timeout.", "stores sessions with a default timeout", "Redis stands in none"),
         ("Memcached stores sessions on disk with a timeout of one hour.", "Memcached stores sessions with a default timeout of one hour.", "more than its passages: disk"),
         ("Memcached stores sessions with a timeout of one hour.", "default timeout of one hour", "more than its quotes"),
-        ("Django is faster than Flask.", "Flask is faster than Django in this test.", "its quotes name Django"),
+        ("Django is faster than Flask.", "Flask is faster than Django in this test.", "its quotes have Django"),
         ("Call `commit` before `begin`.", "Call begin before commit.", "compares so: before"),
         ("Call `begin` after `commit`.", "Call begin before commit.", "compares so: after"),
-        ("Some prefer Memcached over Redis.", "Some prefer Redis over Memcached.", "its quotes name Memcached"),
+        ("It waits 10 seconds and tries 3 times.", "It waits 3 seconds and tries 10 times", "its quotes have 10 after"),
+        ("It waits 3 seconds and tries 10 times.", "It waits 3 seconds and tries 10 times", ""),
+        ("Some prefer Memcached over Redis.", "Some prefer Redis over Memcached.", "its quotes have Memcached"),
     ],
 )  # fmt: skip
 def test_names_and_comparisons_are_those_of_the_quotes(sentence, quote, fault):
