@@ -73,10 +73,11 @@ class Asking:
         Raises:
             ConfigError: the question is too long or names a target that there is not; nothing is on the record.
         """
-        question = _clean(question)
-        notes: list[str] = []
+        written, question = question, _clean(question)
+        notes = ["what looks like a secret was taken out of the question"] if question != written else []
         if route is None:
-            route, notes = self.route(question)
+            route, found = self.route(question)
+            notes += found
             if route.reason == UNKNOWN_TOPIC:
                 notes += hints(question, route, self._components.table())
         exchange = Exchange(question, self._components.journal, self._pipeline.observers, parent_id)
@@ -403,8 +404,17 @@ def submitted(answer: Answer) -> Answer:
 
 
 def shortened(answer: Answer, exchange_id: str) -> Answer:
-    """An answer as the next reader gets it: of one that is too long, the beginning, marked."""
-    if len(answer.content) <= LONGEST_ANSWER:
-        return answer
-    mark = f"\n\n[Shortened: {len(answer.content):,} characters; the whole answer is in the log, exchange {exchange_id}]"
-    return answer.model_copy(update={"content": answer.content[: LONGEST_ANSWER - len(mark)] + mark})
+    """An answer as the next reader gets it: of what is too long in it, the beginning, marked."""
+    long = {
+        name: text
+        for name, text in (("content", answer.content), ("rationale", answer.rationale))
+        if len(text) > LONGEST_ANSWER
+    }
+    return answer.model_copy(update={name: _cut(text, exchange_id) for name, text in long.items()})
+
+
+def _cut(text: str, exchange_id: str) -> str:
+    mark = (
+        f"\n\n[Shortened: {len(text):,} characters; the whole answer is in the log, exchange {exchange_id}]"
+    )
+    return text[: LONGEST_ANSWER - len(mark)] + mark

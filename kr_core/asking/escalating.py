@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kr_core.pipeline.pipeline import Pipeline
     from kr_core.protocols import Case, Escalation
 
-__all__ = ["Escalating"]
+__all__ = ["Escalating", "undecided"]
 
 Result = TypeVar("Result")
 
@@ -198,7 +198,9 @@ class Escalating:
             self._check(case, response)
             said = [replying.replied(case, response)]
             if response.action == "add_context":
-                changed = case._replace(version=case.version + 1)
+                question = replying.with_context(case.request.question, response.content)
+                request = case.request.model_copy(update={"question": question})
+                changed = case._replace(request=request, version=case.version + 1)
             else:
                 answer = replying.final_answer(case, response)
                 changed = replying.resolved(case, response, answer)
@@ -273,21 +275,28 @@ class Escalating:
 
     # -- asked again ----------------------------------------------------------------------------------------
 
-    async def resolved_by_agent(
-        self, escalation_id: str, answer: Answer, response: HumanResponse
-    ) -> KeptCase:
+    async def resolved_by_agent(self, asked: KeptCase, answer: Answer, response: HumanResponse) -> KeptCase:
         """End a case whose agent, asked again with what the human added, was sure enough.
 
+        Args:
+            asked: the case as the agent knew it.
+            answer: the agent's.
+            response: what the human added.
+
         Returns:
-            The case as it is then; somebody may have decided it meanwhile.
+            The case as it is then: it waits on where more was added meanwhile, which the agent has not seen; and somebody may
+            have decided it.
         """
+        known = asked.request.question.context
 
         def resolve() -> tuple[KeptCase, bool]:
             while True:
-                case = self.cases.get(escalation_id)
+                case = self.cases.get(asked.request.id)
+                if not case.waits or case.request.question.context != known:
+                    return case, False
                 changed = replying.resolved(case, response, answer)
-                if not case.waits or self._kept(changed):
-                    return (changed, True) if case.waits else (case, False)
+                if self._kept(changed):
+                    return changed, True
 
         case, mine = await to_its_end(resolve)
         if mine:
@@ -298,7 +307,6 @@ class Escalating:
         self,
         exchange: Exchange,
         escalation_id: str,
-        added: str,
         reason: str,
         answer: Answer | None,
         alternatives: Sequence[Answer] = (),
@@ -308,7 +316,6 @@ class Escalating:
         Args:
             exchange: in which the agent was asked again.
             escalation_id: the case.
-            added: what the human added; somebody else may have added something meanwhile, which stays.
             reason: why it waits again.
             answer: the new answer; the one before stays where there is none.
             alternatives: new answers that do not agree.
@@ -331,7 +338,6 @@ class Escalating:
                         "revision": case.request.revision + 1,
                         "exchange_id": exchange.id,
                         "parent_id": exchange.parent_id,
-                        "question": replying.with_context(case.request.question, added),
                         "reason": reason,
                         "notes": tuple(exchange.notes),
                         **came,
@@ -353,12 +359,18 @@ class Escalating:
         return AskResult(
             exchange_id=request.exchange_id,
             question_id=request.question.id,
-            status="escalated" if case.waits else "accepted" if by_agent else "answered",
+            status="escalated"
+            if case.waits
+            else "accepted"
+            if by_agent
+            else "answered"
+            if case.resolution
+            else "failed",
             route=case.route,
             answer=request.answer if case.answer is None else case.answer,
             threshold=request.threshold,
             escalation=request,
-            notes=request.notes,
+            notes=(*request.notes, *undecided(case)),
         )
 
     # -- the record -----------------------------------------------------------------------------------------
@@ -378,6 +390,12 @@ class Escalating:
                     observer(event)
                 except Exception:  # noqa: S112  an observer only watches; nobody else would want to know
                     continue
+
+
+def undecided(case: KeptCase) -> list[str]:
+    """Why a case waits no longer that nobody has decided; empty for all others."""
+    ended = not case.waits and case.resolution is None
+    return [f"{case.request.id} is {case.status}: it was asked anew"] if ended else []
 
 
 async def _in_time(work: Coroutine[Any, Any, Result]) -> Result:

@@ -30,7 +30,9 @@ def clean(response: HumanResponse) -> HumanResponse:
 
 
 def with_context(question: Question, added: str) -> Question:
-    """The question with what a human added to its context."""
+    """The question with what a human added to its context; what is said again is not added again."""
+    if f"\n\n{added}\n\n" in f"\n\n{question.context}\n\n":
+        return question
     return question.model_copy(update={"context": f"{question.context}\n\n{added}".strip()})
 
 
@@ -59,6 +61,8 @@ def refusal(case: KeptCase, response: HumanResponse) -> str:
         return f"`{response.action.removeprefix('add_')}` needs a text"
     if response.action == "add_context":
         return _no_context(case, response.content)
+    if response.action == "choose" and len(_meant(case, response.content)) > 1:
+        return f"`{response.content[:_LONGEST_NAME]}` is the letter of one choice and the text of another; give the answer with `correct`"
     if response.action == "choose" and choice(case, response.content) is None:
         letters = ", ".join(letter for letter, _ in options(request))
         if not letters:
@@ -99,12 +103,20 @@ def final_answer(case: KeptCase, response: HumanResponse) -> Answer:
 
 def choice(case: KeptCase, written: str) -> Answer | str | None:
     """The choice or alternative that a letter or its own text means."""
+    meant = _meant(case, written)
+    return meant[0] if len(meant) == 1 else None
+
+
+def _meant(case: KeptCase, written: str) -> list[Answer | str]:
+    """What a text may mean: nothing, one option, or two: one by its letter and one by its own text."""
     folded = " ".join(written.split()).casefold()
+    by_letter: list[Answer | str] = []
+    by_text: list[Answer | str] = []
     for letter, option in options(case.request):
         text = option.content if isinstance(option, Answer) else option
-        if folded in {letter.casefold(), " ".join(text.split()).casefold()}:
-            return option
-    return None
+        by_letter += [option] if folded == letter.casefold() else []
+        by_text += [option] if folded == " ".join(text.split()).casefold() else []
+    return by_letter if by_text[:1] == by_letter[:1] or not by_text else [*by_letter, by_text[0]]
 
 
 def _of_human(case: KeptCase, content: str) -> Answer:

@@ -53,7 +53,8 @@ class UnderWay:
             answer = None if self.weighed is None else self.weighed.answer
             if answer is None:
                 said = "" if self.weighed is None else self.weighed.said
-                error = str(raised or said or (self.exchange.notes or ["cancelled"])[-1])
+                failed = self.exchange.notes[-1] if self.exchange.outcomes else "cancelled"
+                error = str(raised or said or failed)
             timed_out = not raised and self.exchange.outcomes[-1:] == ["timeout"]
             state = "succeeded" if answer else "timed_out" if timed_out else "failed"
         return AgentStatus(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.asking import replying
 from kr_core.asking.answering import AGENT_UNAVAILABLE
+from kr_core.asking.escalating import undecided
 from kr_core.pipeline.agents import prompts
 from kr_core.pipeline.running import to_its_end
 from kr_core.templating import search_folders
@@ -42,7 +43,7 @@ class Talking:
         """Ask the same agent once more, with what the human added.
 
         Args:
-            case: as it was when the reply was accepted.
+            case: as it was when the reply was accepted, with what was added.
             response: the reply.
 
         Returns:
@@ -54,8 +55,7 @@ class Talking:
         """
         response = replying.clean(response)
         request = case.request
-        question = replying.with_context(request.question, response.content)
-        exchange = await self._begun(case, question, request.exchange_id, "asked again")
+        exchange = await self._begun(case, request.question, request.exchange_id, "asked again")
         try:
             return await self._gated(exchange, case, response)
         except BaseException as error:
@@ -70,13 +70,16 @@ class Talking:
         if verdict is not None:
             threshold = verdict.threshold
         if answer is not None and verdict is not None and verdict.accepted:
-            case = await self._escalating.resolved_by_agent(case.request.id, answer, response)
+            case = await self._escalating.resolved_by_agent(case, answer, response)
+            if case.waits:
+                reason = f"context was added meanwhile that {answer.agent} has not seen"
+                case = await self._escalating.revised(exchange, case.request.id, reason, answer)
         else:
             reason = (
                 verdict.reason if verdict else weighed.said if weighed.alternatives else _nothing(exchange)
             )
             case = await self._escalating.revised(
-                exchange, case.request.id, response.content, reason, answer, weighed.alternatives
+                exchange, case.request.id, reason, answer, weighed.alternatives
             )
         return await self._finished(exchange, case, threshold)
 
@@ -121,6 +124,9 @@ class Talking:
             answer = case.answer
             if status == "answered":
                 exchange.notes.append(f"{case.request.id} was answered meanwhile by {resolution.by}")
+        elif not case.waits:
+            status, answer = "failed", None
+            exchange.notes += undecided(case)
         result = self._asking.finish(exchange, status, answer, threshold, case.request)
         await exchange.settled()
         return result

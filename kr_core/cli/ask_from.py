@@ -27,6 +27,7 @@ from kr_core.speckit.writing import replied, with_answers
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
 LARGEST = 5_000_000
 """Bytes of a file; a specification of a hundred pages has a tenth of it."""
@@ -50,9 +51,12 @@ def run(options: argparse.Namespace) -> int:
     file = _place(options)
     text = _read(file)
     if file.suffix == ".json":
-        pairs: list[tuple[Question, Found | None]] = [(one, None) for one in _listed(file, text)]
+        listed = [(one, _completed(one, options)) for one in _listed(file, text)]
+        pairs: list[tuple[Question, Found | None]] = [(one, None) for _, one in listed]
+        anew = {key(one) for written, one in listed if _sent_to(written) != _sent_to(one)}
     else:
         pairs = [(_question(one, file, options), one) for one in questions_in(text)]
+        anew = {key(one) for one, _ in pairs if options.targets or options.topic}
     if not pairs and answers_in(text):
         print(f"{_name(file)}: all questions are answered")
         return 0
@@ -65,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
         pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
         with KnowledgeRouterService(pipeline) as service:
-            asked = _asked(service, pairs, anew=bool(options.targets or options.topic))
+            asked = _asked(service, pairs, anew)
             progress.clear()
             written = 0
             try:
@@ -139,6 +143,25 @@ def _listed(file: Path, text: str) -> list[Question]:
         ) from None
 
 
+def _completed(question: Question, options: argparse.Namespace) -> Question:
+    """A listed question with what the command line says and the list does not; the context is that of both."""
+    given: dict[str, object] = {}
+    if options.feature and "feature_id" not in question.model_fields_set:
+        given["feature_id"] = options.feature
+    if options.topic and not question.topic:
+        given["topic"] = options.topic
+    if options.targets and not (question.suggested_target or question.also):
+        given |= {"suggested_target": options.targets[0], "also": tuple(options.targets[1:])}
+    if options.context:
+        given["context"] = "\n\n".join(part for part in (question.context, options.context) if part)
+    return question.model_copy(update=given)
+
+
+def _sent_to(question: Question) -> tuple[object, ...]:
+    """What of a question decides who is asked."""
+    return question.topic, question.suggested_target, question.also
+
+
 def _question(found: Found, file: Path, options: argparse.Namespace) -> Question:
     feature = options.feature or (file.parent.name if _FEATURE.fullmatch(file.parent.name) else GENERAL)
     told = sha256(f"{feature}\n{found.key}".encode()).hexdigest()
@@ -178,27 +201,29 @@ def _write(file: Path, asked: Sequence[_Asked]) -> int:
 
 
 def _asked(
-    service: KnowledgeRouterService, pairs: Sequence[tuple[Question, Found | None]], *, anew: bool
+    service: KnowledgeRouterService, pairs: Sequence[tuple[Question, Found | None]], anew: AbstractSet[Key]
 ) -> list[_Asked]:
     """Ask what neither waits for a human nor was answered by one.
 
     Args:
         service: asks.
         pairs: the questions.
-        anew: whether the caller says who should answer, so that what waits because nobody was asked is asked now.
+        anew: those of which the caller says who should answer, so that what waits because nobody was asked is asked now.
     """
     known = _decided(service, pairs)
-    if anew:
-        known = {
-            one: result
-            for one, result in known.items()
-            if result.status in FINAL or result.escalation is None or result.escalation.agent is not None
-        }
+    known = {
+        one: result
+        for one, result in known.items()
+        if one not in anew
+        or result.status in FINAL
+        or result.escalation is None
+        or result.escalation.agent is not None
+    }
     new = [question for question, _ in pairs if key(question) not in known]
-    earlier = service.cases.waiting_of(set(map(key, new))) if anew else []
+    earlier = service.cases.waiting_of(anew & set(map(key, new)))
     results = dict(zip(map(key, new), service.ask_all(new), strict=True))
     for case in earlier:
-        service.cases.keep(case._replace(status="superseded", version=case.version + 1))
+        service.cases.supersede(case, results[key(case.request.question)].exchange_id)
     return [
         _Asked(question, found, known.get(key(question)) or results[key(question)], key(question) in results)
         for question, found in pairs
@@ -279,9 +304,12 @@ def _told(file: Path, one: _Asked) -> list[str]:
         lines.append(
             f"  {result.answer.agent}, confidence {result.answer.confidence}: {' '.join(_content(one).split())}"
         )
+    elif result.escalation is not None and result.escalation.question.id != one.question.id:
+        lines.append(f"  {result.escalation.reason}")  # it was put to nobody: another one waits
     elif result.escalation is not None:
         waits = "put to a human" if one.new else "still waits for a human"
         lines.append(f"  {waits} as {result.escalation.id}: {result.escalation.reason}")
     else:
         lines.append("  no answer, and no way to a human")
-    return [*lines, *(f"  note: {note}" for note in result.notes if one.new), ""]
+    said = "" if result.escalation is None else result.escalation.reason
+    return [*lines, *(f"  note: {note}" for note in result.notes if one.new and note != said), ""]

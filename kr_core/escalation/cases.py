@@ -1,6 +1,7 @@
 """The cases that wait for a human, in the journal: they outlive every process, and any process may go on with them.
 
-A case is `open` until some sink has shown it (`notified`), and `resolved` once a human has decided. Each change names the
+A case is `open` until some sink has shown it (`notified`), `resolved` once a human has decided, and `superseded` where its
+question was asked anew instead. Each change names the
 version that it changes, so of two humans who answer at once one is first, and the other is told.
 """
 
@@ -13,6 +14,7 @@ from pydantic import Field
 
 from kr_core.errors import ConfigError
 from kr_core.model.base import Value
+from kr_core.model.events import Event, new_id
 from kr_core.model.questions import Answer, EscalationRequest, Resolution
 from kr_core.model.routing import Route
 from kr_core.protocols import Document
@@ -20,7 +22,6 @@ from kr_core.protocols import Document
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from kr_core.model import Event
     from kr_core.protocols import Journal
 
 __all__ = ["WAITING", "Cases", "KeptCase", "Turn"]
@@ -103,6 +104,26 @@ class Cases:
             "turns": [turn.model_dump(mode="json") for turn in case.turns],
         }
         return self._journal.change(Document(_KIND, case.request.id, case.status, case.version, data), events)
+
+    def supersede(self, case: KeptCase, successor: str) -> bool:
+        """End a case because its question was asked anew; on the record. False where somebody has changed it meanwhile.
+
+        Args:
+            case: as it waits.
+            successor: the exchange in which the question was asked anew.
+        """
+        request = case.request
+        data = {
+            "exchange_id": request.exchange_id,
+            "parent_id": request.parent_id,
+            "feature_id": request.question.feature_id,
+            "question_id": request.question.id,
+            "escalation_id": request.id,
+            "revision": request.revision,
+            "successor": successor,
+        }
+        event = Event("escalation.superseded", request.exchange_id, data, f"{request.exchange_id}-{new_id()}")
+        return self.keep(case._replace(status="superseded", version=case.version + 1), [event])
 
     def get(self, escalation_id: str) -> KeptCase:
         """A case by its id, in either case of the letter.

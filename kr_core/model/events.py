@@ -379,6 +379,14 @@ class EscalationShown(OfExchange):
     error: str | None
 
 
+class EscalationSuperseded(OfExchange):
+    """A case waits no longer, since its question was asked anew: in the exchange `successor`."""
+
+    escalation_id: str
+    revision: int
+    successor: str
+
+
 class HumanReplied(OfExchange):
     """What a human did about an escalation; `applied` is False where it was refused, with the reason."""
 
@@ -436,6 +444,7 @@ EVENTS: dict[str, type] = {
     "answer.gated": AnswerGated,
     "escalation.opened": EscalationOpened,
     "escalation.shown": EscalationShown,
+    "escalation.superseded": EscalationSuperseded,
     "human.replied": HumanReplied,
     "exchange.finished": ExchangeFinished,
 }

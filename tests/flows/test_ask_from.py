@@ -191,6 +191,10 @@ def test_who_should_answer_may_be_said_later(ask, spec, kr):
     assert asked(spec) == []
     assert ask("--target", "duc").code == 0
     assert kr("inbox", "show", "E1", "--json").json["status"] == "superseded"
+    entries = [json.loads(line) for line in kr("log", "--json").out.splitlines()]
+    (superseded,) = (one for one in entries if one["kind"] == "escalation.superseded")
+    assert superseded["data"]["escalation_id"] == "E1"
+    assert superseded["data"]["successor"] in {one["exchange_id"] for one in entries}
     assert kr("inbox", "list", "--json").json == []
 
 
@@ -209,6 +213,29 @@ def test_a_list_of_questions(ask, spec):
     assert [result["question_id"] for result in done.json["results"]] == ["Q2", "Q1"]
     assert asked(spec) == ["Which store?", "Which key?"]
     assert file.read_text() == text
+
+
+def test_what_a_list_does_not_say_is_said_beside_it(ask, spec, kr):
+    """Feature, topic and target hold for the questions that have none; who waits for another is put to nobody."""
+    file = spec.with_name("questions.json")
+    file.write_text(
+        json.dumps(
+            [
+                {"id": "Q1", "text": "Which store?"},
+                {"id": "Q2", "text": "Who decides?", "feature_id": "F-2", "suggested_target": "human"},
+                {"id": "Q3", "text": "Who pays?", "feature_id": "F-2", "depends_on": ["Q2"]},
+            ]
+        )
+    )
+    done = ask("--feature", "F-1", "--target", "duc", "--topic", "storage", file=file)
+    assert done.code == 5, done
+    assert asked(spec) == ["Which store?"]
+    assert "  not asked: it depends on `Q2`" in done.out
+    assert "note: not asked" not in done.out
+    assert "put to a human as E1" in done.out
+    for feature, topics in {"F-1": ["storage"], "F-2": ["storage", "storage"]}.items():
+        entries = map(json.loads, kr("log", feature, "--kind", "question.asked", "--json").out.splitlines())
+        assert [entry["data"]["topic"] for entry in entries] == topics
 
 
 @pytest.mark.req("Q8", "G1")

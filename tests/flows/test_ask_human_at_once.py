@@ -194,6 +194,37 @@ def test_context_of_two_people_adds_up(tmp_path):
         assert (request.revision, request.question.context) == (3, "A shop.\n\nOne.\n\nTwo.")
 
 
+def test_an_answer_that_knows_less_than_the_case_decides_nothing(tmp_path):
+    """While the agent is asked again with one thing, somebody adds another: the answer to the first is a revision, not the end."""
+
+    class Slow(Says):
+        async def run(self, job):
+            if job.question.context == "One.":
+                await made._service.reply("E1", reply("add_context", "Two.", by="bob"))
+            return await super().run(job)
+
+    # the first answer, the one to "One. Two.", and the late one to "One."
+    with service(tmp_path, duc=Slow(UNSURE, said(confidence=60), said("Late.", 95))) as made:
+        ask(made)
+        late = made.reply("E1", reply("add_context", "One.", by="ada"))
+        assert (late.status, late.escalation.revision) == ("escalated", 3)
+        assert late.escalation.reason == "context was added meanwhile that duc has not seen"
+        assert late.escalation.question.context == "One.\n\nTwo."
+        assert late.answer.content == "Late."
+        with pytest.raises(ConfigError, match="E1@1 is an older answer"):
+            made.reply("E1", reply("confirm", revision=1))
+
+
+def test_what_is_said_again_is_not_added_again(tmp_path):
+    """The same context twice stands in the case once, and the agent is asked again all the same."""
+    duc = Says(UNSURE)
+    with service(tmp_path, duc=duc) as made:
+        ask(made)
+        made.reply("E1", reply("add_context", "One."))
+        assert made.reply("E1", reply("add_context", "One.")).escalation.question.context == "One."
+        assert len(duc.jobs) == 3
+
+
 KILLED = """
 import sys
 from kr_core import HumanResponse, KnowledgeRouterService
@@ -203,7 +234,7 @@ with KnowledgeRouterService.open(folder=sys.argv[1]) as service:
 
 
 def test_killed_while_the_agent_is_asked_again(project_folder, environ, kr):
-    """After kill -9 the question waits as before, what was added is on the record, and can be added again."""
+    """After kill -9 the question waits as before, with what was added, which the agent knows when it is asked again."""
     trust = {"KR_TRUST": "all"}
     project(project_folder)
     assert kr("ask", QUESTION, "--topic", "authentication", env=trust).code == 5
@@ -223,7 +254,12 @@ def test_killed_while_the_agent_is_asked_again(project_folder, environ, kr):
     assert (case["revision"], case["resolution"]) == (1, None)
     entries = [json.loads(line) for line in kr("log", "--json").out.splitlines()]
     assert [entry["data"]["content"] for entry in entries if entry["kind"] == "human.replied"] == ["More."]
+    assert case["case"]["question"]["context"] == "More."
+    assert "> More." in kr("inbox", "show", "E1").out
     assert kr("inbox", "context", "E1@1", "We have 40 servers.", env=trust).code == 0
+    entries = [json.loads(line) for line in kr("log", "--json").out.splitlines()]
+    told = [entry["data"]["context"] for entry in entries if entry["kind"] == "question.asked"]
+    assert told == ["", "More.", "More.\n\nWe have 40 servers."]
     assert kr("log", "--verify").code == 0
 
 

@@ -154,3 +154,48 @@ def test_of_several_targets_the_highest_threshold_counts(tmp_path, names):
         result = made.ask(asked(topic="", suggested_target=names[0], also=names[1:]))
     assert (result.status, result.threshold) == ("accepted", 94)
     assert result.answer.confidence == 94
+
+
+@pytest.mark.req("H3")
+def test_a_case_that_was_asked_anew_is_not_answered(tmp_path):
+    """Its result says what became of it; nobody has decided it."""
+    with service(tmp_path / "p", duc=Says(said("Redis.", 50))) as made:
+        result = made.ask(asked())
+        assert made.cases.supersede(made.cases.get("E1"), result.exchange_id)
+        result = made.result_of("E1")
+        assert (result.status, result.answer.validated_by) == ("failed", None)
+        assert "E1 is superseded: it was asked anew" in result.notes
+
+
+@pytest.mark.req("H3", "H4")
+def test_a_letter_that_is_another_choice_is_refused(tmp_path):
+    """Nobody guesses whether the letter or the text is meant; where both mean the same it is clear."""
+    with service(tmp_path / "p", duc=Says(said("B", 50))) as made:
+        made.ask(asked(choices=("B", "A", "C")))
+        for letter in "aB":
+            with pytest.raises(ConfigError, match="is the letter of one choice and the text of another"):
+                made.reply("E1", HumanResponse(action="choose", content=letter))
+        assert made.reply("E1", HumanResponse(action="choose", content="c")).answer.content == "C"
+
+
+@pytest.mark.req("Q10")
+def test_a_long_rationale_is_shortened_as_well(tmp_path):
+    """The next reader gets its beginning, marked; the record has all of it."""
+    with service(tmp_path / "p", duc=Says(said("Redis.", 95, rationale="x" * 200_000))) as made:
+        result = made.ask(asked())
+        assert len(result.answer.rationale) == 16_000
+        assert "[Shortened: 200,000 characters" in result.answer.rationale
+        assert [len(data["rationale"]) for kind, data in record(made) if kind == "answer.received"] == [
+            200_000
+        ]
+
+
+@pytest.mark.req("G5")
+def test_a_secret_that_was_taken_out_is_noted(tmp_path):
+    """The asker is told, and the agent has not seen it."""
+    duc = Says(said("Redis.", 95))
+    with service(tmp_path / "p", duc=duc) as made:
+        result = made.ask(asked(context=f"The key is {SECRET}."))
+        assert "what looks like a secret was taken out of the question" in result.notes
+        assert "AAAABBBB" not in duc.prompts[0]
+        assert made.ask(asked(id="Q2")).notes == ()
