@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from kr_core.model.questions import GENERAL, Question
 from kr_core.model.routing import HUMAN
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
+from kr_core.routing.table import UNKNOWN_TOPIC
 from kr_core.service import KnowledgeRouterService
 
 if TYPE_CHECKING:
@@ -117,19 +119,20 @@ def show(result: AskResult, options: argparse.Namespace) -> None:
     elif options.yaml:
         print(output.as_yaml(result.to_dict()), end="")
     else:
-        print(_told(result), end="")
+        print(_told(result, alone=options.quiet), end="")
         for note in () if options.quiet else result.notes:
             print(printable(f"note: {note}"), file=sys.stderr)
     sys.stdout.flush()
 
 
-def _told(result: AskResult) -> str:
-    """A result as a person reads it."""
+def _told(result: AskResult, *, alone: bool = False) -> str:
+    """A result as a person reads it; an answer alone, if that is asked for."""
     answer, escalation = result.answer, result.escalation
     if result.status == "escalated":
         assert escalation is not None, "it waits for a human"
         name = f"{escalation.id}@{escalation.revision}"
         lines = [f"Waits for a human as {name}: {escalation.reason}"]
+        lines += _unknown(escalation.question.topic) if result.route.reason == UNKNOWN_TOPIC else []
         lines += ["", f"Tentative answer of {_by(answer)}:", "", answer.content] if answer else []
         for number, one in enumerate(escalation.alternatives):
             lines += ["", f"Answer {letter(number)} of {_by(one)}:", "", one.content]
@@ -140,10 +143,23 @@ def _told(result: AskResult) -> str:
         lines += ["", f"Not sure enough, {_by(answer)}:", "", answer.content] if answer else []
     else:
         assert answer is not None, "it is answered"
+        if alone:
+            return printable(answer.content) + "\n"
         lines = [answer.content, ""]
         lines += [answer.rationale, ""] if answer.rationale else []
         lines += [f"{_by(answer)}; {result.route.reason}"]
     return printable("\n".join(lines)) + "\n"
+
+
+def _unknown(topic: str) -> list[str]:
+    """What to write so that an agent is asked the next time."""
+    if not topic:
+        return ["Say what it is about with `--topic`, or who should answer with `--target`."]
+    shown = json.dumps(topic, ensure_ascii=False)
+    return [
+        f"Say who should answer with `--target`, or in kr.yaml, under `routing: rules:`: `- {{topic: {shown}, agent: duc}}`.",
+        "Rules of your own stand in place of the usual ones.",
+    ]
 
 
 def ways(request: EscalationRequest) -> list[str]:

@@ -196,7 +196,9 @@ class AgentEntry(_Section):
     plugin: Name | None = None
     """The plugin, or instance of one, that carries its prompts to a model. Not set: `claude_cli`."""
     role: Name | None = None
-    """What it is asked as: `architect`, `product`, ... Rules and askers may name the role in place of the agent."""
+    """What it is asked as: `architect`, `product`, ... Rules and askers may name the role in place of the agent. An agent that is
+    not of the usual roster needs one.
+    """
     model: Name | None = None
     """The model it runs on. Not set: its role's, or the plugin's own."""
     timeout_seconds: Annotated[Whole, Field(ge=1, le=86_400)] | None = None

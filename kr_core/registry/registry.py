@@ -166,9 +166,9 @@ class Registry:
             if not kinds:
                 raise _without_hook(plugin, NOUNS[noun])
             raise ConfigError(
-                f"`{plugin.name}` is a {' and a '.join(kinds)}, not a {noun}",
+                f"`{plugin.name}` is {' and '.join(map(_one, kinds))}, not {_one(noun)}",
                 where=self._config.origin(named_at),
-                todo=f"name a {noun}",
+                todo=f"name {_one(noun)}",
             )
         with attributed(plugin, "say what it provides"):
             # not through the hook caller: it would ask the other plugins of this kind as well
@@ -264,6 +264,10 @@ class Registry:
             if implementation.plugin is module:
                 return implementation.function  # type: ignore[no-any-return]  # pluggy says Any
         return None
+
+
+def _one(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _without_hook(plugin: InstalledPlugin, hook: str) -> PluginError:

@@ -151,10 +151,12 @@ class Table:
         for one in (*written, *question.also):
             target = one.strip().removeprefix("@").casefold()
             if target not in self._known:
+                several = all(name.strip() in self._known for name in target.split(","))
+                todo = suggestion(target, self.targets(), "there are")
                 raise ConfigError(
                     f"no agent or role is called `{one}`",
                     where="suggested target",
-                    todo=suggestion(target, self.targets(), "there are"),
+                    todo="repeat `--target` for each of them" if several else todo,
                 )
             targets.append(self._known[target])
         if HUMAN in targets and len(set(targets)) > 1:

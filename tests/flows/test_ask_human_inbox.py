@@ -213,6 +213,24 @@ def test_a_talk_from_a_pipe(waiting, inbox, kr):
     assert (done.code, done.json["answer"]["content"]) == (0, "Use Postgres.")
 
 
+@pytest.mark.req("A3")
+def test_the_answer_alone(project_folder, here, inbox):
+    """With `-q` nothing is printed but the answer, an agent's or a human's."""
+    project(project_folder, [("", SURE)])
+    assert here("ask", QUESTION, "--topic", "authentication", "-q").out == "Use Redis Cluster.\n"
+    here("ask", QUESTION, "--target", "human")
+    assert inbox("correct", "E1", "No.", "-q").out == "No.\n"
+
+
+@pytest.mark.req("Q3")
+def test_what_to_write_for_an_unknown_topic(project_folder, here):
+    """The way to an agent is told; several targets in one word are told apart."""
+    project(project_folder, [("", SURE)])
+    assert '- {topic: "weather", agent: duc}' in here("ask", "Will it rain?", "--topic", "weather").out
+    assert "`--topic`" in here("ask", "Will it rain?").out
+    assert "repeat `--target`" in here("ask", QUESTION, "--target", "duc,Marie").err
+
+
 def test_straight_to_a_human(project_folder, inbox, here):
     """Where no agent was asked there is nothing to confirm, nobody to ask again and nobody to talk with; it is said what to do."""
     project(project_folder)

@@ -196,8 +196,14 @@ def test_an_unknown_name_is_told_where_it_stands_with_the_nearest_installed_one(
     ("text", "where"),
     [
         ("{}", "kr.yaml"),
-        ("store: notes\njournal: notes\nscorer: notes\nrenderer: notes\nlogs: [notes, x]\nrouters: []\nescalations: []", "kr.yaml:5"),
-        ("{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: []}\n", None),
+        (
+            "store: notes\njournal: notes\nscorer: notes\nrenderer: notes\nlogs: [notes, x]\nrouters: []\nescalations: []",
+            "kr.yaml:5",
+        ),
+        (
+            "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: []}\n",
+            None,
+        ),
         (
             "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: [], knowledge_research: {sources: [\n\nx]}}",
             "kr.yaml:3",
@@ -228,6 +234,8 @@ def test_a_plugin_of_another_kind_is_told_what_it_is(workshop):
     workshop.ship("kr-notes", {"notes": GOOD})
     error = fault(ConfigError, workshop.registry("store: notes").build, "store", "notes")
     assert str(error) == "kr.yaml:1: `notes` is a source, not a store; name a store"
+    error = fault(ConfigError, workshop.registry("store: notes").build, "agent", "notes")
+    assert str(error).endswith("`notes` is a source, not an agent; name an agent")
 
 
 @pytest.mark.req("P2")
