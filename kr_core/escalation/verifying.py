@@ -37,6 +37,7 @@ class _Told:
         """Action, who, and text of each reply that was applied."""
         self.ends: dict[str, set[str]] = {}
         """How the exchanges of each case ended."""
+        self.superseded: set[str] = set()
         self._texts: set[int] = set()
         after = 0
         while page := journal.entries(after=after, limit=_PAGE):
@@ -49,6 +50,8 @@ class _Told:
         name = str(data.get("escalation_id"))
         if event.kind == "escalation.opened":
             self.opened[name] = event
+        elif event.kind == "escalation.superseded":
+            self.superseded.add(name)
         elif event.kind == "human.replied" and data.get("applied"):
             said = (str(data.get("action")), _same(data.get("by")), _same(data.get("content")))
             self.replies.setdefault(name, set()).add(said)
@@ -117,6 +120,8 @@ def _differing(journal: Journal, case: KeptCase, told: _Told) -> Iterator[str]:
         yield f"its state `{printable(case.status)}` is none"
     if case.waits and told.ends.get(name, set()) & {"answered", "accepted"}:
         yield "it waits, and the record says that it is answered"
+    if case.status == "superseded" and name not in told.superseded:
+        yield "it was asked anew, and the record does not say so"
     if case.status == "resolved":
         yield from _of_decision(case, about, told)
 

@@ -196,6 +196,7 @@ def test_who_should_answer_may_be_said_later(ask, spec, kr):
     assert superseded["data"]["escalation_id"] == "E1"
     assert superseded["data"]["successor"] in {one["exchange_id"] for one in entries}
     assert kr("inbox", "list", "--json").json == []
+    assert kr("log", "--verify").code == 0
 
 
 def test_a_list_of_questions(ask, spec):

@@ -132,6 +132,7 @@ def test_corrected_from_standard_input(waiting, inbox):
         ("data", '"confidence 65', '"confidence 66', "its revision, reason or agent"),
         ("data", '"threshold"', '"threshol"', "cannot be read"),
         ("status", "resolved", "open", "it waits, and the record says that it is answered"),
+        ("status", "resolved", "superseded", "it was asked anew, and the record does not say so"),
         ("status", "resolved", "done", "its state `done` is none"),
         ("key", "E1", "E2", "the record has it, and it is not kept"),
     ],
@@ -213,7 +214,7 @@ def test_a_talk_from_a_pipe(waiting, inbox, kr):
     assert (done.code, done.json["answer"]["content"]) == (0, "Use Postgres.")
 
 
-@pytest.mark.req("A3")
+@pytest.mark.req("A1")
 def test_the_answer_alone(project_folder, here, inbox):
     """With `-q` nothing is printed but the answer, an agent's or a human's."""
     project(project_folder, [("", SURE)])
