@@ -108,6 +108,7 @@ def test_an_object_is_found_where_it_stands(tmp_path, text):
             f'Here: {json.dumps(FORM)[:-1]}, "confidence": 10}}. Done.',
             "`confidence` stands twice in one object",
         ),
+        ('{"a\\n# New": 1, "a\\n# New": 2}', "`a # New` stands twice in one object"),
         ("[" * 100_000, "no whole JSON object"),
         ('{"answer":' * 20_000, "no whole JSON object"),
     ],

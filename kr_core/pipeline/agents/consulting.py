@@ -170,8 +170,8 @@ def _failed(outcome: str, reason: str, seconds: float) -> Consulted:
 
 
 def _shown(text: str) -> str:
-    """A text of an agent as events and notes show it."""
-    return printable(redacted(text))
+    """A text of an agent as events, notes and its next prompt show it, on one line."""
+    return " ".join(printable(redacted(text)).split())
 
 
 def _sum(first: Reply, second: Reply) -> Reply:
