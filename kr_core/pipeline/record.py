@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.model.questions import QALogEntry
+from kr_core.model.routing import HUMAN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,22 +70,20 @@ class Exchange:
     question: str = ""
     answer: str = ""
     agents: list[str] = field(default_factory=list)
-    """Agents and people that had a part, in order."""
+    """Agents and people that had a part, in order; not those whose replies were refused. A person by the name alone."""
     confidence: int | None = None
     threshold: int | None = None
     result: str = ""
     """`accepted`, `escalated`, `answered` or `failed`; empty while it is under way."""
     escalation_id: str = ""
     _texts: bool = False
+    _person: bool = False
 
     def add(self, entry: QALogEntry, text: str = "") -> None:
         """Learn what an entry tells; and whether the text, in small letters, stands in it."""
         data = entry.data
         self.topic = _text(data, "topic") or self.topic
-        for key in ("agent", "by"):
-            name = _text(data, key)
-            if name and name not in self.agents:
-                self.agents.append(name)
+        self._has_a_part(entry.kind, data)
         self.confidence = _whole(data, "confidence", self.confidence)
         self.threshold = _whole(data, "threshold", self.threshold)
         self.escalation_id = _text(data, "escalation_id") or self.escalation_id
@@ -95,6 +94,16 @@ class Exchange:
         elif entry.kind == "exchange.finished":
             self.result = _text(data, "status")
         self._texts = self._texts or (bool(text) and any(text in one.casefold() for one in _texts(data)))
+
+    def _has_a_part(self, kind: str, data: Any) -> None:
+        name = _text(data, "agent")
+        if kind == "human.replied":
+            name = _text(data, "by") if data.get("applied", True) else ""
+            self._person = self._person or bool(name)
+        elif name == HUMAN and self._person:
+            return  # the person's answer, who is named already
+        if name and name not in self.agents:
+            self.agents.append(name)
 
     def matches(self, wanted: Wanted) -> bool:
         """Whether it is one of those that are chosen."""

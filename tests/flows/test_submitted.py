@@ -6,6 +6,7 @@ import pytest
 from asked import Says, kinds, record, said, service
 
 from kr_core import Answer, ConfigError, HumanResponse, Question, RequestError
+from kr_core.pipeline.record import Wanted, exchanges
 
 pytestmark = pytest.mark.req("Q13")
 
@@ -199,3 +200,17 @@ def test_a_secret_that_was_taken_out_is_noted(tmp_path):
         assert "what looks like a secret was taken out of the question" in result.notes
         assert "AAAABBBB" not in duc.prompts[0]
         assert made.ask(asked(id="Q2")).notes == ()
+
+
+@pytest.mark.req("G4")
+def test_who_had_a_part_is_named_once(tmp_path):
+    """A person by the name; whose reply was refused had no part."""
+    with service(tmp_path / "p", duc=Says(said("Redis.", 50))) as made:
+        made.ask(asked())
+        with pytest.raises(ConfigError, match="there is no E1@7"):
+            made.reply("E1", HumanResponse(action="confirm", by="eve", revision=7))
+        made.reply("E1", HumanResponse(action="correct", content="SQLite.", by="ada"))
+        made.ask(asked(id="Q2"))
+        made.reply("E2", HumanResponse(action="correct", content="SQLite."))
+        found = [one.agents for one in exchanges(made.pipeline.journal, Wanted())]
+    assert found == [["duc", "ada"], ["duc", "human"]]
