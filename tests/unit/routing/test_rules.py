@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
+from pathlib import Path
 
 import pytest
 
@@ -311,6 +313,16 @@ def test_the_default_rules_send_technical_questions_to_the_architect():
         assert (route.agent, route.threshold) == (agent, 80)
     assert table.route(Question(text="?", topic="weather")) is None
     assert table.route(Question(text="?")) is None
+
+
+def test_the_default_rules_are_listed():
+    """Whoever writes rules of their own can read which ones they stand in place of."""
+    page = (Path(__file__).parents[3] / "docs/how-to/route-questions.md").read_text("utf-8")
+    listed = page.partition("## Without rules of your own")[2].partition("One rule under")[0]
+    for agent, topics in zip(("duc", "veuve"), listed.split("`veuve`"), strict=True):
+        assert {f"{topic}/*" for topic in re.findall("`([a-z-]+)`", topics)} - {"duc/*"} == {
+            rule.topic for rule in RULES if rule.agent == agent
+        }
 
 
 @pytest.mark.req("Q9")
