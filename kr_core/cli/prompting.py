@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kr_core.cli import talking
 from kr_core.cli.terminal import DecidedError, Typed, tell
 from kr_core.errors import ConfigError
-from kr_core.escalation.grammar import HELP, read_replies
+from kr_core.escalation.grammar import help_for, read_replies
 from kr_core.escalation.options import options
 from kr_core.escalation.styling import for_terminal
 from kr_core.model.questions import HumanResponse
@@ -95,7 +95,7 @@ def _response(typed: Typed, case: KeptCase, by: str) -> HumanResponse | None:
         elif word.startswith("choose "):
             response = HumanResponse(action="choose", content=line[7:], by=by, revision=revision)
         elif len(word) == 1 or word in _UNCLEAR:
-            tell(f"`{line}` is not clear enough to decide by.\n\n{HELP}")
+            tell(f"`{line}` is not clear enough to decide by.\n\n{_help(case)}")
             continue
         else:
             sure = typed.line("Is this the final answer, as you typed it? [y/N] ")
@@ -119,6 +119,23 @@ def _prompt(case: KeptCase) -> str:
     return f"{request.id}@{request.revision}: {', '.join(ways)}, [l]ater"
 
 
+def _help(case: KeptCase) -> str:
+    request = case.request
+    fitting = {
+        "confirm": request.answer is not None and not request.alternatives,
+        "correct": True,
+        "context": request.agent is not None,
+        "choose": bool(options(request)),
+        "chat": request.agent is not None,
+    }
+    verbs = [verb for verb, fits in fitting.items() if fits]
+    several = " or ".join(f"`{verb}`" for verb in ("correct", "context") if verb in verbs)
+    return (
+        f"{help_for(f'{request.id}@{request.revision}', verbs)}\n"
+        f"Here a command ends with its line, unless several are pasted at once: for a text of several lines type {several} alone."
+    )
+
+
 def _command(line: str, case: KeptCase, by: str) -> HumanResponse | None:
     """What a command decides; None where it is none, which is told."""
     name = case.request.id
@@ -127,7 +144,7 @@ def _command(line: str, case: KeptCase, by: str) -> HumanResponse | None:
         tell(fault.said)
     if not read.commands:
         if not read.faults:
-            tell(HELP)
+            tell(_help(case))
         return None
     if len(read.commands) > 1:
         tell("One command at a time, please.")

@@ -25,19 +25,30 @@ from kr_core.model.questions import HumanResponse
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["HELP", "Command", "Fault", "Replies", "read_replies"]
+__all__ = ["HELP", "Command", "Fault", "Replies", "help_for", "read_replies"]
 
 Action = Literal["confirm", "correct", "add_context", "choose", "chat"]
 
-HELP = """\
-Reply with one of these, each at the start of a line:
+_MEANINGS: dict[str, tuple[str, str]] = {
+    "confirm": ("", "the answer is right"),
+    "correct": (" TEXT", "this is the answer instead"),
+    "context": (" TEXT", "ask again, with this known as well"),
+    "choose": (" B", "this one of the choices"),
+    "chat": ("", "talk about the question first"),
+}
 
-    /kr confirm E7@2          the answer is right
-    /kr correct E7@2 TEXT     this is the answer instead
-    /kr context E7@2 TEXT     ask again, with this known as well
-    /kr choose E7@2 B         this one of the choices
-    /kr chat E7@2             talk about the question first
-"""
+
+def help_for(name: str, verbs: Collection[str] = tuple(_MEANINGS)) -> str:
+    """The commands for a case (`E7@2`): those that fit it."""
+    fitting = [
+        (f"/kr {verb} {name}{_MEANINGS[verb][0]}", _MEANINGS[verb][1]) for verb in _MEANINGS if verb in verbs
+    ]
+    width = max(len(command) for command, _ in fitting)
+    listed = "".join(f"    {command:<{width}}     {meaning}\n" for command, meaning in fitting)
+    return f"Reply with one of these, each at the start of a line:\n\n{listed}"
+
+
+HELP = help_for("E7@2")
 """What somebody is told once whose reply could not be understood."""
 
 _ACTIONS: dict[str, Action] = {

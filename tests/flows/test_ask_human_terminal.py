@@ -83,7 +83,10 @@ def test_what_is_not_clear_decides_nothing(project_folder, ask):
     ):
         one.type(typed)
         one.until(said)
-        one.until(LATER)
+        shown = one.until(LATER)
+    assert "/kr correct E1@1 TEXT" in shown
+    assert "several lines type `correct` or `context` alone" in shown
+    assert "choose" not in shown
     one.type("l")
     assert one.end()[0] == 5
 
