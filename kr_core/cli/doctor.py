@@ -66,7 +66,7 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
         yield from _environment_checks(pipeline)
         external: list[str] = []
         yield from _active_checks(pipeline, external)
-        yield from _agent_checks(pipeline)
+        yield from _agent_checks(pipeline, external)
         yield from _other_plugin_checks(pipeline, verbose=options.verbose)
         yield from _store_checks(pipeline)
         yield from _lesson_checks(pipeline)
@@ -187,8 +187,11 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
             yield Check("plugins", "fault", str(error))
 
 
-def _agent_checks(pipeline: Pipeline) -> Iterator[Check]:
-    """Build what carries questions to the agents of the roster, one line for each plugin; and ask programs for their version."""
+def _agent_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
+    """Build what carries questions to the agents of the roster, one line for each plugin; and ask programs for their version.
+
+    The names of those that leave the machine are added to `external`.
+    """
     config = pipeline.config
     held_back = () if trust.is_trusted(config) else trust.sensitive(config)
     agents: dict[str, list[str]] = {}
@@ -214,7 +217,19 @@ def _agent_checks(pipeline: Pipeline) -> Iterator[Check]:
             except Exception as error:  # whatever a third party's raises
                 yield Check(label, "note", f"{error}; till then {who} cannot be asked")
                 continue
-        yield Check(label, "ok", f"{said}; for {who}")
+        without = [
+            one
+            for one in of
+            if getattr(component, "needs_model", False) and not config.routing.agents[one].model
+        ]
+        if without:
+            todo = f"set `agents.{without[0]}.model`, or `plugins.{name}.model`"
+            yield Check(label, "note", f"no model is configured for {', '.join(without)}; {todo}")
+        if len(without) == len(of):
+            continue
+        yield Check(label, "ok", f"{said}; for {', '.join(one for one in of if one not in without)}")
+        if getattr(component, "external", False):
+            external.append(name)
 
 
 _KEYS = {"source": "knowledge_research.sources", "log": "logs", "agent": "agents.<name>.plugin"}
@@ -323,7 +338,7 @@ def _network_checks(environ: Mapping[str, str], external: list[str]) -> Iterator
     leaving = (
         f"{', '.join(external)}: questions leave this machine"
         if external
-        else "no active source leaves this machine"
+        else "no active source or agent leaves this machine"
     )
     proxies = [name for name in environ if name.upper() in _PROXIES and environ[name]]
     said = f"{leaving}; through {', '.join(sorted(proxies))}" if proxies and external else leaving

@@ -104,8 +104,16 @@ def test_a_damaged_index(doctor, project_folder):
 def test_the_network(doctor, outside, tmp_path):
     """Which sources leave the machine is said, by which proxy, and certificates that are not there."""
     none = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"), "")  # fmt: skip
+    none["PATH"] = str(tmp_path)  # no agent's program is there
     at_home = "knowledge_research: {sources: [installed_docs]}\n"
-    assert doctor(at_home, none)[1]["network", "ok"] == ["no active source leaves this machine"]
+    assert doctor(at_home, none)[1]["network", "ok"] == ["no active source or agent leaves this machine"]
+    model = "agents: {duc: {plugin: ollama, model: m}}\n"
+    assert doctor(at_home + model, none)[1]["network", "ok"] == [
+        "no active source or agent leaves this machine"
+    ]
+    away = f"{at_home}{model}plugins: {{ollama: {{base_url: 'https://models.example'}}}}\n"
+    said = doctor(away, {**none, "KR_TRUST": "all"})[1]
+    assert said["network", "ok"] == ["ollama: questions leave this machine"]
     assert doctor(env=none)[1]["network", "ok"] == ["context7, deepwiki: questions leave this machine"]
     chain = "knowledge_research: {sources: [outside, installed_docs]}\n"
     proxy = {**none, **outside, "HTTPS_PROXY": "http://me:hunter2@proxy.example"}
@@ -150,10 +158,18 @@ def test_the_agents_of_the_roster(doctor, tmp_path):
     _code, said = doctor(
         "agents:\n  duc: {plugin: ollama}\n  anna: {plugin: anthropic, role: architect}\n", env=nowhere
     )
-    assert said["agent ollama", "ok"] == ["built; for duc"]
+    (modelless,) = said["agent ollama", "note"]
+    assert modelless.startswith("no model is configured for duc; set `agents.duc.model`")
+    assert ("agent ollama", "ok") not in said
+    _code, said = doctor(
+        "agents:\n  duc: {plugin: ollama}\n  dede: {plugin: ollama, model: m}\n", env=nowhere
+    )
+    assert said["agent ollama", "ok"] == ["built; for dede"]
+    assert "for duc;" in said["agent ollama", "note"][0]
+    _code, said = doctor("agents:\n  anna: {plugin: anthropic, role: architect}\n", env=nowhere)
     [missing] = said["agent claude_cli", "note"]
     assert "`claude` is not installed; `npm install -g @anthropic-ai/claude-code`" in missing
-    assert "till then veuve, marie, dede, gustave, degaulle cannot be asked" in missing
+    assert "till then duc, veuve, marie, dede, gustave, degaulle cannot be asked" in missing
     [unset] = said["agent anthropic", "note"]
     assert "plugins.anthropic.api_key" in unset
     assert ("plugin claude_cli", "ok") not in said

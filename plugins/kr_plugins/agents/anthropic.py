@@ -13,7 +13,7 @@ from pydantic import Field
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
-from kr_plugins.agents.services import Address, Forms, ask, key_of, limit_of, model_of, number
+from kr_plugins.agents.services import Address, Forms, ask, key_of, leaves_machine, limit_of, model_of, number
 
 if TYPE_CHECKING:
     from kr_core import Job, Setup
@@ -55,6 +55,8 @@ class Anthropic:
     def __init__(self, settings: AnthropicSettings, name: str) -> None:
         self._settings = settings
         self._name = name
+        self.needs_model = settings.model is None
+        self.external = leaves_machine(settings.base_url)
         self._key = key_of(settings.api_key)
         self._forms = Forms(("json_schema", ""))
         missing = settings.base_url == _ANTHROPIC and not self._key

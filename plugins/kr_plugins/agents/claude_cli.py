@@ -89,6 +89,7 @@ class ClaudeCLI:
     def __init__(self, settings: ClaudeCLISettings, name: str) -> None:
         self._settings = settings
         self._name = name
+        self.external = True  # the model is a service, wherever the program is
         self._key = key_of(settings.api_key)
         program = settings.command[0]
         there = shutil.which(program) is not None

@@ -14,7 +14,7 @@ from pydantic import Field
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
-from kr_plugins.agents.services import Address, ask, model_of, number, without_thoughts
+from kr_plugins.agents.services import Address, ask, leaves_machine, model_of, number, without_thoughts
 
 if TYPE_CHECKING:
     from kr_core import Job, Setup
@@ -47,6 +47,8 @@ class Ollama:
     def __init__(self, settings: OllamaSettings, name: str) -> None:
         self._settings = settings
         self._name = name
+        self.needs_model = settings.model is None
+        self.external = leaves_machine(settings.base_url)
 
     async def run(self, job: Job) -> Reply:
         """Ask for one message."""

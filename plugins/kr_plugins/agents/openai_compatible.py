@@ -19,6 +19,7 @@ from kr_plugins.agents.services import (
     Forms,
     ask,
     key_of,
+    leaves_machine,
     limit_of,
     model_of,
     number,
@@ -61,6 +62,8 @@ class OpenAICompatible:
     def __init__(self, settings: OpenAICompatibleSettings, name: str) -> None:
         self._settings = settings
         self._name = name
+        self.needs_model = settings.model is None
+        self.external = leaves_machine(settings.base_url)
         self._key = key_of(settings.api_key)
         self._forms = Forms(("json_schema", "json_object", ""))
         missing = settings.base_url == _OPENAI and not self._key

@@ -21,6 +21,7 @@ __all__ = [
     "RefusedError",
     "ask",
     "key_of",
+    "leaves_machine",
     "limit_of",
     "model_of",
     "number",
@@ -194,6 +195,12 @@ def number(told: Any, *names: str) -> int | None:
     for name in names:
         told = told.get(name) if isinstance(told, dict) else None
     return told if isinstance(told, int) and not isinstance(told, bool) and told >= 0 else None
+
+
+def leaves_machine(base_url: str) -> bool:
+    """Whether a service is elsewhere; what `kr doctor` says of it."""
+    host = httpx.URL(base_url).host
+    return host not in {"localhost", "::1"} and not host.startswith("127.")
 
 
 def model_of(job: Job, configured: str | None, plugin: str) -> str:
