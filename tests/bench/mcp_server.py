@@ -114,8 +114,8 @@ def _clients(project: Path, environ: dict[str, str]) -> list[dict[str, Any]]:
                     one.join()
                 measured.append(perf_counter() - began)
     what = f"{CLIENTS * EACH} hits over HTTP"
-    measured = Measured(f"{what}, by {CLIENTS} clients at once", seconds[CLIENTS])
-    return [figure(measured, Measured(f"{what}, by one client", seconds[1]), Limit("times", 2.0))]
+    by_all = Measured(f"{what}, by {CLIENTS} clients at once", seconds[CLIENTS])
+    return [figure(by_all, Measured(f"{what}, by one client", seconds[1]), Limit("times", 2.0))]
 
 
 def _calls(address: str, number: int) -> None:

@@ -103,7 +103,12 @@ def test_dotted_and_inline_toml_keys_have_lines_too(tmp_path):
             "unknown key `defaults.paralel`",
             "did you mean `parallel`? (keys: agent_timeout_action, agent_timeout_seconds, max_concurrent, parallel)",
         ),
-        ("\n\ncalibration: shadow", "kr.yaml:3", "`calibration` is not in this version of KR yet", "remove it"),
+        (
+            "\n\ncalibration: shadow",
+            "kr.yaml:3",
+            "`calibration` is not in this version of KR yet",
+            "remove it",
+        ),
         (
             "defaults:\n  parallel: two",
             "kr.yaml:2",
