@@ -338,7 +338,10 @@ def _log(command: argparse.ArgumentParser) -> None:
     command.add_argument("--exchange", metavar="ID", default="", help="an exchange alone")
     command.add_argument("--topic", metavar="T", default="", help="exchanges about a topic, or one below it")
     command.add_argument(
-        "--agent", metavar="A", default="", help="exchanges in which an agent, or a person, has a part"
+        "--agent",
+        metavar="A",
+        default="",
+        help="exchanges in which an agent, a person by name, or any `human` has a part",
     )
     command.add_argument("--text", metavar="TEXT", default="", help="exchanges in which a text stands")
     command.add_argument(

@@ -108,7 +108,7 @@ class Exchange:
     def matches(self, wanted: Wanted) -> bool:
         """Whether it is one of those that are chosen."""
         return (
-            (not wanted.agent or wanted.agent in self.agents)
+            (not wanted.agent or wanted.agent in self.agents or (wanted.agent == HUMAN and self._person))
             and (not wanted.topic or self.topic == wanted.topic or self.topic.startswith(f"{wanted.topic}/"))
             and (not wanted.text or self._texts)
         )

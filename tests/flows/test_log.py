@@ -170,6 +170,7 @@ def test_page_by_page(journal, monkeypatch):
         (Wanted(topic="authentication/tokens"), ["e2"]),
         (Wanted(topic="auth"), []),
         (Wanted(agent="ann"), ["e1"]),
+        (Wanted(agent="human"), ["e1"]),
         (Wanted(agent="baron", text="DATABASE"), ["e4"]),
         (Wanted(text="no redis"), ["e1"]),
         (Wanted(kinds=("human.*",)), ["e1"]),
