@@ -1,6 +1,6 @@
 """The protocol on standard input and output, a JSON value a line; both belong to it alone while it is served.
 
-A peer that stops reading, or never closes its end, cannot keep the process alive. What is no message is answered with an error,
+A peer that stops reading, or never closes its end, cannot keep the process alive; nor can one that reads nothing fill its memory. What is no message is answered with an error,
 and the next line is read.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import select
 import signal
 import stat
 import sys
@@ -18,11 +19,15 @@ from typing import TYPE_CHECKING
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from mcp_types import RequestId
 
     from kr_core.server.mcp.project import Project
 
@@ -41,7 +47,13 @@ __all__ = ["LONGEST_MESSAGE", "serve"]
 Incoming = SessionMessage | Exception
 LONGEST_MESSAGE = 4 * 1024 * 1024
 """Bytes of a message; the same as over HTTP."""
-_CHUNK = 256 * 1024
+_CHUNK = 64 * 1024
+_MOST_HELD, _MOST_HELD_BYTES = 64, 16 * 1024 * 1024
+"""Requests, and bytes of them, without an answer while the peer reads none: no more are read before it does."""
+_MOST_AT_ONCE, _MOST_BYTES_AT_ONCE = 2_000, 64 * 1024 * 1024
+"""The same while it reads: more are refused, but what cancels one or answers a form still comes through."""
+_LOOK_SECONDS = 0.01
+"""Between looks whether what is held has become less."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LAST_SECONDS = 1.0
 """So long a peer may take at the end to read what was written before."""
@@ -80,12 +92,13 @@ async def _standard_streams() -> AsyncIterator[
 ]:
     """The messages that come and go, and what lets no more come; whoever else prints does so on standard error, and reads nothing."""
     source, target = _taken(0, os.open(os.devnull, os.O_RDONLY)), _taken(1, os.dup(2))
-    # What waits is not bounded here, since the SDK begins with each message at once.
+    # What waits is not bounded here, since the SDK begins with each message at once: the reader sees to it.
     to_server, incoming = anyio.create_memory_object_stream[Incoming](math.inf)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     writer = _Writer(target)
-    reader = _Reader(source, to_server, writer)
-    passing = asyncio.create_task(_pass_on(from_server, writer))
+    held = _Held()
+    reader = _Reader(source, to_server, writer, held)
+    passing = asyncio.create_task(_pass_on(from_server, writer, held))
     try:
         yield incoming, outgoing, reader.end
     finally:
@@ -105,10 +118,36 @@ def _taken(number: int, instead: int) -> int:
     return taken
 
 
-async def _pass_on(messages: MemoryObjectReceiveStream[SessionMessage], writer: _Writer) -> None:
+async def _pass_on(messages: MemoryObjectReceiveStream[SessionMessage], writer: _Writer, held: _Held) -> None:
     async for one in messages:
         writer.write(one.message)
         await writer.drained()
+        if isinstance(one.message, JSONRPCResponse | JSONRPCError):
+            held.done(one.message.id)
+
+
+class _Held:
+    """The requests that have no answer yet, and how many bytes they have; a peer may use an id twice."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[object, list[int]] = {}
+        self.number = self.size = 0
+
+    def begun(self, request: object, size: int) -> None:
+        """A request has come."""
+        self._sizes.setdefault(request, []).append(size)
+        self.number += 1
+        self.size += size
+
+    def done(self, request: object) -> None:
+        """It was answered, or cancelled, which is not answered."""
+        sizes = self._sizes.get(request)
+        if sizes is None:
+            return
+        self.number -= 1
+        self.size -= sizes.pop()
+        if not sizes:
+            del self._sizes[request]
 
 
 class _Writer:
@@ -127,7 +166,7 @@ class _Writer:
 
     @property
     def waiting(self) -> int:
-        """Bytes that the peer has not read yet."""
+        """Bytes that the peer leaves no room for."""
         return len(self._left)
 
     def write(self, message: JSONRPCMessage) -> None:
@@ -168,22 +207,22 @@ class _Writer:
 class _Reader:
     """Reads messages, in the event loop: a thread would have to be waited for, and woken for each of them."""
 
-    def __init__(self, number: int, to_server: MemoryObjectSendStream[Incoming], writer: _Writer) -> None:
+    def __init__(
+        self, number: int, to_server: MemoryObjectSendStream[Incoming], writer: _Writer, held: _Held
+    ) -> None:
         self._number = number
         self._to_server = to_server
         self._writer = writer
+        self._held = held
         self._loop = asyncio.get_running_loop()
         self._ended = False
         self._begun = bytearray()
         """What there is of a line that has not ended."""
         self._skips = False
         """The line is too long, and its rest is passed over."""
-        try:
-            self._loop.add_reader(number, self._read)
-            self._waits = True
-        except PermissionError:  # a file, which is there at once
-            self._waits = False
-            self._loop.call_soon(self._read)
+        self._waits = True
+        """Whether the loop can say when there is something to read."""
+        self._go_on()
 
     def end(self) -> None:
         """Read no more; to the server it is as if the input had ended."""
@@ -192,6 +231,15 @@ class _Reader:
             if self._waits:
                 self._loop.remove_reader(self._number)
             self._to_server.close()
+
+    def _go_on(self) -> None:
+        if self._waits:
+            try:
+                self._loop.add_reader(self._number, self._read)
+                return
+            except PermissionError:  # a file, which is there at once
+                self._waits = False
+        self._loop.call_soon(self._read)
 
     def _read(self) -> None:
         if self._ended:
@@ -212,8 +260,29 @@ class _Reader:
         if len(self._begun) > LONGEST_MESSAGE:
             self._skips = True
             self._begun.clear()
-        if not self._waits:
+        if self._is_full():
+            if self._waits:
+                self._loop.remove_reader(self._number)
+            self._loop.call_later(_LOOK_SECONDS, self._look)
+        elif not self._waits:
             self._loop.call_soon(self._read)
+
+    def _is_full(self) -> bool:
+        """Whether so much is held that no more is to be read now."""
+        unread = self._writer.waiting > 0
+        held = self._held.number > _MOST_HELD or self._held.size > _MOST_HELD_BYTES
+        return (unread and held) or self._to_server.statistics().current_buffer_used > _MOST_HELD
+
+    def _look(self) -> None:
+        """Read again once there is room; a peer that has closed its end meanwhile has left."""
+        if self._ended:
+            return
+        if not self._is_full():
+            self._go_on()
+        elif self._writer.waiting > 0 and _is_closed(self._number):
+            self.end()
+        else:
+            self._loop.call_later(_LOOK_SECONDS, self._look)
 
     def _line_ends(self, last: bytes) -> None:
         line = bytes(self._begun) + last
@@ -233,15 +302,31 @@ class _Reader:
             code, said = (INVALID_REQUEST, "Invalid request") if is_json else (PARSE_ERROR, "Parse error")
             self._refuse(code, f"{said}: a line is one message of JSON-RPC 2.0")
             return
+        if isinstance(message, JSONRPCRequest):
+            if self._held.number >= _MOST_AT_ONCE or self._held.size >= _MOST_BYTES_AT_ONCE:
+                said = f"{self._held.number:,} requests are under way; wait for some of their answers"
+                self._refuse(INTERNAL_ERROR, said, message.id)
+                return
+            self._held.begun(message.id, len(line))
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._held.done((message.params or {}).get("requestId"))
         with suppress(anyio.BrokenResourceError):  # the server has ended already
             self._to_server.send_nowait(SessionMessage(message))
 
-    def _refuse(self, code: int, said: str) -> None:
+    def _refuse(self, code: int, said: str, request: RequestId | None = None) -> None:
         if (
             self._writer.waiting > LONGEST_MESSAGE
         ):  # who sends nonsense and reads nothing gets no more answers
             return
-        self._writer.write(JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=said)))
+        error = ErrorData(code=code, message=said)
+        self._writer.write(JSONRPCError(jsonrpc="2.0", id=request, error=error))
+
+
+def _is_closed(number: int) -> bool:
+    """Whether nobody can write to a pipe any more."""
+    asks = select.poll()
+    asks.register(number, 0)
+    return any(event & select.POLLHUP for _number, event in asks.poll(0))
 
 
 def _line(message: JSONRPCMessage) -> bytes:
