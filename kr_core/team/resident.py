@@ -9,7 +9,8 @@ import asyncio
 import heapq
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -81,6 +82,8 @@ class _Held:
     looked: Looked
     answered: asyncio.Future[dict[str, Any]]
     size: int
+    context: Context = field(default_factory=copy_context)
+    """Of whoever asked: what is told of the progress goes to them, whoever made room for the work."""
     begun: bool = False
     """Whether one of its queries is being researched, or was: then it is finished whatever comes."""
 
@@ -92,6 +95,13 @@ class _Work(NamedTuple):
     place: int
     query: Query
     request: ResearchRequest
+
+
+class _InHand(NamedTuple):
+    """What a task works on, and whether the story had no call left."""
+
+    held: _Held
+    spent: bool
 
 
 class Resident:
@@ -119,8 +129,8 @@ class Resident:
         self._waiting: list[tuple[int, int, _Work]] = []
         self._spent: deque[_Work] = deque()
         self._order = 0
-        self._tasks: dict[asyncio.Task[None], bool] = {}
-        """What is being researched, and whether its story has no call left."""
+        self._tasks: dict[asyncio.Task[None], _InHand] = {}
+        """What is being researched."""
         self._held: set[_Held] = set()
         self._size = 0
         self._room = asyncio.Event()
@@ -152,7 +162,10 @@ class Resident:
     # -- requests ----------------------------------------------------------------------------------------
 
     async def research(self, body: Any) -> dict[str, Any]:
-        """Answer a request: the value behind `RESEARCH_RESULT:` to the one behind `RESEARCH_REQUEST:`; never raises."""
+        """Answer a request: the value behind `RESEARCH_RESULT:` to the one behind `RESEARCH_REQUEST:`; never raises.
+
+        Cancelled, the work of this request stops.
+        """
         return await (await self.take(await self._aside(partial(self.look, body))))
 
     def look(self, body: Any) -> Looked:
@@ -192,7 +205,8 @@ class Resident:
     async def take(self, looked: Looked) -> asyncio.Future[dict[str, Any]]:
         """See to it that what the knowledge base does not have is researched.
 
-        Waits while very much waits already, so that whoever reads requests off a pipe stops reading.
+        Waits while very much waits already, so that whoever reads requests off a pipe stops reading. Where the future is
+        cancelled, the work of the request stops.
         """
         answered: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         if (result := looked.result) is not None:
@@ -203,6 +217,7 @@ class Resident:
             self._room.clear()
             await self._room.wait()
         held = _Held(looked, answered, looked.size)
+        answered.add_done_callback(lambda done: self._drop(held) if done.cancelled() else None)
         self._held.add(held)
         self._size += held.size
         self._queries += looked.queries
@@ -240,7 +255,7 @@ class Resident:
         if self._is_put_off():
             return
         most = self._settings.defaults.max_concurrent
-        spent = sum(self._tasks.values())
+        spent = sum(in_hand.spent for in_hand in self._tasks.values())
         while self._spent and spent < most:
             spent += 1
             self._begin(self._spent.popleft(), spent=True)
@@ -265,8 +280,8 @@ class Resident:
 
     def _begin(self, work: _Work, *, spent: bool) -> None:
         work.held.begun = True
-        task = asyncio.create_task(self._research(work))
-        self._tasks[task] = spent
+        task = asyncio.create_task(self._research(work), context=work.held.context.copy())
+        self._tasks[task] = _InHand(work.held, spent)
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
@@ -277,7 +292,7 @@ class Resident:
         story = work.request.story_key
         try:
             result = (await self._pipeline.aresearch(work.request)).result
-        except asyncio.CancelledError:  # by `abandon`: nobody else has the task
+        except asyncio.CancelledError:  # by `abandon` or `_drop`: nobody else has the task
             self._refuse(work, _ABANDONED)
             return
         except (
@@ -317,14 +332,30 @@ class Resident:
         held.looked.results[work.place] = found
         held.looked.faults += faults
         result = held.looked.result
-        if result is None:
+        if result is None or not self._let_go(held):
             return
-        self._held.discard(held)
-        self._size -= held.size
-        self._room.set()
         self._served += not held.looked.refused
         if not held.answered.done():  # whoever asked may have gone
             held.answered.set_result(result)
+
+    def _let_go(self, held: _Held) -> bool:
+        """A request is over; whether it was not before."""
+        if held not in self._held:
+            return False
+        self._held.remove(held)
+        self._size -= held.size
+        self._room.set()
+        return True
+
+    def _drop(self, held: _Held) -> None:
+        """Nobody waits for a request any more: what it has in hand stops, and what waits makes room."""
+        self._let_go(held)
+        self._waiting = [entry for entry in self._waiting if entry[-1].held is not held]
+        heapq.heapify(self._waiting)
+        self._spent = deque(work for work in self._spent if work.held is not held)
+        for task, in_hand in self._tasks.items():
+            if in_hand.held is held:
+                task.cancel()
 
     # -- what else a team says ---------------------------------------------------------------------------
 
@@ -367,8 +398,8 @@ class Resident:
         for work in waiting:
             self._queue(work)
         self._go_on()
-        while self._held:  # also what is being looked up
-            await asyncio.wait([held.answered for held in self._held])
+        while self._held or self._tasks:  # also what is being looked up, and what is stopping
+            await asyncio.wait([*(held.answered for held in self._held), *self._tasks])
         if self._delivery is not None:
             self._delivery.cancel()
         for note in [*await self._aside(self._committed), *await self._aside(self._delivered)]:

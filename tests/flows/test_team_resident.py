@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import json
 
 import pytest
@@ -277,6 +278,62 @@ class TestOrder:
             return await first
 
         assert statuses(team.run(work)) == ["success"]
+
+
+class TestWhoAsked:
+    @pytest.mark.req("I2")
+    def test_a_cancelled_request_stops_and_makes_room(self, bench):
+        """What it has in hand is given up, what it has waiting is never begun, others go on, and the shutdown does not hang."""
+        bench.configure("defaults: {max_concurrent: 1}\n")
+        source = Slow()
+        team = Team(bench, [source])
+
+        async def work(resident):
+            asked = request(query("label"), query("weight"), query("height"))
+            gone = asyncio.create_task(resident.research(asked))
+            await source.asked_for("label")
+            (other,) = await team.begin(request(query("colour")))
+            gone.cancel()
+            source.let_go("colour")
+            result = await other
+            await asyncio.wait([gone])
+            return gone.cancelled(), result, resident.status()
+
+        cancelled, result, status = team.run(work)
+        assert cancelled
+        assert statuses(result) == ["success"]
+        assert source.order == ["label", "colour"]
+        assert (status["waiting"], status["requests_served"]) == (0, 1)
+        assert "run.cancelled" in bench.kinds()
+
+    @pytest.mark.req("I2")
+    def test_work_runs_in_the_context_of_whoever_asked_for_it(self, bench):
+        """Not of the one who made room: the progress of a request goes to its own client."""
+        bench.configure("defaults: {max_concurrent: 1}\n")
+        whose = contextvars.ContextVar("whose")
+        seen = {}
+
+        class Watching(Slow):
+            async def slowly(self, query, context):
+                seen[query.topic] = whose.get()
+                return await super().slowly(query, context)
+
+        source = Watching()
+        team = Team(bench, [source])
+
+        async def work(resident):
+            async def ask(name, *topics):
+                whose.set(name)
+                return await resident.research(request(*map(query, topics)))
+
+            first = asyncio.create_task(ask("first", "label", "weight"))
+            await source.asked_for("label")
+            second = asyncio.create_task(ask("second", "colour", "height"))
+            source.let_go("label", "weight", "colour", "height")
+            await asyncio.gather(first, second)
+
+        team.run(work)
+        assert seen == {"label": "first", "weight": "first", "colour": "second", "height": "second"}
 
 
 class TestBudget:
