@@ -399,7 +399,8 @@ class Resident:
             self._queue(work)
         self._go_on()
         while self._held or self._tasks:  # also what is being looked up, and what is stopping
-            await asyncio.wait([*(held.answered for held in self._held), *self._tasks])
+            going_on: list[asyncio.Future[Any]] = [held.answered for held in self._held]
+            await asyncio.wait([*going_on, *self._tasks])
         if self._delivery is not None:
             self._delivery.cancel()
         for note in [*await self._aside(self._committed), *await self._aside(self._delivered)]:
