@@ -296,6 +296,24 @@ def test_a_note_of_a_case_cannot_be_forged_or_used_twice(project_folder, environ
 
 
 @pytest.mark.req("I2", "Z8")
+def test_a_client_without_forms_has_no_human_who_decides(project_folder, environ, kr):
+    """One that says in the second round that it can show none decides nothing; the record has the client's name."""
+    with model_server(UNSURE) as server:
+        configure(project_folder, server)
+        with Lines(project_folder, environment(environ, KR_TRUST="all")) as door:
+            state = door.ask(asking(1))["result"]["requestState"]
+            blind = tool(2, "ask", **ASKED)
+            blind["params"] |= {"requestState": state, "inputResponses": decided(RIGHT)}
+            refused = door.ask(blind)["result"]
+            assert refused["structuredContent"]["status"] == "escalated"
+            assert "cannot ask its human" in refused["content"][0]["text"]
+            seen = asking(3, requestState=state, inputResponses=decided(RIGHT))
+            assert door.ask(seen)["result"]["structuredContent"]["status"] == "answered"
+            assert door.leave()[0] == 0
+    assert "human at test" in kr("log", "--json").out
+
+
+@pytest.mark.req("I2", "Z8")
 @pytest.mark.parametrize("mode", MODES)
 def test_a_human_is_asked_over_http(project_folder, environ, mode):
     """The same over HTTP, where a request to the client goes by the stream of the call."""

@@ -13,8 +13,10 @@ from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, Inpu
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from kr_core.errors import ConfigError
+from kr_core.escalation.harmless import harmless_line
 from kr_core.escalation.options import options
 from kr_core.model.questions import Answer, HumanResponse
+from kr_core.model.routing import HUMAN
 from kr_core.pipeline.running import to_its_end
 from kr_core.printable import printable
 
@@ -33,6 +35,7 @@ _HOW_TO_ANSWER = "\n**How to answer**"
 _CONFIRM = "the answer is right"
 _CORRECT = "give the right answer in the text below"
 _CONTEXT = "ask the agent again, with the text below"
+_LONGEST_NAME = 60
 _MOST_FAULTS = 3
 """So often a human is told what is wrong with a reply before the case is left to wait."""
 
@@ -71,6 +74,13 @@ class Human:
         return form is not None and (form.form is not None or form.url is None)
 
     @property
+    def _name(self) -> str:
+        """Who decides, for the record: which program says so is known, its human is not."""
+        known = self._context.session.client_params
+        name = harmless_line(known.client_info.name, _LONGEST_NAME) if known else ""
+        return f"{HUMAN} at {name}" if name else HUMAN
+
+    @property
     def case(self) -> str:
         """The case that the human was asked about in the round before; empty in the first."""
         return str(self._noted.get("case", ""))
@@ -82,6 +92,8 @@ class Human:
             ConfigError: there is no such case.
         """
         result = await to_its_end(lambda: service.result_of(name))
+        if not self.reachable:  # nor was it, whatever it says that its human has decided
+            return Settled(result, "this client cannot ask its human" if result.status == "escalated" else "")
         fault, faults = "", 0
         while result.status == "escalated" and faults < _MOST_FAULTS:
             request = result.escalation
@@ -92,7 +104,8 @@ class Human:
             if came.action != "accept":
                 return Settled(result, "the human left it undecided")
             try:
-                result = await service.reply(request.id, _response(request, came.content or {}))
+                response = _response(request, came.content or {}, self._name)
+                result = await service.reply(request.id, response)
                 fault = ""
             except ConfigError as error:  # it was decided elsewhere meanwhile, or a text is missing
                 fault, faults = error.what, faults + 1
@@ -146,7 +159,7 @@ def _form(request: EscalationRequest) -> dict[str, Any]:
     }
 
 
-def _response(request: EscalationRequest, content: dict[str, Any]) -> HumanResponse:
+def _response(request: EscalationRequest, content: dict[str, Any], by: str) -> HumanResponse:
     """What a human has filled in.
 
     Raises:
@@ -157,4 +170,5 @@ def _response(request: EscalationRequest, content: dict[str, Any]) -> HumanRespo
         raise ConfigError("choose one of the decisions", where=request.id)
     action, chosen = decision
     text = chosen or ("" if action == "confirm" else str(content.get("text") or ""))
-    return HumanResponse.model_validate({"action": action, "content": text, "revision": request.revision})
+    values = {"action": action, "content": text, "revision": request.revision, "by": by}
+    return HumanResponse.model_validate(values)
