@@ -241,14 +241,21 @@ def test_a_client_that_closes_its_ears_is_served_until_it_leaves(project_folder,
 
 
 @pytest.mark.req("I2")
-@pytest.mark.parametrize("way", ["stdio", "http"])
+@pytest.mark.parametrize(
+    ("way", "name"), [("stdio", "research"), ("http", "research"), ("stdio", "research_request")]
+)
 @pytest.mark.parametrize("mode", MODES)
-def test_a_cancelled_call_stops_the_work(project_folder, env, hanging, researches, way, mode):
+def test_a_cancelled_call_stops_the_work(project_folder, env, hanging, researches, way, mode, name):
     """The source's request is gone, the record says so, and the next call is answered."""
+    if name == "research":
+        given = researches
+    else:
+        one = {"query": researches["question"], "framework": "parcel", "framework_version": "1.4.0"}
+        given = {"story_key": "3-1", "requesting_agent": "dev-runner", "queries": [one]}
 
     async def cancelled(server):
         async with client(server, mode) as connected:
-            call = asyncio.create_task(connected.call_tool("research", researches))
+            call = asyncio.create_task(connected.call_tool(name, given))
             assert await asyncio.to_thread(hanging.asked.wait, _SECONDS)
             call.cancel()
             await asyncio.wait([call])
