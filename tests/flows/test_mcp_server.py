@@ -115,9 +115,21 @@ def test_a_team_s_request_is_answered_as_kr_team_answers_it(serve, mode):
         first = await connected.call_tool("research_request", asked)
         second = await connected.call_tool("research_request", asked)
         wrong = await connected.call_tool("research_request", {**asked, "story_key": "three"})
-        return first.structured_content, second.structured_content, wrong
+        mixed = {**asked, "queries": [asked["queries"][0], {"query": "?", "tags": [""]}]}
+        short = {"question": "parcel", "max_tokens": 500}
+        for page in (1, 2):
+            found = (
+                await connected.call_tool("search_knowledge", {**short, "page": page})
+            ).structured_content
+            assert (len(found["found"]), found["total"], found["pages"]) == (1, 2, 2), (
+                "a short page has fewer"
+            )
+        mixed = await connected.call_tool("research_request", mixed)
+        return first.structured_content, second.structured_content, wrong, mixed
 
-    first, second, wrong = serve(session, mode)
+    first, second, wrong, mixed = serve(session, mode)
+    assert not mixed.is_error, "one query that is wrong spoils no other"
+    assert [one["status"] for one in mixed.structured_content["results"]] == ["cache-hit", "failure"]
     assert [one["query"] for one in first["results"]] == [QUESTION, "How do I track a parcel with parcel?"]
     assert (first["story_key"], first["requesting_agent"], first["errors"]) == ("3-1", "dev-1", [])
     assert {one["status"] for one in second["results"]} == {"cache-hit"}

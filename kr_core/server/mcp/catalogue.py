@@ -142,6 +142,12 @@ def _object(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
+def _with_notes(**properties: Schema) -> Schema:
+    """An object that has `notes` only where there is something to say."""
+    made = _object(**properties)
+    return {**made, "properties": {**properties, "notes": _TEXTS}}
+
+
 def _list(schema: Schema) -> Schema:
     return {"type": "array", "items": schema}
 
@@ -188,10 +194,10 @@ def _results() -> dict[str, Schema]:
     )
     return {
         "research": schemas.of_result(ResearchResult),
-        "research_request": _object(
+        "research_request": _with_notes(
             story_key=_maybe(_TEXT),
             results=_list(
-                _object(
+                _with_notes(
                     query=_TEXT,
                     status=_TEXT,
                     report_path=_maybe(_TEXT),

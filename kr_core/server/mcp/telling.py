@@ -7,13 +7,13 @@ model has to know.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kr_core.printable import printable
 from kr_core.server.mcp.paging import DEFAULT_TOKENS, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from kr_core.model import Entry, ResearchResult
     from kr_core.model.questions import AskResult, QALogEntry
@@ -58,20 +58,6 @@ def researched(result: ResearchResult) -> str:
         lines += [f'All of it: get_report(report="{results.report_path}").']
     lines += _noted(results.degradation_notes)
     lines += _noted([fault.message for fault in result.errors])
-    return printable(_within("\n".join(lines).rstrip()))
-
-
-def requested(values: Mapping[str, Any]) -> str:
-    """The results of a team's request."""
-    lines = [fault["message"] for fault in values["errors"]]
-    for number, one in enumerate(values["results"], 1):
-        where = f' All of it: get_report(report="{one["report_path"]}").' if one["report_path"] else ""
-        lines += [
-            f"{number}. {one['query']}",
-            f"Status: {one['status']}. Confidence: {one['confidence']}.{where}",
-            brief(one["summary"], _LONGEST_SUMMARY),
-            "",
-        ]
     return printable(_within("\n".join(lines).rstrip()))
 
 

@@ -8,7 +8,7 @@ from kr_core.errors import ConfigError
 from kr_core.model.lessons import PHASES
 from kr_core.pipeline.running import to_its_end
 from kr_core.printable import printable
-from kr_core.server.mcp import telling
+from kr_core.server.mcp import several, telling
 from kr_core.server.mcp.human import Human, Settled
 from kr_core.server.mcp.library import found, report_of
 from kr_core.server.mcp.paging import fitted, page_of
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Reply", "Tools"]
 
 PER_PAGE = 20
-"""Entries and exchanges on a page."""
+"""Entries and exchanges on a page, unless it is to be short."""
+_TOKENS_EACH = 400
+"""That an entry or an exchange takes at most, or so."""
 _LONGEST_CELL = 300
 """Characters of a question or an answer in a list of exchanges."""
 
@@ -66,7 +68,7 @@ class Tools:
         values = await resident.research(
             given.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
         )
-        return Reply(telling.requested(values), fitted(values), bool(values["errors"]))
+        return Reply(several.requested(values), several.shortened(values), several.is_failure(values))
 
     async def search_knowledge(self, given: arguments.SearchKnowledge, _human: Human) -> Reply:
         """List the reports that are about some words."""
@@ -74,7 +76,7 @@ class Tools:
         entries = await to_its_end(
             lambda: found(store, given.question, given.framework, archived=given.archived)
         )
-        shown, pages = _page(entries, given.page)
+        shown, pages = _page(entries, given)
         lines = [telling.entry_line(one) for one in shown] or [
             "Nothing was found. `research` may find an answer."
         ]
@@ -86,7 +88,7 @@ class Tools:
             "page": given.page,
             "pages": pages,
         }
-        return Reply("\n".join([*lines, *_more(given.page, pages)]), fitted(values))
+        return Reply("\n".join([*lines, *_more(given.page, pages)]), fitted(values, given.max_tokens))
 
     async def get_report(self, given: arguments.GetReport, _human: Human) -> Reply:
         """Give a kept report, page by page."""
@@ -192,7 +194,7 @@ class Tools:
         listed = await to_its_end(lambda: exchanges(pipeline.journal, wanted)[::-1])
         if given.exchange_id:
             return await self._exchange(given, listed)
-        shown, pages = _page(listed, given.page)
+        shown, pages = _page(listed, given)
         lines = [telling.exchange_line(one) for one in shown] or ["Nothing is on the record."]
         if shown:
             lines += ["", "All of one: qa_log(exchange_id=ID)."]
@@ -200,7 +202,7 @@ class Tools:
             "exchanges": [_exchange(one, _LONGEST_CELL) for one in shown],
             "total": len(listed), "page": given.page, "pages": pages,
         }  # fmt: skip
-        return Reply("\n".join([*lines, *_more(given.page, pages)]), fitted(values))
+        return Reply("\n".join([*lines, *_more(given.page, pages)]), fitted(values, given.max_tokens))
 
     async def _exchange(self, given: arguments.QaLog, listed: Sequence[Exchange]) -> Reply:
         from kr_core.pipeline.record import Wanted, entries
@@ -277,13 +279,16 @@ def _exchange(one: Exchange, most: int | None) -> dict[str, Any]:
     }
 
 
-def _page(listed: Sequence[Any], number: int) -> tuple[Sequence[Any], int]:
-    pages = max(1, -(-len(listed) // PER_PAGE))
+def _page(
+    listed: Sequence[Any], given: arguments.SearchKnowledge | arguments.QaLog
+) -> tuple[Sequence[Any], int]:
+    each = max(1, min(PER_PAGE, given.max_tokens // _TOKENS_EACH))
+    pages, number = max(1, -(-len(listed) // each)), given.page
     if number > pages:
         raise ConfigError(
             f"there are {pages} pages", where=f"page {number}", todo=f"ask for page 1 to {pages}"
         )
-    return listed[(number - 1) * PER_PAGE : number * PER_PAGE], pages
+    return listed[(number - 1) * each : number * each], pages
 
 
 def _more(number: int, pages: int) -> list[str]:
