@@ -178,6 +178,11 @@ class Resident:
             if query.request is None:
                 looked.results.append(_failed(query, (query.faults or asked.faults)[0]))
                 continue
+            if self._closing:
+                looked.refused = True
+                looked.faults.append(_SHUTDOWN)
+                looked.results.append(_failed(query, _SHUTDOWN))
+                continue
             looked.queries += 1
             try:
                 looked.results.append(self._recalled(query, query.request, looked))
@@ -234,7 +239,7 @@ class Resident:
         """Count a request whose answer was complete when it was looked up."""
         self._queries += looked.queries
         self._hits += looked.hits
-        self._served += not looked.asked.faults
+        self._served += not (looked.asked.faults or looked.refused)
         self._undelivered |= looked.hits > 0
         for story, left in looked.calls_left.items():
             self._note_calls(story, left)
@@ -384,12 +389,21 @@ class Resident:
 
     # -- the end -----------------------------------------------------------------------------------------
 
+    def close(self) -> None:
+        """Refuse what is asked from now on, hits too; from any thread."""
+        self._closing = True
+
+    async def finish(self) -> None:
+        """Wait until all that was taken is answered."""
+        while self._held:
+            await asyncio.wait([held.answered for held in self._held])
+
     async def shut_down(self) -> None:
         """Finish what is in hand, refuse what waits, commit what waits for a commit, and say so in the log.
 
         A request is in hand once one of its queries is being researched.
         """
-        self._closing = True
+        self.close()
         self._room.set()
         self._go_on()  # what was only put off has its place
         waiting = [work for _rank, _order, work in sorted(self._waiting, key=lambda entry: entry[:2])]

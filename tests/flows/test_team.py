@@ -149,6 +149,11 @@ def asking(topic="timeout", number=None, story="3-1", **values):
     return "RESEARCH_REQUEST: " + json.dumps(body if number is None else {**body, "request_id": number})
 
 
+def word(number):
+    """A topic that is like no other."""
+    return "".join(chr(ord("b") + int(digit) * 2) for digit in f"{number:03}") * 2
+
+
 @pytest.mark.req("T1", "T4")
 def test_the_conversation_of_a_sprint(team):
     """Asked, asked again, and ended: results on standard output, the log on standard error, the exit code 0."""
@@ -193,6 +198,95 @@ def test_every_end_finishes_what_is_in_hand(team, service, folder, how):
     assert code == 0
     assert (folder / "knowledge-base/index.yaml").read_text().count("- id:") == 1
     assert one.log[-1].endswith("1 research requests served this Sprint")
+
+
+@pytest.mark.req("T4")
+def test_at_the_end_of_the_input_all_that_was_asked_is_answered(team, service):
+    """More than may be worked on at once: nothing is refused, as nobody has told it to end."""
+    service.open.clear()
+    with team() as one:
+        one.say(*(asking(word(number), number, story=f"{number + 1}-1") for number in range(20)))
+        one.process.stdin.close()
+        service.wait_until_asked()
+        service.open.set()
+        heard, code = one.end()
+    assert code == 0
+    results = [json.loads(line.removeprefix("RESEARCH_RESULT: ")) for line in heard[:-1]]
+    assert {result["request_id"] for result in results} == set(range(20))
+    assert {result["results"][0]["status"] for result in results} == {"success"}
+    assert heard[-1] == "shutdown_response: approve"
+    assert one.log[-1].endswith("20 research requests served this Sprint")
+
+
+@pytest.mark.req("T4")
+def test_after_the_end_of_the_input_it_can_still_be_told_to_end(team, service, folder):
+    """Then what waits is refused."""
+    (folder / "kr.yaml").write_text("defaults: {max_concurrent: 1}\n" + (folder / "kr.yaml").read_text())
+    service.open.clear()
+    with team() as one:
+        one.say(asking(word(1), 1))
+        service.wait_until_asked()
+        one.say(asking(word(2), 2), "status_request")
+        one.hear()  # both are taken
+        one.process.stdin.close()
+        one.process.send_signal(signal.SIGTERM)
+        one.wait_for_log("Shutting down")
+        service.open.set()
+        heard, code = one.end()
+    assert code == 0
+    assert [json.loads(line.partition(": ")[2])["results"][0]["status"] for line in heard[:-1]] == [
+        "failure",
+        "success",
+    ]
+
+
+@pytest.mark.req("T4")
+def test_what_is_asked_after_a_shutdown_request_is_refused_until_the_end(team, service):
+    """Each line gets its answer while work in hand is finished: what is known too, as nothing more is written."""
+    with team() as one:
+        one.say(asking("weight"))
+        assert one.result()["results"][0]["status"] == "success"
+        service.wait_until_asked()
+        service.open.clear()
+        one.say(asking("timeout", 1))
+        service.wait_until_asked()
+        one.say("shutdown_request", asking("colour", 2), asking("weight", 3))
+        refused = [one.result(), one.result()]
+        one.say("hello", asking("height", 4))
+        unknown, late = one.result(), one.result()
+        service.open.set()
+        heard, code = one.end()
+    assert [result["request_id"] for result in (*refused, late)] == [2, 3, 4]
+    for result in (*refused, late):
+        assert (result["story_key"], result["requesting_agent"]) == ("3-1", "dev-runner-3-1")
+        assert [error["type"] for error in result["errors"]] == ["shutdown"]
+        assert result["results"][0]["status"] == "failure"
+    assert unknown["errors"][0]["type"] == "unknown_message"
+    assert '"status": "success"' in heard[0]
+    assert (heard[1:], code) == (["shutdown_response: approve"], 0)
+    assert one.log[-1].endswith("2 research requests served this Sprint")
+
+
+@pytest.mark.req("T4")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_can_be_told_to_end_while_it_starts(team, tmp_path, number):
+    """A signal that comes while the most of it is being imported ends it in good order."""
+    (tmp_path / "sitecustomize.py").write_text(EARLY.format(number=int(number)))
+    with team(PYTHONPATH=str(tmp_path)) as one:
+        assert one.end() == (["shutdown_response: approve"], 0)
+    assert one.log[-1] == "[KR-TEAM] Shutdown acknowledged, 0 research requests served this Sprint"
+
+
+EARLY = """
+import os, sys
+
+class Tell:
+    def find_spec(self, name, path, target=None):
+        if name == "kr_core.pipeline":
+            os.kill(os.getpid(), {number})
+
+sys.meta_path.insert(0, Tell())
+"""
 
 
 @pytest.mark.req("T4")
@@ -436,9 +530,6 @@ def test_a_named_session_goes_on_with_its_budgets(team, folder):
 @pytest.mark.req("T1", "T6")
 def test_a_hundred_requests_at_once_are_all_answered_each_with_its_own(team, service):
     """A third of them known, the others held up: the known ones come first, then the rest, complete and matched."""
-
-    def word(number):
-        return "".join(chr(ord("b") + int(digit) * 2) for digit in f"{number:03}") * 2
 
     known = range(0, 100, 3)
     with team("-q") as one:
