@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from kr_core.model import Fault, ResearchRequest
 from kr_core.pipeline import requests
+from kr_core.printable import printable
 
 MOST_QUERIES = 100
 """Of one request."""
 _LONGEST_NAME = 200
+_MOST_NAMED = 5
+"""Unknown fields in a note."""
 _FIELDS = ("story_key", "requesting_agent", "request_id", "queries")
+_ENVELOPE = ("session_id", "msg_type", "type")
+"""What a team may write around any of its messages; nothing follows from it."""
 _NEEDED = ("framework", "framework_version", "topic", "tags")
 _QUERY_FIELDS = ("query", *_NEEDED, "priority")
 _RANKS = {"high": 0, "medium": 1, "normal": 1, "low": 2}
@@ -58,8 +64,8 @@ def read(body: Any, read_request: ReadRequest, session_id: str) -> Asked:
     story, agent, number = body.get("story_key"), body.get("requesting_agent"), body.get("request_id")
     listed = body.get("queries")
     items = listed[:MOST_QUERIES] if isinstance(listed, list) else []
-    faults = _unknown(body, _FIELDS)
-    faults += requests.story_faults(story if isinstance(story, str) else "")
+    ignored = _ignored(body, (*_FIELDS, *_ENVELOPE))
+    faults = list(requests.story_faults(story if isinstance(story, str) else ""))
     if not _is_name(agent):
         faults.append(_fault("requesting_agent", f"must be text of 1 to {_LONGEST_NAME} characters"))
     if "request_id" in body and not _is_id(number):
@@ -71,7 +77,8 @@ def read(body: Any, read_request: ReadRequest, session_id: str) -> Asked:
         agent if _is_name(agent) else None,
         {"request_id": number} if "request_id" in body and _is_id(number) else {},
         tuple(
-            Query(_text_of(item)) if faults else _query(item, f"queries[{place}]", story, read_request, session_id)
+            Query(_text_of(item)) if faults
+            else _query(item, f"queries[{place}]", story, read_request, session_id, ignored)
             for place, item in enumerate(items)
         ),
         tuple(faults),
@@ -83,12 +90,13 @@ def refused(fault: Fault) -> Asked:
     return Asked(None, None, {}, (), (fault,))
 
 
-def _query(item: Any, place: str, story: Any, read_request: ReadRequest, session_id: str) -> Query:
+def _query(
+    item: Any, place: str, story: Any, read_request: ReadRequest, session_id: str, notes: tuple[str, ...]
+) -> Query:
     if not isinstance(item, Mapping):
         return Query("", faults=(_fault(place, "must be an object with query and framework"),))
     text = _text_of(item)
-    if faults := _unknown(item, _QUERY_FIELDS, f"{place}."):
-        return Query(text, faults=tuple(faults))
+    notes = (*notes, *_ignored(item, _QUERY_FIELDS, f"{place}."))
     whose = {"story_key": story, "session_id": session_id}
     given = {key: item[key] for key in _NEEDED if item.get(key) is not None}
     if len(given) == len(_NEEDED):
@@ -99,11 +107,11 @@ def _query(item: Any, place: str, story: Any, read_request: ReadRequest, session
             given["version"] = given.pop("framework_version")
         made = read_request({**whose, **given, "question": item.get("query")})
     if isinstance(made, requests.Invalid):
-        return Query(text, faults=tuple(_placed(fault, place) for fault in made.faults))
+        return Query(text, faults=tuple(_placed(fault, place) for fault in made.faults), notes=notes)
     priority = item.get("priority")
     rank = _RANKS.get(priority.casefold()) if isinstance(priority, str) else None
-    note = f"priority: {priority!r:.40} is none of {', '.join(_RANKS)}; taken as normal"
-    notes = (note,) if rank is None and priority is not None else ()
+    if rank is None and priority is not None:
+        notes = (*notes, f"priority: {priority!r:.40} is none of {', '.join(_RANKS)}; taken as normal")
     return Query(text, made, _NORMAL if rank is None else rank, notes=notes)
 
 
@@ -115,12 +123,13 @@ def _placed(fault: Fault, place: str) -> Fault:
     return fault.model_copy(update={"field": field, "message": f"Validation failed: {field}: {detail}"})
 
 
-def _unknown(values: Mapping[Any, Any], known: tuple[str, ...], above: str = "") -> list[Fault]:
-    return [
-        _fault(f"{above}{key!s:.40}", f"unknown field; allowed are {', '.join(known)}")
-        for key in values
-        if key not in known
-    ]
+def _ignored(values: Mapping[Any, Any], known: tuple[str, ...], above: str = "") -> tuple[str, ...]:
+    """A note on what is not known here: a misspelt name is seen, and what others add for themselves does no harm."""
+    names = [f"{above}{printable(str(key)):.40}" for key in values if key not in known]
+    if not names:
+        return ()
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return (f"ignored, since unknown here: {', '.join(names[:_MOST_NAMED])}{more}",)
 
 
 def _text_of(item: Any) -> str:
@@ -136,7 +145,9 @@ def _is_name(value: Any) -> bool:
 def _is_id(value: Any) -> bool:
     if isinstance(value, bool):
         return False
-    return _is_name(value) or (isinstance(value, int | float) and len(repr(value)) <= _LONGEST_NAME)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return _is_name(value) or (isinstance(value, int) and len(repr(value)) <= _LONGEST_NAME)
 
 
 def _fault(field: str, detail: str) -> Fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,7 +56,7 @@ def read(line: str) -> Message | Fault:
 
 def written(name: str, body: Mapping[str, Any]) -> str:
     """A message as one line, without its end."""
-    return f"{name}: {json.dumps(body, ensure_ascii=False)}"
+    return f"{name}: {json.dumps(body, ensure_ascii=False, allow_nan=False)}"
 
 
 def not_a_message(detail: str) -> Fault:
@@ -65,10 +66,18 @@ def not_a_message(detail: str) -> Fault:
 
 def _parsed(text: str) -> dict[str, Any] | Fault:
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_float=_number, parse_constant=_number)
     except (ValueError, RecursionError) as error:
         return not_a_message(f"is not JSON: {error}" if text else "has no JSON behind its name")
     return value if isinstance(value, dict) else not_a_message("its JSON must be an object")
+
+
+def _number(text: str) -> float:
+    """A number that JSON has a form for: what is too large for one, or is none, could not be written again."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text:.40} is no number that can be used")
+    return value
 
 
 def _unknown(name: object) -> Fault:

@@ -490,13 +490,14 @@ def _told(query: Query, result: ResearchResult) -> dict[str, Any]:
 
 
 def _failed(query: Query, fault: Fault) -> dict[str, Any]:
-    return {
+    told: Mapping[str, Any] = {
         "query": query.text,
         "status": "failure",
         "report_path": None,
         "confidence": None,
         "summary": fault.message,
     }
+    return {**told, "notes": [*query.notes]} if query.notes else dict(told)
 
 
 def _fault_of(error: Exception) -> Fault:

@@ -312,6 +312,7 @@ def test_bad_lines_get_an_error_each_and_the_process_lives_on(team):
         b"RESEARCH_REQUEST: {\n", b"RESEARCH_REQUEST:\n", b"RESEARCH_REQUEST\n", b"RESEARCH_REQUEST: [1]\n", b'{"a": 1}\n',
         b'{"msg_type": "TASK_DONE"}\n', b'{"msg_type": ["x"]}\n', b"hello: {}\n", b"hello\n", b"{\n", b"\xff\xfe\n", b"\0\n",
         b"RESEARCH_REQUEST: " + b"[" * 100_000 + b"\n", b'RESEARCH_REQUEST: {"a": ' + b"9" * 10_000 + b"}\n",
+        *(asking().replace('"3-1"', number, 1).encode() + b"\n" for number in ("NaN", "1e999", "-Infinity")),
         "".join(halves).encode() + b"\n", b"RESEARCH_REQUEST: " + b"x" * 10_000_000 + b"\n", b"AGENT_ROSTER_BROADCAST: {}\n",
     ]  # fmt: skip
     with team() as one:

@@ -397,6 +397,14 @@ async def _local(query):
     return Finding(outcome=Outcome.empty)
 
 
+async def _twice(resident, asked):
+    return await resident.research(asked), await resident.research(asked)
+
+
+def team_result(bench, asked):
+    return Team(bench, []).run(lambda resident: resident.research(asked))
+
+
 class TestBadRequests:
     GOOD = request(query())
 
@@ -411,10 +419,11 @@ class TestBadRequests:
             ({"requesting_agent": 7}, "requesting_agent"),
             ({"request_id": {}}, "request_id"),
             ({"request_id": True}, "request_id"),
+            ({"request_id": float("nan")}, "request_id"),
+            ({"request_id": float("inf")}, "request_id"),
             ({"queries": []}, "queries"),
             ({"queries": "all"}, "queries"),
             ({"queries": [query()] * 101}, "queries"),
-            ({"quarries": []}, "quarries"),
             ({"queries": [7]}, "queries[0]"),
             ({"queries": [query(query="")]}, "queries[0].query"),
             ({"queries": [query(query="x" * 10_001)]}, "queries[0].query"),
@@ -424,7 +433,6 @@ class TestBadRequests:
             ({"queries": [query(tags=[])]}, "queries[0].tags"),
             ({"queries": [query(tags=[""])]}, "queries[0].tags"),
             ({"queries": [query(topic={})]}, "queries[0].topic"),
-            ({"queries": [query(depth=3)]}, "queries[0].depth"),
             ({"queries": [{"query": "\ud800 in parcel", "framework": "parcel"}]}, "queries[0].query"),
         ],
     )
@@ -444,6 +452,24 @@ class TestBadRequests:
         json.loads(messages.written("RESEARCH_RESULT", bad).removeprefix("RESEARCH_RESULT: "))
         assert statuses(good) == ["success"]
         assert source.asked == 1
+
+    @pytest.mark.req("T1")
+    def test_unknown_fields_are_ignored_with_a_note(self, bench):
+        """Whatever a team adds for itself; what it writes around each message goes without saying."""
+        team = Team(bench, [Given(found())])
+        asked = request(query(depth=3), quarries=[], session_id="sprint-xxx", msg_type="RESEARCH_REQUEST")
+        asked |= {"type": "message", **{f"more{number}": None for number in range(6)}}
+        first, second = team.run(lambda resident: _twice(resident, asked))
+        for result in (first, second):
+            assert result["errors"] == []
+            notes = [note for note in result["results"][0]["notes"] if "ignored" in note]
+            assert notes == [
+                "ignored, since unknown here: quarries, more0, more1, more2, more3 and 2 more",
+                "ignored, since unknown here: queries[0].depth",
+            ]
+        assert [*statuses(first), *statuses(second)] == ["success", "cache-hit"]
+        failed = team_result(bench, {**asked, "queries": [query(tags=[], depth=3)]})
+        assert "queries[0].depth" in failed["results"][0]["notes"][-1]
 
     @pytest.mark.req("T2")
     def test_a_bad_query_leaves_the_others(self, bench):
