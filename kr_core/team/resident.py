@@ -36,9 +36,11 @@ _MOST_HELD = 16_000_000
 _QUERY_SIZE = 1_000
 """What a query takes beside its text, in characters or so."""
 _QUIET_SECONDS = 0.025
-"""Without a look-up, before more research is begun: look-ups that come thick are done first, and nothing takes turns with them."""
+"""Without a look-up, before the first research is begun: look-ups that come thick are done first, and nothing takes turns with them."""
+_PATIENCE_SECONDS = 0.25
+"""How long research is put off by look-ups that leave half of the time free; once there is some, it goes on whatever is looked up."""
 _MOST_PATIENCE_SECONDS = 5.0
-"""How long research is put off by them."""
+"""How long by those that come without a pause, as where a thousand lines are written at once."""
 _STORIES = 1_000
 """Stories whose budgets are told by `status`."""
 _DELIVERY_SECONDS = 5.0
@@ -139,6 +141,8 @@ class Resident:
         self._served = self._queries = self._hits = 0
         self._closing = False
         self._looked_at = 0.0
+        self._looking_seconds = 0.0
+        """Spent on look-ups since research was put off."""
         self._put_off_since: float | None = None
         self._later: asyncio.TimerHandle | None = None
         self._delivery: asyncio.Task[None] | None = None
@@ -170,7 +174,13 @@ class Resident:
 
     def look(self, body: Any) -> Looked:
         """Look up what a request asks; in any one thread but the event loop's, since it reads files. Never raises."""
-        self._looked_at = monotonic()
+        self._looked_at = begun = monotonic()
+        try:
+            return self._looked(body)
+        finally:
+            self._looking_seconds += monotonic() - begun
+
+    def _looked(self, body: Any) -> Looked:
         asked = reading.read(body, self._pipeline.read_request, self._session_id)
         faults = [*asked.faults, *(fault for query in asked.queries for fault in query.faults)]
         looked = Looked(asked, [], faults, {})
@@ -256,9 +266,11 @@ class Resident:
             heapq.heappush(self._waiting, (work.query.rank, self._order, work))
 
     def _go_on(self) -> None:
-        """Begin as much of what waits as may be worked on at once, unless look-ups come thick."""
-        if self._is_put_off():
-            return
+        """Begin as much of what waits as may be worked on at once; the first of it not while look-ups come thick."""
+        if self._tasks or not self._is_put_off():
+            self._fill()
+
+    def _fill(self) -> None:
         most = self._settings.defaults.max_concurrent
         spent = sum(in_hand.spent for in_hand in self._tasks.values())
         while self._spent and spent < most:
@@ -272,13 +284,14 @@ class Resident:
     def _is_put_off(self) -> bool:
         """Whether research is to be begun a little later; then it is seen to."""
         now = monotonic()
-        since = self._put_off_since
+        if self._put_off_since is None:
+            self._put_off_since, self._looking_seconds = now, 0.0
+        waited = now - self._put_off_since
+        thick = waited < _PATIENCE_SECONDS or self._looking_seconds > waited / 2
         quiet = now - self._looked_at >= _QUIET_SECONDS
-        if quiet or self._closing or (since is not None and now - since >= _MOST_PATIENCE_SECONDS):
+        if quiet or self._closing or not thick or waited >= _MOST_PATIENCE_SECONDS:
             self._put_off_since = None
             return False
-        if since is None:
-            self._put_off_since = now
         if self._later is None or self._later.when() <= asyncio.get_running_loop().time():
             self._later = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._go_on)
         return True
@@ -291,7 +304,7 @@ class Resident:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         del self._tasks[task]
-        self._go_on()
+        self._fill()
 
     async def _research(self, work: _Work) -> None:
         story = work.request.story_key

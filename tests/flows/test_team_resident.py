@@ -261,6 +261,39 @@ class TestOrder:
 
         assert [statuses(one) for one in team.run(work)] == [["success"]] * 5
 
+    @pytest.mark.req("T6")
+    @pytest.mark.parametrize("pause", [0, 0.015])
+    def test_hits_do_not_starve_research(self, bench, monkeypatch, pause):
+        """A place that is free is taken again while look-ups come without a pause; with pauses, the first one too."""
+        monkeypatch.setattr(module, "_MOST_PATIENCE_SECONDS", 1e9)
+        bench.configure("defaults: {max_concurrent: 1}\n")
+        source = Slow()
+        team = Team(bench, [source])
+
+        async def look_up_for_ever(resident):
+            while True:
+                looked = await asyncio.to_thread(resident.look, request(query("price")))
+                await resident.take(looked)
+                await asyncio.sleep(pause)
+
+        async def work(resident):
+            source.let_go("price")
+            assert statuses(await resident.research(request(query("price")))) == ["success"]
+            asked = await team.begin(request(query("label")), request(query("weight")))
+            if not pause:
+                await source.asked_for("label")
+            looking = asyncio.create_task(look_up_for_ever(resident))
+            await source.asked_for("label")
+            source.let_go("label")
+            await source.asked_for("weight")
+            source.let_go("weight")
+            results = [await one for one in asked]
+            looking.cancel()
+            await asyncio.wait([looking])
+            return results
+
+        assert [statuses(one) for one in team.run(work)] == [["success"]] * 2
+
     def test_who_asks_more_than_may_wait_waits(self, bench, monkeypatch):
         """What is held is bounded: the next request is taken when an answer was given."""
         monkeypatch.setattr(module, "_MOST_HELD", 1_500)
