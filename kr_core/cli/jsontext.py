@@ -58,25 +58,28 @@ def with_member(text: str, place: Sequence[str], value: Mapping[str, Any], *, wh
     return text
 
 
-def without_member(text: str, place: Sequence[str], *, where: str) -> str | None:
-    """The text without what stands under the keys of `place`, and without the objects that are empty then; None if all is gone.
+def without_member(text: str, place: Sequence[str], *, where: str) -> str:
+    """The text without what stands under the keys of `place`, and without the objects that are empty then.
+
+    Where that would be everything, the objects on the way stay: who has made them is not known.
 
     Raises:
         ConfigError: the text is no JSON object.
     """
     value: Any = _parsed(text, where)
     spans: list[dict[str, _Member]] = []
-    at = _after_space(text, 0)
+    at = inner = _after_space(text, 0)
     for key in place:
         if not isinstance(value, dict) or key not in value:
             return text
+        inner = at
         members = _members(text, at, where)
         spans.append(members)
         at, value = members[key].value, value[key]
     for key, members in zip(reversed(place), reversed(spans), strict=True):
         if len(members) > 1:
             return _cut(text, members, key)
-    return None
+    return text[: inner + 1] + text[_after_space(text, spans[-1][place[-1]].end) :]
 
 
 def _parsed(text: str, where: str) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def there(folder):
 
 @pytest.mark.parametrize("client", FILES)
 def test_in_an_empty_project(init, folder, client):
-    """The difference is shown, both files are written, a second time changes nothing, and undoing leaves nothing."""
+    """The difference is shown, both files are written, a second time changes nothing; undoing leaves no entry and no text."""
     configuration, text = FILES[client]
     done = init(client, "--yes")
     assert (done.code, done.err) == (0, "")
@@ -57,7 +57,9 @@ def test_in_an_empty_project(init, folder, client):
     assert "there already" in init(client, "--yes").out
     assert there(folder) == sorted(FILES[client])
     assert init(client, "--undo", "--yes").code == 0
-    assert list(folder.iterdir()) == []
+    assert there(folder) == [configuration]
+    assert json.loads((folder / configuration).read_text()) == {"mcpServers": {}}
+    assert not (folder / ".claude/skills/kr").exists()
     assert "nothing to undo" in init(client, "--undo", "--yes").out
 
 
@@ -165,6 +167,134 @@ def test_what_the_user_has_made_of_it_is_neither_replaced_nor_removed(init, fold
     assert "# Ask KR\n" in guide.read_text()
 
 
+@pytest.mark.parametrize("client", FILES)
+def test_files_and_folders_that_may_be_the_user_s_stay(init, folder, client):
+    """An object without members, and folders that were empty before, are there after undoing."""
+    configuration, text = FILES[client]
+    (folder / text).parent.mkdir(parents=True)
+    (folder / configuration).write_text("{}")
+    assert init(client, "--yes").code == 0
+    assert init(client, "--undo", "--yes").code == 0
+    assert json.loads((folder / configuration).read_text()) == {"mcpServers": {}}
+    kept = (folder / text).parent
+    assert (kept.parent if client == "claude-code" else kept).is_dir()
+
+
+def test_a_link_is_followed_within_the_project_only(init, folder):
+    """What lies outside is named and not touched, and what is not there is not made; within, links stay links."""
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    configuration, text = (folder / name for name in FILES["claude-code"])
+    for target, said in (
+        (outside / "mcp.json", "leads out of the project"),
+        (folder / "gone", "is not there"),
+        (configuration, ""),
+    ):
+        configuration.symlink_to(target)
+        done = init("claude-code", "--yes")
+        assert done.code == 2
+        assert f"{configuration}: " in done.err
+        assert said in done.err
+        configuration.unlink()
+    (folder / ".claude").symlink_to(outside)
+    done = init("claude-code", "--yes")
+    assert (done.code, str(outside) in done.err) == (2, True)
+    assert (there(outside), there(folder)) == ([], [])
+    (folder / ".claude").unlink()
+
+    (folder / "kept/skills/kr").mkdir(parents=True)
+    (folder / "kept/mcp.json").write_text("{}")
+    (folder / ".claude").symlink_to("kept")
+    configuration.symlink_to("kept/mcp.json")
+    assert init("claude-code", "--yes").code == 0
+    assert configuration.is_symlink()
+    assert "kr" in json.loads((folder / "kept/mcp.json").read_text())["mcpServers"]
+    assert init("claude-code", "--undo", "--yes").code == 0
+    assert (folder / ".claude").is_symlink()
+    assert (folder / ".claude").resolve() == folder / "kept"
+    assert not text.exists()
+
+    linked = folder / "guide.md"
+    init("claude-code", "--yes")
+    text.rename(linked)
+    text.symlink_to(linked)
+    done = init("claude-code", "--undo", "--yes")
+    assert "is a link" in done.out
+    assert text.read_text() == linked.read_text()
+
+
+def test_only_a_regular_file_that_may_be_written_is_changed(init, folder):
+    """A pipe is not waited for; a file without the permission is not replaced; nothing else is written either."""
+    path = folder / ".mcp.json"
+    os.mkfifo(path)
+    assert "is no regular file" in init("claude-code", "--yes").err
+    path.unlink()
+    path.write_text("{}")
+    path.chmod(0o444)
+    done = init("claude-code", "--yes")
+    assert (done.code, path.read_text(), there(folder)) == (2, "{}", [".mcp.json"])
+    assert "may not be written" in done.err
+
+
+def test_what_changes_while_it_asks_is_not_overwritten(folder, environ):
+    """Somebody writes the configuration while the question stands: that stays, and nothing is written."""
+    path = folder / ".mcp.json"
+    path.write_text("{}")
+    main, side = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "kr_core", "init", "--client", "claude-code"],
+        cwd=folder, env=environ, stdin=side, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        os.close(side)
+        said = b""
+        while b"Apply?" not in said:
+            said += os.read(process.stdout.fileno(), 4096)
+        path.write_text('{"mine": 1}')
+        os.write(main, b"y\n")
+        err = process.communicate(timeout=60)[1].decode()
+    os.close(main)
+    assert process.returncode == 2
+    assert "was changed by somebody else" in err
+    assert (path.read_text(), there(folder)) == ('{"mine": 1}', [".mcp.json"])
+
+
+def test_what_cannot_all_be_written_is_put_back(folder, monkeypatch):
+    """The second file fails: the first one is as it was, and no folder is left."""
+    (folder / ".mcp.json").write_text("{}")
+    wrote = clients.write_atomically
+
+    def full(path, text):
+        if path.name == "SKILL.md":
+            path.parent.mkdir(parents=True)
+            raise OSError(28, "No space left on device")
+        return wrote(path, text)
+
+    monkeypatch.setattr(clients, "write_atomically", full)
+    changes = [
+        clients._Change(folder / ".mcp.json", "{}", '{"mcpServers": {}}'),
+        clients._Change(folder / FILES["claude-code"][1], None, "text"),
+    ]
+    with pytest.raises(ConfigError, match="No space left"):
+        clients._apply_all(folder, changes)
+    assert (folder / ".mcp.json").read_text() == "{}"
+    assert not (folder / ".claude").exists()
+
+
+def test_another_configuration_goes_into_the_entry(kr, init, folder):
+    """By its path in the project, where it lies there; another one later takes its place, and undoing knows it."""
+    (folder / "other.yaml").write_text("knowledge_research: {knowledge_base_path: docs/known}\n")
+    path = folder / ".mcp.json"
+    for file, name in (("other.yaml", "other.yaml"), (str(folder / "other.yaml"), "other.yaml")):
+        assert kr("--config", file, "init", "--client", "claude-code", "--yes", cwd=folder).code == 0
+        entry = {"command": "kr", "args": ["--config", name, "mcp"]}
+        assert json.loads(path.read_text()) == {"mcpServers": {"kr": entry}}
+    assert init("claude-code", "--yes").code == 0
+    assert json.loads(path.read_text()) == {"mcpServers": {"kr": OURS}}
+    kr("--config", "other.yaml", "init", "--client", "claude-code", "--yes", cwd=folder)
+    assert init("claude-code", "--undo", "--yes").code == 0
+    assert json.loads(path.read_text()) == {"mcpServers": {}}
+
+
 def test_options_that_do_not_go_together(kr, folder):
     for options in (("--yes",), ("--undo",), ("--client", "cursor", "--force"), ("--client", "emacs")):
         assert kr("init", *options, cwd=folder).code == 2
@@ -202,4 +332,4 @@ def test_a_member_goes_in_and_comes_out_of_any_object(whole, indent, crlf):
         assert left == text
     else:
         rest = {key: value for key, value in whole.items() if key != "mcpServers"}
-        assert left is None if not rest else json.loads(left) == rest
+        assert json.loads(left) == (rest or {"mcpServers": {}})
