@@ -103,9 +103,10 @@ class Guard:
 
 
 def _host(url: str) -> str:
-    """The host of an address, in small letters; empty where there is none."""
+    """The host of an address, in small letters; empty where there is none, or a name of a user stands before it."""
     try:
-        return (urlsplit(url).hostname or "").casefold()
+        parts = urlsplit(url)
+        return "" if "@" in parts.netloc else (parts.hostname or "").casefold()
     except ValueError:
         return ""
 

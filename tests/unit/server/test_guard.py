@@ -38,6 +38,7 @@ def asked(token=None, **headers):
         ("192.0.2.7:8001", True), (f"{socket.gethostname()}:8001", True), ("stranger.example", False),
         ("127.0.0.1.stranger.example:8001", False), ("localhost.stranger.example", False), ("", False),
         ("[::1", False), ("user@stranger.example", False), ("127.0.0.1@stranger.example", False),
+        ("stranger.example@localhost", False), ("@localhost", False), ("stranger.example@127.0.0.1:8001", False),
     ],
 )  # fmt: skip
 def test_the_host_is_no_name_that_a_stranger_can_point_here(host, passes):
@@ -52,6 +53,7 @@ def test_the_host_is_no_name_that_a_stranger_can_point_here(host, passes):
         ("http://localhost:6274", True), ("http://127.0.0.1", True), ("http://[::1]:3000", True),
         ("http://192.0.2.7:99", True), ("http://192.0.2.8", False), ("https://stranger.example", False),
         ("null", False), ("", False), ("http://localhost.stranger.example", False), ("file://", False),
+        ("http://stranger.example@localhost", False),
     ],
 )  # fmt: skip
 def test_an_origin_is_of_this_machine_or_the_same_as_the_host(origin, passes):
