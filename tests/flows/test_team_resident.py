@@ -266,6 +266,7 @@ class TestOrder:
     def test_hits_do_not_starve_research(self, bench, monkeypatch, pause):
         """A place that is free is taken again while look-ups come without a pause; with pauses, the first one too."""
         monkeypatch.setattr(module, "_MOST_PATIENCE_SECONDS", 1e9)
+        monkeypatch.setattr(module, "_QUIET_SECONDS", 0.3)  # no look-up takes that long
         bench.configure("defaults: {max_concurrent: 1}\n")
         source = Slow()
         team = Team(bench, [source])
