@@ -15,6 +15,7 @@ from datetime import date, timedelta
 import pytest
 from loopback import serving
 from services import LIBRARY, SNIPPET
+from team_messages import SEEDS_ANSWER, SEEDS_INDEX, SEEDS_REQUEST, SEEDS_ROSTER
 
 CONFIGURED = "knowledge_research: {{sources: [context7]}}\nplugins: {{context7: {{base_url: '{url}/api'}}}}\n"
 WAIT_SECONDS = 30
@@ -27,13 +28,14 @@ class Service:
         self.open = threading.Event()
         self.open.set()
         self.asked = threading.Semaphore(0)
+        self.library, self.snippet = LIBRARY, SNIPPET
 
     def __call__(self, asked):
         if asked.path.endswith("/search"):
-            return {"results": [LIBRARY], "searchFilterApplied": False}
+            return {"results": [self.library], "searchFilterApplied": False}
         self.asked.release()
         self.open.wait(WAIT_SECONDS)
-        return {"codeSnippets": [SNIPPET], "infoSnippets": []}
+        return {"codeSnippets": [self.snippet], "infoSnippets": []}
 
     def wait_until_asked(self):
         assert self.asked.acquire(timeout=WAIT_SECONDS)
@@ -173,6 +175,48 @@ def test_the_conversation_of_a_sprint(team):
         "[KR-TEAM] Cache hits: 1 of 2 queries (50%)",
         "[KR-TEAM] Shutdown acknowledged, 2 research requests served this Sprint",
     ]
+
+
+@pytest.mark.req("T1", "T5")
+def test_the_messages_of_the_seeds_get_the_answers_of_the_seeds(team, folder, service):
+    """Field by field, from the process itself: the result of the request, and the line of the log for the roster."""
+    base = folder / "knowledge-base"
+    (base / "frameworks/vue-easytable").mkdir(parents=True)
+    (base / "index.yaml").write_text("schema_version: 1\nentries:" + SEEDS_INDEX.format(status="stale"))
+    old = "# old\n\n**Framework:** vue-easytable\n"
+    (base / "frameworks/vue-easytable/virtual-scroll.md").write_text(old)
+    service.library = SEEDS_LIBRARY
+    service.snippet = SEEDS_SNIPPET
+    with team() as one:
+        one.say(SEEDS_ROSTER)
+        one.wait_for_log("[KR] Roster updated: 3 residents, 1 slaves, 2 temps")
+        one.say(SEEDS_REQUEST)
+        first = one.result()
+        one.say(SEEDS_REQUEST)
+        second = one.result()
+        one.say("shutdown_request")
+        assert one.end() == (["shutdown_response: approve"], 0)
+    assert [*first][:2] == ["story_key", "results"]
+    for result, status in ((first, "success"), (second, "cache-hit")):
+        assert (result["story_key"], result["requesting_agent"]) == ("3-1", "dev-runner-3-1")
+        assert result["errors"] == []
+        (told,) = result["results"]
+        assert [*told][:5] == ["query", "status", "report_path", "confidence", "summary"]
+        assert told["query"] == "How to configure virtual scrolling with dynamic row heights?"
+        assert told["status"] == status
+        assert told["report_path"] == "frameworks/vue-easytable/virtual-scroll.md"
+        assert told["confidence"] == "high"
+        assert "use <ve-table> with `virtual-scroll-option` prop" in told["summary"]
+
+
+SEEDS_LIBRARY = {
+    **LIBRARY, "id": "/happy-coding-clans/vue-easytable", "title": "vue-easytable", "versions": ["v2.27.1"],
+}  # fmt: skip
+SEEDS_SNIPPET = {
+    **SNIPPET, "codeTitle": "Configure virtual scrolling with dynamic row heights",
+    "codeDescription": SEEDS_ANSWER, "pageTitle": "Virtual scrolling configuration",
+    "codeList": [{"language": "html", "code": '<ve-table :virtual-scroll-option="option" />'}],
+}  # fmt: skip
 
 
 @pytest.mark.req("T4")
