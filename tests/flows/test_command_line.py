@@ -388,6 +388,8 @@ class TestLooking:
             "web_search",
             "evidence",
             "markdown",
+            "rules",
+            "stdout",
         }
         assert {name for name, row in rows.items() if row["active"]} == active
         assert not rows["mcp"]["active"]
