@@ -20,6 +20,12 @@ CREATE TABLE events (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, time TEXT NOT NULL, run TEXT NOT NULL,
     kind TEXT NOT NULL, data TEXT NOT NULL
 );
+CREATE TABLE steps (
+    run TEXT NOT NULL, key TEXT NOT NULL, result TEXT NOT NULL, PRIMARY KEY (run, key)
+) WITHOUT ROWID;
+CREATE TABLE grants (grant_id TEXT PRIMARY KEY, session TEXT NOT NULL, story TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX grants_by_story ON grants (session, story);
+CREATE TABLE cursors (log TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 PRAGMA user_version = 1;
 PRAGMA journal_mode = WAL;
 """
