@@ -92,7 +92,7 @@ class Server:
                 kind = "text/plain; charset=utf-8"
                 if not isinstance(body, bytes | str):
                     body, kind = json.dumps(body), "application/json"
-                raw = body.encode() if isinstance(body, str) else body
+                raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
                 headers = {"Content-Type": kind, "Content-Length": str(len(raw)), **answer.headers}
                 self.send_response(answer.status)
                 for name, value in headers.items():

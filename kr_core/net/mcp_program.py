@@ -7,8 +7,6 @@ to end a program, which is longer than a cancelled call has.
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +18,7 @@ from mcp_types import jsonrpc_message_adapter
 from kr_core.errors import RequestError
 from kr_core.model import Outcome
 from kr_core.net.bodies import too_long
+from kr_core.processes import POLITE_SECONDS, end_group, has_ended
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 
     from kr_core.model import Program
 
-_POLITE_SECONDS = 0.5
-"""For each step of its end: with its input closed, then asked to end, then killed."""
-_POLL_SECONDS = 0.01
 _MOST_NOISE = 100
 """So many lines that are no messages are taken for greetings and the like."""
 _TAIL = 4000
@@ -89,20 +85,7 @@ async def running(
             wanted = True
             tasks.cancel_scope.cancel()
     finally:
-        await _to_its_end(asyncio.ensure_future(_end(process, polite=wanted)))
-
-
-async def _to_its_end(ending: asyncio.Task[None]) -> None:
-    """Wait for the end of a program however often this is cancelled: else it, or its remains, would be left."""
-    cancelled: BaseException | None = None
-    while not ending.done():
-        try:
-            await asyncio.wait({ending})
-        except asyncio.CancelledError as error:
-            cancelled = cancelled or error
-    if cancelled is not None:
-        raise cancelled
-    await ending
+        await end_group(process, polite=wanted)
 
 
 async def _started(program: Program, most: int) -> Process:
@@ -156,9 +139,9 @@ async def _read(
         except RequestError as fault:
             spoken.fault = fault
         except asyncio.IncompleteReadError:
-            with anyio.move_on_after(_POLITE_SECONDS):  # what it said last tells why it ended
+            with anyio.move_on_after(POLITE_SECONDS):  # what it said last tells why it ended
                 await heard.wait()
-            await _has_ended(process)
+            await has_ended(process)
             code = process.returncode
             ended = "" if code is None else f" with exit code {code}" if code >= 0 else f" by signal {-code}"
             spoken.fault = RequestError(Outcome.unavailable, f"it ended{ended} before it answered")
@@ -182,54 +165,3 @@ async def _hear(process: Process, spoken: Spoken, heard: anyio.Event) -> None:
     while chunk := await process.stderr.read(_TAIL):
         spoken.add_errors(chunk)
     heard.set()
-
-
-async def _end(process: Process, *, polite: bool) -> None:
-    """End it and all that it started: politely where it did its work, and for certain in any case."""
-    group, gone = process.pid, False
-    try:
-        assert process.stdin is not None
-        process.stdin.close()
-        gone = polite and await _is_gone(process, group)
-        if not gone:
-            _signal(group, signal.SIGTERM)
-            gone = await _is_gone(process, group)
-    finally:
-        if not gone:
-            _signal(group, signal.SIGKILL)
-        try:
-            await _has_ended(process)
-        finally:
-            # What left its group may hold its pipes open.
-            process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  nothing public lets go of them
-
-
-async def _is_gone(process: Process, group: int) -> bool:
-    """Whether nothing of the group is left, within the time of one step."""
-    return await _within(lambda: process.returncode is not None and not _signal(group, 0))
-
-
-async def _has_ended(process: Process) -> bool:
-    """Whether it ended within the time of one step; `Process.wait` would wait for all that hold its pipes, too."""
-    return await _within(lambda: process.returncode is not None)
-
-
-async def _within(happened: Callable[[], bool]) -> bool:
-    loop = asyncio.get_running_loop()
-    end = loop.time() + _POLITE_SECONDS
-    while not happened():
-        if loop.time() >= end:
-            return False
-        await asyncio.sleep(_POLL_SECONDS)
-    return True
-
-
-def _signal(group: int, number: int) -> bool:
-    """Send a signal to a process group; whether there is one. The leader's id is the group's, also once it is gone."""
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # some of it is another user's now
-        return True
-    return True

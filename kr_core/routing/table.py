@@ -129,10 +129,6 @@ class Table:
             return profile.threshold, f"agent {profile.name}"
         return self.default_threshold, "default"
 
-    def always_escalates(self, topic: str) -> bool:
-        """Whether answers of a topic go to a human however sure they are."""
-        return self._escalating(topic) is not None
-
     def agent_of(self, target: str) -> str | None:
         """The agent that a target means: itself, or the first of a role; None for a human."""
         if target == HUMAN:

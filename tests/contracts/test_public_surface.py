@@ -19,7 +19,7 @@ Log LogRecord Moved Outcome Page Passage PassageIndex Pipeline PluginError Progr
 Question Ranked Rate Rebuilt Renderer Repairable Replies Reply Report RequestError Research ResearchQuery
 ResearchRequest ResearchResult Route Router RoutingRule SKELETON_MARK STAGES STALE_MARK Score Scorer Settings
 Setup Source SourceContext StorageError Store Table Term ToolResult TopicIndex Value Verdict __version__
-answered build_index closest_name content_words fold_name for_terminal gap hookimpl import_names inside
+answered build_index closest_name content_words end_group fold_name for_terminal gap hookimpl import_names inside
 is_python json_of locked main_text make_state_folder new_id question_terms rank read_replies refusal
 render_template report_path require telling_parameters write_atomically yamltext"""
 

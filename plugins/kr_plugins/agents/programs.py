@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import Outcome, RequestError
+from kr_core import Outcome, RequestError, end_group
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 __all__ = ["Ended", "run_program"]
@@ -22,8 +20,6 @@ MOST_BYTES = 8 * 2**20
 _STEP = 65_536
 _TAIL = 4000
 """Bytes of its standard error output that are kept."""
-_POLITE_SECONDS = 0.5
-"""From SIGTERM to SIGKILL: a cancelled call has a second to end."""
 _LOOK_SECONDS = 0.2
 """Between looks whether a program has ended, while its pipes are open."""
 _POLL_SECONDS = 0.01
@@ -72,7 +68,7 @@ async def run_program(argv: Sequence[str], given: str, *, folder: Path, environ:
     try:
         out, errors = await _spoken_with(process, given)
     finally:
-        await _to_its_end(asyncio.ensure_future(_end(process)))
+        await end_group(process)
     assert process.returncode is not None, "it is at its end"
     lines = errors.decode("utf-8", "replace").strip().splitlines()
     return Ended(process.returncode, out, lines[-1].strip() if lines else "")
@@ -122,57 +118,3 @@ async def _hear(process: Process, errors: bytearray) -> None:
     while chunk := await process.stderr.read(_STEP):
         errors += chunk
         del errors[:-_TAIL]
-
-
-async def _to_its_end(ending: asyncio.Task[None]) -> None:
-    """Wait for the end of a program however often this is cancelled: else it, or its remains, would be left."""
-    cancelled: BaseException | None = None
-    while not ending.done():
-        try:
-            await asyncio.wait({ending})
-        except asyncio.CancelledError as error:
-            cancelled = cancelled or error
-    if cancelled is not None:
-        raise cancelled
-    await ending
-
-
-async def _end(process: Process) -> None:
-    """End what is left of its group: asked first, then for certain."""
-    group = process.pid
-    try:
-        if _signal(group, signal.SIGTERM):
-            await _within(lambda: process.returncode is not None and not _signal(group, 0))
-    finally:
-        _signal(group, signal.SIGKILL)
-        try:
-            await _has_ended(process)
-        finally:
-            # What left its group may hold its pipes open.
-            process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  nothing public lets go of them
-
-
-async def _has_ended(process: Process) -> bool:
-    """Whether it ended in time; asyncio's own `wait` waits for its pipes as well, which others may hold."""
-    return await _within(lambda: process.returncode is not None)
-
-
-async def _within(happened: Callable[[], bool]) -> bool:
-    loop = asyncio.get_running_loop()
-    end = loop.time() + _POLITE_SECONDS
-    while not happened():
-        if loop.time() >= end:
-            return False
-        await asyncio.sleep(_POLL_SECONDS)
-    return True
-
-
-def _signal(group: int, number: int) -> bool:
-    """Send a signal to a group; whether there is one. Its leader's id is the group's, also once that is gone."""
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # some of it is another user's now
-        return True
-    return True

@@ -134,11 +134,12 @@ def wrong_length(connection, _done):
 )  # fmt: skip
 def test_a_server_that_misbehaves(fetch, say, outcomes):
     """Each fault has its outcome, within the deadline."""
+    seconds = 0.6 if outcomes == {"timeout"} else 10.0
     with speaking(say) as host:
         started = time.monotonic()
-        fetched = fetch(f"http://{host}/page", [host], seconds=0.6)
+        fetched = fetch(f"http://{host}/page", [host], seconds=seconds)
         assert fetched.outcome in outcomes, fetched.error
-        assert time.monotonic() - started < 0.6 * 1.1 + 0.5
+        assert time.monotonic() - started < seconds * 1.1 + 0.5
 
 
 def test_a_host_that_is_not_there(fetch):

@@ -1,0 +1,86 @@
+"""The end of a program and of all that it started; it leads a group of processes of its own (`start_new_session=True`)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+    from collections.abc import Callable
+
+__all__ = ["POLITE_SECONDS", "end_group", "has_ended"]
+
+POLITE_SECONDS = 0.5
+"""How long each step waits for the program: two of them end within the second that a cancelled call has."""
+_POLL_SECONDS = 0.01
+
+
+async def end_group(process: Process, *, polite: bool = False) -> None:
+    """End a program and its group, and wait for that however often this is cancelled: else its remains would be left.
+
+    Args:
+        process: leads its group. Its standard input is closed first.
+        polite: wait for it to end by itself, as one that has done its work, before it is asked to and then made to.
+    """
+    ending = asyncio.ensure_future(_end(process, polite=polite))
+    cancelled: BaseException | None = None
+    while not ending.done():
+        try:
+            await asyncio.wait({ending})
+        except asyncio.CancelledError as error:
+            cancelled = cancelled or error
+    if cancelled is not None:
+        raise cancelled
+    await ending
+
+
+async def has_ended(process: Process) -> bool:
+    """Whether it ended within the time of one step; `Process.wait` would wait for all that hold its pipes, too."""
+    return await _within(lambda: process.returncode is not None)
+
+
+async def _end(process: Process, *, polite: bool) -> None:
+    group, gone = process.pid, False
+    try:
+        if process.stdin is not None:
+            process.stdin.close()
+        gone = polite and await _is_gone(process, group)
+        if not gone:
+            gone = not _signal(group, signal.SIGTERM) or await _is_gone(process, group)
+    finally:
+        if not gone:
+            _signal(group, signal.SIGKILL)
+        try:
+            await has_ended(process)
+        finally:
+            # What left its group may hold its pipes open.
+            process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  nothing public lets go of them
+
+
+async def _is_gone(process: Process, group: int) -> bool:
+    """Whether nothing of the group is left, within the time of one step."""
+    return await _within(lambda: process.returncode is not None and not _signal(group, 0))
+
+
+async def _within(happened: Callable[[], bool]) -> bool:
+    loop = asyncio.get_running_loop()
+    end = loop.time() + POLITE_SECONDS
+    while not happened():
+        if loop.time() >= end:
+            return False
+        await asyncio.sleep(_POLL_SECONDS)
+    return True
+
+
+def _signal(group: int, number: int) -> bool:
+    """Send a signal to a process group; whether there is one. The leader's id is the group's, also once it is gone."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # some of it is another user's now
+        return True
+    return True
