@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Escalation as Escalation
     from kr_core.protocols import Exchange as Exchange
     from kr_core.protocols import Flaw as Flaw
+    from kr_core.protocols import Heard as Heard
     from kr_core.protocols import HumanReply as HumanReply
     from kr_core.protocols import Job as Job
     from kr_core.protocols import Journal as Journal
@@ -104,16 +105,21 @@ if TYPE_CHECKING:
     from kr_core.protocols import Log as Log
     from kr_core.protocols import LogRecord as LogRecord
     from kr_core.protocols import Moved as Moved
+    from kr_core.protocols import Notice as Notice
     from kr_core.protocols import Project as Project
     from kr_core.protocols import Rate as Rate
     from kr_core.protocols import Rebuilt as Rebuilt
+    from kr_core.protocols import Receiver as Receiver
     from kr_core.protocols import Renderer as Renderer
     from kr_core.protocols import Repairable as Repairable
     from kr_core.protocols import Router as Router
     from kr_core.protocols import Scorer as Scorer
+    from kr_core.protocols import Shown as Shown
+    from kr_core.protocols import SinkContext as SinkContext
     from kr_core.protocols import Source as Source
     from kr_core.protocols import SourceContext as SourceContext
     from kr_core.protocols import Store as Store
+    from kr_core.protocols import Unclear as Unclear
     from kr_core.routing.table import Table as Table
     from kr_core.search.index import FORMAT as _FORMAT
     from kr_core.search.index import PassageIndex as PassageIndex
@@ -150,30 +156,36 @@ _HOMES: dict[str, dict[str, str]] = {
     },
     "kr_core.protocols": {
         "Agent": "",
+        "Cache": "",
+        "Candidates": "",
         "Case": "",
         "Document": "",
         "Escalation": "",
-        "HumanReply": "",
-        "Job": "",
-        "Router": "",
-        "Cache": "",
-        "Candidates": "",
         "Exchange": "",
         "Flaw": "",
+        "Heard": "",
+        "HumanReply": "",
+        "Job": "",
         "Journal": "",
         "Kept": "",
         "Log": "",
         "LogRecord": "",
         "Moved": "",
+        "Notice": "",
         "Project": "",
         "Rate": "",
         "Rebuilt": "",
+        "Receiver": "",
         "Renderer": "",
         "Repairable": "",
+        "Router": "",
         "Scorer": "",
+        "Shown": "",
+        "SinkContext": "",
         "Source": "",
         "SourceContext": "",
         "Store": "",
+        "Unclear": "",
     },
     "kr_core.model": {
         "EVENTS": "",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING
 
 from kr_core.asking import replying
+from kr_core.asking import sinks as calling
 from kr_core.asking.answering import shortened
 from kr_core.asking.depends import key
 from kr_core.errors import ConfigError
@@ -16,10 +17,11 @@ from kr_core.model.questions import AskResult, EscalationRequest
 from kr_core.net.egress import redacted
 from kr_core.pipeline.running import to_its_end
 from kr_core.printable import printable
+from kr_core.protocols import Notice
 from kr_core.templating import search_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from kr_core.asking.depends import Key
     from kr_core.asking.exchange import Exchange
@@ -31,12 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Escalating", "undecided"]
 
-Result = TypeVar("Result")
-
 _SHOWN = 100
 """Characters of a question in a message."""
-_SINK_SECONDS = 30
-"""How long a sink may take to show a case; the case waits in the inbox all the same."""
 
 
 class Escalating:
@@ -115,7 +113,7 @@ class Escalating:
         exchange.notes += notes
         places: list[str] = []
         for name, sink in sinks.items():
-            place, fault = await self._shown_by(sink, request)
+            place, fault = await self._shown_by(name, sink, exchange, request)
             if fault is not None:
                 exchange.notes.append(f"escalation {name}: {fault}")
             exchange.say(
@@ -134,11 +132,13 @@ class Escalating:
             )  # a reply that came meanwhile has gone further
         return request
 
-    async def _shown_by(self, sink: Escalation, request: EscalationRequest) -> tuple[str | None, str | None]:
+    async def _shown_by(
+        self, name: str, sink: Escalation, exchange: Exchange, request: EscalationRequest
+    ) -> tuple[str | None, str | None]:
         """Where a sink has shown a case, and why it could not."""
+        case = self.shown(request)
         try:
-            case = self.shown(request)
-            return await _in_time(sink.open(case)), None
+            return await calling.call(self._pipeline, name, exchange.emit, partial(sink.open, case)), None
         except Exception as error:
             return None, _told(error)
 
@@ -227,10 +227,17 @@ class Escalating:
         assert resolution is not None, "it is decided"
         by = harmless_line(resolution.by)
         said = f"{case.request.id} is answered, by {by} ({resolution.action.removeprefix('add_')})"
+        notice = Notice(f"{case.request.id}@{case.version}", "ended", said)
+        shown = self.shown(case.request)
         sinks, _ = self._components.escalations()
-        for sink in sinks.values():
+        for name, sink in sinks.items():
             try:
-                await _in_time(sink.acknowledge(self.shown(case.request), said))
+                await calling.call(
+                    self._pipeline,
+                    name,
+                    lambda _kind, _data: None,
+                    partial(sink.acknowledge, shown, notice),
+                )
             except Exception:  # noqa: S112  the answer stands; who looks into the sink sees the case, and is refused there
                 continue
 
@@ -396,17 +403,6 @@ def undecided(case: KeptCase) -> list[str]:
     """Why a case waits no longer that nobody has decided; empty for all others."""
     ended = not case.waits and case.resolution is None
     return [f"{case.request.id} is {case.status}: it was asked anew"] if ended else []
-
-
-async def _in_time(work: Coroutine[Any, Any, Result]) -> Result:
-    limit = asyncio.timeout(_SINK_SECONDS)
-    try:
-        async with limit:
-            return await work
-    except TimeoutError:
-        if not limit.expired():
-            raise
-        raise TimeoutError(f"took longer than {_SINK_SECONDS} s") from None
 
 
 def _told(error: Exception) -> str:

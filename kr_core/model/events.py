@@ -379,6 +379,19 @@ class EscalationShown(OfExchange):
     error: str | None
 
 
+class SinkRequest(TypedDict):
+    """A request of a way to a human left the machine, or was to, as `source.request` tells of a source's."""
+
+    sink: str
+    method: str
+    url: str
+    sent: str
+    status: int | None
+    received: int
+    seconds: float
+    error: str
+
+
 class EscalationSuperseded(OfExchange):
     """A case waits no longer, since its question was asked anew: in the exchange `successor`."""
 
@@ -444,6 +457,7 @@ EVENTS: dict[str, type] = {
     "answer.gated": AnswerGated,
     "escalation.opened": EscalationOpened,
     "escalation.shown": EscalationShown,
+    "sink.request": SinkRequest,
     "escalation.superseded": EscalationSuperseded,
     "human.replied": HumanReplied,
     "exchange.finished": ExchangeFinished,

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import httpx
 import pytest
 
 from kr_core.escalation.showing import shown
 from kr_core.model.questions import Answer, EscalationRequest, HumanResponse, Question
 from kr_core.pipeline.running import run
-from kr_core.protocols import HumanReply
+from kr_core.protocols import Heard, HumanReply, Notice, Shown, Unclear
 from kr_core.testing.hostile import EVALUATED, HOSTILE
 from kr_core.testing.plugin import PluginContract
+from kr_core.testing.surroundings import context_in
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
 
-    from kr_core.protocols import Case, Escalation
+    from kr_core.protocols import Case, Escalation, SinkContext
 
 Result = TypeVar("Result")
 
@@ -27,6 +30,7 @@ _LIMIT_SECONDS = 30.0
 """For one call."""
 _AT_ONCE = 5
 _STEERS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u202a-\u202e\u2066-\u2069]|\x1b\\]|\x1b\\[2J")
+_ENDED = Notice("E7@2-ended", "ended", "E7 is answered, by ada (confirm)")
 _TALK = (
     "this can't be confirmed",
     "> /kr confirm E7@2",
@@ -45,6 +49,12 @@ class EscalationContract(PluginContract):
     noun = "escalation"
     replies: ClassVar[bool] = True
 
+    def respond(self, request: httpx.Request) -> httpx.Response:
+        """Answer a request as the service would; a contract sends none to the network."""
+        return httpx.Response(
+            501, text=f"override `respond` in the contract class to answer {request.method} {request.url}"
+        )
+
     def seen(self, project: Path) -> str:
         """All that a person can see of the cases; by default the texts of the project's files."""
         files = sorted(path for path in project.rglob("*") if path.is_file())
@@ -62,7 +72,7 @@ class EscalationContract(PluginContract):
     def test_a_case_is_shown_whole(self, project: Path) -> None:
         """A person sees the question, the tentative answer, why it is not sure, and how to answer; and `open` says where."""
         sink, case = self.build(project), _case()
-        self._opened(sink, case)
+        self._opened(project, sink, case)
         self._sees(
             project,
             "E7@2",
@@ -82,14 +92,14 @@ class EscalationContract(PluginContract):
             (_case("E2", answer=None, alternatives=(_answer("Use Redis."), answer)), "Use Postgres."),
             (_case("E3", question=Question(text="Which?", choices=("Etcd", "Consul"))), "Consul"),
         ):
-            self._opened(sink, case)
+            self._opened(project, sink, case)
             self._sees(project, words)
 
     def test_a_new_revision_is_shown(self, project: Path) -> None:
         """When the agent has answered anew, a person sees the new answer under its own number."""
         sink = self.build(project)
-        self._opened(sink, _case())
-        self._opened(sink, _case(revision=3, answer=_answer("Use Redis Cluster.")))
+        self._opened(project, sink, _case())
+        self._opened(project, sink, _case(revision=3, answer=_answer("Use Redis Cluster.")))
         self._sees(project, "E7@3", "Use Redis Cluster.")
 
     def test_several_at_once_are_shown(self, project: Path) -> None:
@@ -98,7 +108,8 @@ class EscalationContract(PluginContract):
         cases = [_case(f"E{number}") for number in range(1, _AT_ONCE + 1)]
 
         async def together() -> list[Any]:
-            return await asyncio.gather(*(sink.open(case) for case in cases), return_exceptions=True)
+            tried = (self._call(project, partial(sink.open, case)) for case in cases)
+            return await asyncio.gather(*tried, return_exceptions=True)
 
         wrong = [place for place in _run(together()) if not isinstance(place, str)]
         assert not wrong, f"of {_AT_ONCE} cases at once, `open` failed with {wrong[0]!r}"
@@ -111,8 +122,8 @@ class EscalationContract(PluginContract):
         answer = _answer(text, rationale=text, uncertainty_reasons=(text,))
         case = _case(question=Question(text=text, topic=text, context=text), answer=answer, reason=text)
         sink = self.build(project)
-        self._opened(sink, case)
-        self._acknowledged(sink, case, "E7 is answered, by ada (confirm)")
+        self._opened(project, sink, case)
+        self._acknowledged(project, sink, case, _ENDED)
         seen = self.seen(project)
         assert EVALUATED not in seen, (
             f"the sink evaluated `7191 * 7193`, which stood in a case ({kind}); it is data: never format, template or run it"
@@ -128,24 +139,26 @@ class EscalationContract(PluginContract):
     def test_nobody_has_replied(self, project: Path) -> None:
         """Without replies `poll` brings none, and does not wait for any."""
         sink, case = self.build(project), _case()
-        assert not self._polled(sink, [])
-        self._opened(sink, case)
-        assert not self._polled(sink, [case]), "`poll` brought a reply that nobody has given"
+        assert not self._polled(project, sink, [])
+        place = self._opened(project, sink, case)
+        assert not self._polled(project, sink, [_shown(case, place)]), (
+            "`poll` brought a reply that nobody has given"
+        )
 
     def test_a_reply_is_read(self, project: Path) -> None:
         """A command that a person writes where the case stands comes back as what it means, and can be told from others."""
         if not self.replies:
             return
         sink, case = self.build(project), _case()
-        self._opened(sink, case)
+        shown = [_shown(case, self._opened(project, sink, case))]
         self.answer(project, case, "Hello,\n\n/kr correct E7@2 Use Postgres.")
-        (reply,) = self._one(self._polled(sink, [case]))
+        reply = self._one(self._polled(project, sink, shown))
         meant = (reply.escalation_id, reply.response.action, reply.response.content, reply.response.revision)
         assert meant == ("E7", "correct", "Use Postgres.", 2), (
             f"`/kr correct E7@2 Use Postgres.` was read as {meant}; read replies with kr_core.read_replies"
         )
         assert reply.response.by.strip(), "the reply does not say who gave it; `by` is for the record"
-        again = self._polled(self.build(project), [case])
+        again = self._polled(project, self.build(project), shown)
         assert all(one.external_id and one.external_id == reply.external_id for one in again), (
             "the same reply came again as another; give it an `external_id` that stays the same, so that it is applied once"
         )
@@ -156,9 +169,10 @@ class EscalationContract(PluginContract):
         if not self.replies:
             return
         sink, case = self.build(project), _case()
-        self._opened(sink, case)
+        place = self._opened(project, sink, case)
         self.answer(project, case, text)
-        found = self._polled(sink, [case])
+        brought = self._polled(project, sink, [_shown(case, place)])
+        found = [reply for reply in brought if isinstance(reply, HumanReply)]
         assert not found, (
             f"{text!r} was taken for `{found[0].response.action}`; read replies with kr_core.read_replies"
         )
@@ -169,10 +183,11 @@ class EscalationContract(PluginContract):
         if not self.replies or kind == "command":  # that one is a reply
             return
         sink, case = self.build(project), _case()
-        self._opened(sink, case)
+        place = self._opened(project, sink, case)
         self.answer(project, case, _hostile(kind))
         self.answer(project, case, "/kr choose E7@2 B")
-        found = [reply.response.action for reply in self._polled(sink, [case])]
+        brought = self._polled(project, sink, [_shown(case, place)])
+        found = [reply.response.action for reply in brought if isinstance(reply, HumanReply)]
         assert found == ["choose"], (
             f"beside a hostile text ({kind}) the reply `/kr choose E7@2 B` came as {found}"
         )
@@ -180,15 +195,20 @@ class EscalationContract(PluginContract):
     def test_what_was_understood_is_said(self, project: Path) -> None:
         """A person is told what became of a reply."""
         sink, case = self.build(project), _case()
-        self._opened(sink, case)
-        self._acknowledged(sink, case, "E7 is answered, by ada (confirm)")
+        self._opened(project, sink, case)
+        self._acknowledged(project, sink, case, _ENDED)
         self._sees(project, "E7 is answered, by ada (confirm)")
 
     # -- parts -------------------------------------------------------------------------------------------
 
-    def _opened(self, sink: Escalation, case: Case) -> None:
+    async def _call(self, project: Path, work: Callable[[SinkContext], Awaitable[Result]]) -> Result:
+        deadline = asyncio.get_running_loop().time() + _LIMIT_SECONDS
+        async with context_in(project, deadline, httpx.MockTransport(self.respond)) as context:
+            return await work(context)
+
+    def _opened(self, project: Path, sink: Escalation, case: Case) -> str:
         try:
-            place = _run(sink.open(case))
+            place = _run(self._call(project, partial(sink.open, case)))
         except Exception as error:
             raise AssertionError(
                 f"`open` raised {type(error).__name__}: {error}; show `case.said` as it is: texts may hold anything"
@@ -196,36 +216,44 @@ class EscalationContract(PluginContract):
         assert isinstance(place, str) and place.strip(), (  # noqa: PT018  one message for both
             f"`open` returned {place!r}; say where the case stands, such as `terminal` or a URL; None is for nobody there"
         )
+        return place
 
-    def _acknowledged(self, sink: Escalation, case: Case, said: str) -> None:
+    def _acknowledged(self, project: Path, sink: Escalation, case: Case, notice: Notice) -> None:
         try:
-            _run(sink.acknowledge(case, said))
+            _run(self._call(project, partial(sink.acknowledge, case, notice)))
         except Exception as error:
             raise AssertionError(f"`acknowledge` raised {type(error).__name__}: {error}") from error
 
-    def _polled(self, sink: Escalation, cases: Sequence[Case]) -> Sequence[HumanReply]:
+    def _polled(
+        self, project: Path, sink: Escalation, shown: Sequence[Shown], mark: str = ""
+    ) -> Sequence[HumanReply | Unclear]:
+        return self._heard(project, sink, shown, mark).replies
+
+    def _heard(self, project: Path, sink: Escalation, shown: Sequence[Shown], mark: str = "") -> Heard:
         try:
-            found = _run(sink.poll(cases))
+            heard = _run(self._call(project, partial(sink.poll, shown, mark)))
         except TimeoutError:
             raise AssertionError(
                 f"`poll` did not return within {_LIMIT_SECONDS:.0f} s; bring what is there, and wait for nobody"
             ) from None
         except Exception as error:
             raise AssertionError(f"`poll` raised {type(error).__name__}: {error}") from error
-        wrong = [
-            reply
-            for reply in found
-            if not isinstance(reply, HumanReply) or not isinstance(reply.response, HumanResponse)
-        ]
-        assert not wrong, (
-            f"`poll` returned {type(wrong[0]).__name__}; return kr_core.HumanReply with a kr_core.HumanResponse"
+        assert isinstance(heard, Heard), (
+            f"`poll` returned {type(heard).__name__}; return kr_core.Heard with the replies"
         )
-        return found
+        assert isinstance(heard.mark, str), f"the mark of `poll` is {heard.mark!r}; it is a text"
+        wrong = [reply for reply in heard.replies if not _is_reply(reply)]
+        assert not wrong, (
+            f"`poll` returned {type(wrong[0]).__name__}; return kr_core.HumanReply with a kr_core.HumanResponse, or "
+            "kr_core.Unclear"
+        )
+        return heard
 
     @staticmethod
-    def _one(found: Sequence[HumanReply]) -> Sequence[HumanReply]:
+    def _one(found: Sequence[HumanReply | Unclear]) -> HumanReply:
         assert len(found) == 1, f"one reply was given, and `poll` brought {len(found)}"
-        return found
+        assert isinstance(found[0], HumanReply), f"a reply that is one came as unclear: {found[0].said}"
+        return found[0]
 
     def _sees(self, project: Path, *words: str) -> None:
         seen = self.seen(project)
@@ -242,6 +270,16 @@ def _run(work: Coroutine[Any, Any, Result]) -> Result:
             return await work
 
     return run(limited())
+
+
+def _is_reply(reply: object) -> bool:
+    return isinstance(reply, Unclear) or (
+        isinstance(reply, HumanReply) and isinstance(reply.response, HumanResponse)
+    )
+
+
+def _shown(case: Case, place: str) -> Shown:
+    return Shown(case.request.id, case.request.revision, place, waits=True)
 
 
 def _hostile(kind: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from agents import QUESTION, project
 from asked import Says, kinds, record, said, service
 
-from kr_core import ConfigError, HumanResponse, KnowledgeRouterService, Pipeline, Question
+from kr_core import ConfigError, Heard, HumanResponse, KnowledgeRouterService, Pipeline, Question
 from kr_core.config import load
 
 pytestmark = pytest.mark.req("H2", "H5", "H7")
@@ -148,13 +148,13 @@ def test_a_sink_that_fails_loses_nothing(tmp_path, error):
     """The case is kept before it is shown, and waits in the inbox; the note says what failed."""
 
     class Broken:
-        async def open(self, case):
+        async def open(self, case, context):
             raise error
 
-        async def poll(self, cases):
-            return ()
+        async def poll(self, shown, mark, context):
+            return Heard()
 
-        async def acknowledge(self, case, said):
+        async def acknowledge(self, case, notice, context):
             raise error
 
     config = load(tmp_path, environ={"KR_CACHE_DIR": str(tmp_path / "cache")})

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from kr_core import Provider, for_terminal, hookimpl
+from kr_core import Heard, Provider, for_terminal, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import Case, Escalation, HumanReply
+    from kr_core import Case, Escalation, Notice, Shown, SinkContext
 
 __all__ = ["Terminal", "kr_escalation"]
 
@@ -24,18 +24,21 @@ def kr_escalation() -> Provider[Escalation]:
 class Terminal:
     """Shows cases on the terminal, if there is one; standard output is the result's alone, so it is standard error."""
 
-    async def open(self, case: Case) -> str | None:
+    async def open(self, case: Case, context: SinkContext) -> str | None:
         """Show a case; None where nobody sits before a terminal."""
+        del context
         if not sys.stderr.isatty():
             return None
         print(f"\n{for_terminal(case.said, sys.stderr)}", file=sys.stderr, flush=True)
         return "terminal"
 
-    async def poll(self, cases: Sequence[Case]) -> Sequence[HumanReply]:  # noqa: ARG002  the contract's signature
+    async def poll(self, shown: Sequence[Shown], mark: str, context: SinkContext) -> Heard:
         """Nothing: what is typed is read by the command that asks."""
-        return ()
+        del shown, context
+        return Heard(mark=mark)
 
-    async def acknowledge(self, case: Case, said: str) -> None:  # noqa: ARG002  the contract's signature
+    async def acknowledge(self, case: Case, notice: Notice, context: SinkContext) -> None:
         """Say what was understood."""
+        del case, context
         if sys.stderr.isatty():
-            print(said, file=sys.stderr, flush=True)
+            print(for_terminal(notice.said, sys.stderr), file=sys.stderr, flush=True)

@@ -1,6 +1,6 @@
 """A way to a human that keeps to the contract: a folder, in which cases and replies are files."""
 
-from kr_core import Escalation, HumanReply, Provider, hookimpl, read_replies
+from kr_core import Escalation, Heard, HumanReply, Provider, hookimpl, read_replies
 
 
 class Folder:
@@ -8,23 +8,26 @@ class Folder:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    async def open(self, case):
+    async def open(self, case, context):
         file = self.folder / f"{case.request.id}@{case.request.revision}.md"
         file.write_text(case.said, "utf-8")
         return str(file)
 
-    async def poll(self, cases):
-        waiting = [case.request.id for case in cases]
+    async def poll(self, shown, mark, context):
+        waiting = [case.escalation_id for case in shown if case.waits]
+        closed = [case.escalation_id for case in shown if not case.waits]
         found = []
         for file in sorted(self.folder.glob("*.reply")):
-            for command in read_replies(file.read_text("utf-8"), waiting).commands:
+            for command in read_replies(file.read_text("utf-8"), waiting, closed).commands:
                 response = command.response(by="ada")
                 found.append(HumanReply(command.escalation_id, response, f"{file.name}:{command.line}"))
-        return found
+        return Heard(found)
 
-    async def acknowledge(self, case, said):
-        with (self.folder / f"{case.request.id}.log").open("a", encoding="utf-8") as log:
-            log.write(f"{said}\n")
+    async def acknowledge(self, case, notice, context):
+        log = self.folder / f"{case.request.id}.log"
+        said = log.read_text("utf-8") if log.exists() else ""
+        if f"[{notice.id}]" not in said:
+            log.write_text(f"{said}[{notice.id}] {notice.said}\n", "utf-8")
 
 
 @hookimpl

@@ -236,7 +236,7 @@ MUTANTS = {
           "            for command in read_replies(", "talk_is_no_reply", "was taken for `confirm`", "kr_core.read_replies"),
         m("wants every reply understood", "                response = ", "                found or 1 / 0\n                response = ",
           "a_hostile_reply", "`poll` raised ZeroDivisionError"),
-        m("tells nothing", '            log.write(f"{said}\\n")\n', "            pass\n", "what_was_understood_is_said",
+        m("tells nothing", '            log.write_text(f"{said}[{notice.id}] {notice.said}\\n", "utf-8")\n', "            pass\n", "what_was_understood_is_said",
           "a person does not see 'E7 is answered"),
     ],
     "router": [
