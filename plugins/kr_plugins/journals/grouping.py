@@ -2,14 +2,14 @@
 
 Who waits for a group commits it, and those before it, in its own thread: two changes of thread would cost more than the commit.
 What nobody waits for yet, or only an event loop, a thread commits: the one at once that a loop waits for, the other some
-milliseconds later, so that the thread does not take turns with the one that adds, thing by thing.
+milliseconds later, so that the thread does not take turns with the one that adds, thing by thing. To wake it takes longer
+than to add a thing: while things come in, it looks by itself.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import queue
 import threading
 from collections import deque
 from concurrent.futures import Future
@@ -22,6 +22,8 @@ __all__ = ["Groups"]
 
 OPEN_SECONDS = 0.01
 """How long a group that nobody waits for is open to more."""
+LINGER = 25
+"""How often the thread looks again, so many seconds apart, before it has to be woken."""
 MOST = 1000
 """Things in one group, but for those that are added last; bounds how long other processes wait for their turn."""
 
@@ -31,12 +33,17 @@ Item = TypeVar("Item")
 class _Durable(Future[None]):
     """Resolves when a group is durable; who waits for it, or wants to be told, has the group committed at once."""
 
-    def __init__(self, commit: Callable[[Future[None]], None], wake: threading.Event) -> None:
+    def __init__(self, commit: Callable[[_Durable], None], wake: threading.Event) -> None:
         super().__init__()
         self.hurries = False
         self._commit = commit
         self._wake = wake
         self.set_running_or_notify_cancel()
+
+    @property
+    def ended(self) -> bool:
+        """As `done()`, without its lock."""
+        return self._state == "FINISHED"
 
     def hurry(self) -> None:
         """Have it committed at once."""
@@ -58,14 +65,14 @@ class _Durable(Future[None]):
     def _ask(self, timeout: float | None) -> None:
         if timeout is not None:  # a commit may take longer
             self.hurry()
-        elif not self.done():
+        elif not self.ended:
             self._commit(self)
 
 
 class _Group(Generic[Item]):
     __slots__ = ("done", "items")
 
-    def __init__(self, commit: Callable[[Future[None]], None], wake: threading.Event) -> None:
+    def __init__(self, commit: Callable[[_Durable], None], wake: threading.Event) -> None:
         self.items: list[Item] = []
         self.done = _Durable(commit, wake)
 
@@ -81,7 +88,6 @@ class Groups(Generic[Item]):
     def __init__(self, commit: Callable[[list[Item]], None]) -> None:
         self._commit = commit
         self._waiting: deque[_Group[Item]] = deque()
-        self._queue: queue.SimpleQueue[_Group[Item] | None] = queue.SimpleQueue()
         self._open: _Group[Item] | None = None
         self._newest: _Durable | None = None
         self._wake = threading.Event()  # one for all groups: it takes long to make
@@ -90,10 +96,11 @@ class Groups(Generic[Item]):
         self._writer: threading.Thread | None = None
         self._closed = False
         self._committing = False
+        self._asleep = False
 
     def add(self, items: Sequence[Item]) -> Future[None] | None:
         """Add things, and return the future of their group; None where it is closed."""
-        with self._lock:  # nothing may be queued behind the end that `close` queues
+        with self._lock:  # nothing may be added behind the end
             if self._closed:
                 return None
             group = self._open
@@ -101,9 +108,10 @@ class Groups(Generic[Item]):
                 group = self._open = _Group(self._through, self._wake)
                 self._newest = group.done
                 self._waiting.append(group)
-                self._queue.put(group)
                 if self._writer is None:
                     self._start_writer()
+                elif self._asleep:
+                    self._wake.set()
             group.items += items
             if len(group.items) >= MOST:
                 self._open = None
@@ -113,10 +121,8 @@ class Groups(Generic[Item]):
     def close(self) -> None:
         """Wait until everything that was added is durable; a second time does nothing."""
         with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._queue.put(None)
-                self._wake.set()
+            self._closed = True
+            self._wake.set()
         if self._writer is not None:
             self._writer.join()
             atexit.unregister(self._wait_at_exit)
@@ -132,25 +138,48 @@ class Groups(Generic[Item]):
             self._newest.exception()
 
     def _write(self) -> None:
-        """Commit group by group what nobody else has committed, until the end is queued."""
-        while (group := self._queue.get()) is not None:
-            while not group.done.done():
-                self._wake.clear()  # before looking at why it may have been set
+        """Commit group by group what nobody else has committed, until all is closed."""
+        looks = 0
+        while (group := self._oldest()) is not None or not self._closed:
+            self._wake.clear()  # before looking at why it may have been set
+            if group is None:
+                looks += 1
+                self._rest(None if looks > LINGER else OPEN_SECONDS)
+                continue
+            looks = 0
+            while not group.done.ended:
+                self._wake.clear()
                 if not group.done.hurries and not self._closed:
                     self._wake.wait(OPEN_SECONDS)
                     if self._committing and not group.done.hurries:
                         continue  # who commits would have to wait for this thread the next time
                 self._through(group.done)
 
-    def _through(self, wanted: Future[None]) -> None:
+    def _oldest(self) -> _Group[Item] | None:
+        """The first group that is not committed."""
+        with self._lock:
+            while self._waiting and self._waiting[0].done.ended:
+                self._waiting.popleft()
+            return self._waiting[0] if self._waiting else None
+
+    def _rest(self, seconds: float | None) -> None:
+        """Wait for so long, or until woken; where something came meanwhile, not at all."""
+        with self._lock:
+            if self._waiting or self._closed:
+                return
+            self._asleep = seconds is None
+        self._wake.wait(seconds)
+        self._asleep = False
+
+    def _through(self, wanted: _Durable) -> None:
         """Commit groups in their order until one is done; a group leaves its place only after that."""
         with self._turn:
             self._committing = True
             try:
-                while not wanted.done():
+                while not wanted.ended:
                     with self._lock:
                         group = self._waiting[0]
-                        if group.done.done():
+                        if group.done.ended:
                             self._waiting.popleft()
                             continue
                         if group is self._open:

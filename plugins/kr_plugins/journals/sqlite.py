@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core import Document, Event, Provider, StorageError, hookimpl, make_state_folder
 from kr_plugins.journals import chaining, forms
 from kr_plugins.journals.grouping import Groups
+from kr_plugins.journals.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,6 +85,7 @@ class SQLite:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "journal.sqlite"
+        self._turns = Turns(folder / "journal.turn")
         self._idle: deque[sqlite3.Connection] = deque()
         self._closed = False
         self._last = chaining.START
@@ -125,7 +127,7 @@ class SQLite:
         """
         rows = [one for one in group if not isinstance(one, _Change)]
         if len(rows) == len(group):
-            with self._connection() as connection:
+            with self._turns.turn(), self._connection() as connection:
                 if _append(connection, rows[0]) if len(rows) == 1 else self._appended(connection, rows):
                     return
         with self._transaction() as connection:
@@ -319,6 +321,7 @@ class SQLite:
         self._closed = True
         while self._idle:
             self._idle.pop().close()
+        self._turns.close()
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -356,7 +359,7 @@ class SQLite:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._connection() as connection, _immediate(connection):
+        with self._turns.turn(), self._connection() as connection, _immediate(connection):
             yield connection
 
     def _rows(self, query: str, values: tuple[Any, ...]) -> list[Any]:
