@@ -364,12 +364,8 @@ def _refuse_inside_loop() -> None:
     import sys
 
     asyncio = sys.modules.get("asyncio")  # without it no loop can be running, and a hit does not import it
-    if asyncio is None:
-        return
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise RuntimeError(
-        "research() cannot run inside a running event loop; use `await pipeline.aresearch(question)`"
-    )
+    # The one that raises where no loop runs takes 5 us of a hit's 50.
+    if asyncio is not None and asyncio.events._get_running_loop() is not None:  # noqa: SLF001  named in its `__all__`
+        raise RuntimeError(
+            "research() cannot run inside a running event loop; use `await pipeline.aresearch(question)`"
+        )
