@@ -81,7 +81,7 @@ class Server:
                 answer = server.answer(asked)
                 self._say(answer if isinstance(answer, Answer) else Answer(200, answer))
 
-            do_POST = do_HEAD = do_CONNECT = do_GET
+            do_POST = do_PATCH = do_DELETE = do_HEAD = do_CONNECT = do_GET
 
             def _say(self, answer):
                 if answer.reset:

@@ -1,0 +1,218 @@
+"""Comments on issues of GitHub as a way to a human: each case is a comment, and so is each reply.
+
+There is one issue for each feature. The comments of the whole repository are asked for at once, and only for what has
+changed. What KR posts has a marker, signed with a secret of the project's own in `.kr/github/`; after a crash or a request
+that was not answered it is looked for before anything is posted again. Who may answer is asked of GitHub each time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+from kr_core import ConfigError, Heard, Outcome, Provider, RequestError, hookimpl
+from kr_plugins.escalations.github.client import Client, Pace
+from kr_plugins.escalations.github.comments import place_of
+from kr_plugins.escalations.github.ledger import Ledger, Posted
+from kr_plugins.escalations.github.permissions import Permissions
+from kr_plugins.escalations.github.posting import GoneError, Poster
+from kr_plugins.escalations.github.reading import Mark, Places, Reader
+from kr_plugins.escalations.github.settings import GitHubSettings
+from kr_plugins.escalations.github.webhook import Deliveries, verified
+from kr_plugins.escalations.github.wording import mentions, still
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+    from pathlib import Path
+
+    from kr_core import Case, Escalation, Notice, Setup, Shown, SinkContext
+
+__all__ = ["GitHub", "GitHubSettings", "kr_escalation"]
+
+_GENERAL = "general"
+"""The feature of questions that name none."""
+_LONGEST_TITLE = 120
+
+
+class _Call(NamedTuple):
+    """What one call of the engine works with."""
+
+    client: Client
+    ledger: Ledger
+    poster: Poster
+
+
+class GitHub:
+    """The way to a human.
+
+    Args:
+        settings: which repository, and who may answer.
+        folder: the project's `.kr/`.
+    """
+
+    def __init__(self, settings: GitHubSettings, folder: Path) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._token = _secret("token", settings.token)
+        self._webhook_secret = _secret("webhook_secret", settings.webhook_secret)
+        self._root = f"/repos/{settings.repository}"
+        self._pace = Pace()
+        self._deliveries = Deliveries()
+        self._checked: set[int] = set()
+        """Issues that are known to be there and open."""
+        self._ledger: Ledger | None = None
+        self._turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+    # -- showing -----------------------------------------------------------------------------------------
+
+    async def open(self, case: Case, context: SinkContext) -> str | None:
+        """Show a case as a comment on the issue of its feature; returns the comment's address."""
+        async with self._call(context) as call:
+            name = _name(case)
+            known = call.ledger.posted(name)
+            if known is None:
+                known = await self._shown(call, case)
+                await self._supersede(call, case, known)
+            return known.url
+
+    async def _shown(self, call: _Call, case: Case) -> Posted:
+        feature = case.request.question.feature_id
+        title = "" if feature == _GENERAL else still(" ".join(feature.split()))[:_LONGEST_TITLE]
+        rest = f"`kr inbox show {case.request.id} --json`"
+        for last in (False, True):
+            issue = await call.poster.issue(feature, title, self._checked.__contains__)
+            self._checked.add(issue)
+            try:
+                return await call.poster.comment(_name(case), issue, self._fit(case.said), rest)
+            except GoneError:
+                self._checked.discard(issue)
+                if last:
+                    raise
+        raise AssertionError("the last one returns or raises")
+
+    async def _supersede(self, call: _Call, case: Case, posted: Posted) -> None:
+        """Say above an earlier revision that there is another one; a reply to it is refused anyway."""
+        request = case.request
+        earlier = [call.ledger.posted(f"{request.id}@{number}") for number in range(1, request.revision)]
+        ids = {one.id for one in earlier if one is not None}
+        place = place_of(case.place or "", self._settings.repository)
+        ids |= set() if place is None else {place[1]}
+        with suppress(RequestError):
+            for one in sorted(ids - {posted.id})[-1:]:
+                await call.poster.head(
+                    one, f"Superseded: the answer that waits is [{_name(case)}]({posted.url})."
+                )
+
+    async def acknowledge(self, case: Case, notice: Notice, context: SinkContext) -> None:
+        """Tell what was understood or refused, or remind, by a comment; that a case is over is told above the case."""
+        async with self._call(context) as call:
+            posted = call.ledger.posted(_name(case))
+            place = place_of(case.place or "", self._settings.repository)
+            if posted is None and place is not None:
+                posted = Posted(place[0], place[1], case.place or "", "")
+            if posted is None:
+                return  # it was never shown here, so there is nobody to tell
+            said = self._fit(notice.said)
+            if notice.kind == "ended":
+                await call.poster.head(posted.id, said)
+                return
+            try:
+                await self._say(call, case, notice, posted, said)
+            except GoneError:
+                if notice.kind == "reminder":
+                    await self._say(call, case, notice, await self._shown(call, case), said)
+
+    async def _say(self, call: _Call, case: Case, notice: Notice, posted: Posted, said: str) -> None:
+        if notice.kind == "reminder":
+            people = mentions(notice.ask or self._settings.responders)
+            text = f"{f'{people}: ' if people else ''}{said}\n\n[{_name(case)}]({posted.url})"
+        else:
+            comment = notice.reply_to.partition(":")[0]
+            place = posted.url.partition("#")[0]
+            known = comment.isascii() and comment.isdigit()
+            text = f"{f'On [this comment]({place}#issuecomment-{comment}): ' if known else ''}{said}"
+        rest = f"`kr inbox show {case.request.id} --json`"
+        await call.poster.comment(f"notice:{notice.id}", posted.issue, text, rest)
+
+    # -- hearing -----------------------------------------------------------------------------------------
+
+    async def poll(self, shown: Sequence[Shown], mark: str, context: SinkContext) -> Heard:
+        """What people have written in the repository since a mark, on the issues of these cases."""
+        if not shown:
+            return Heard()
+        async with self._call(context) as call:
+            reader = await self._reader(call, shown)
+            return await reader.since(self._root, Mark.read(mark))
+
+    async def receive(
+        self, shown: Sequence[Shown], headers: Mapping[str, str], body: bytes, context: SinkContext
+    ) -> Heard:
+        """What a webhook's call tells of a new comment; who wrote it is looked into as for `poll`."""
+        comment = verified(headers, body, self._webhook_secret, self._settings.repository)
+        if comment is None or comment.is_edited or not shown or self._deliveries.has(headers):
+            return Heard()
+        async with self._call(context) as call:
+            reading = await (await self._reader(call, shown)).of(comment)
+        self._deliveries.take(headers)
+        return Heard(reading.replies)
+
+    async def _reader(self, call: _Call, shown: Sequence[Shown]) -> Reader:
+        places = Places(shown, call.ledger, self._settings.repository)
+        permissions = Permissions(call.client, self._settings, await call.poster.login())
+        return Reader(call.client, call.poster, call.ledger, permissions, places)
+
+    # -- parts -------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _call(self, context: SinkContext) -> AsyncIterator[_Call]:
+        """What a call works with, one after the other: two at once would open two issues.
+
+        Raises:
+            RequestError: the token is missing, or the project's state cannot be read.
+        """
+        if not self._token:
+            todo = "set `token`, such as `{env: GITHUB_TOKEN}`"
+            raise RequestError(Outcome.blocked, "GitHub needs a token", todo=todo)
+        async with self._turns.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
+            base, repository = self._settings.base_url, self._settings.repository
+            if self._ledger is None:
+                self._ledger = Ledger(self._folder, f"{base.rstrip('/')}/{repository}")
+            self._ledger.refresh()
+            client = Client(context.http, base, self._token, self._ledger, self._pace)
+            poster = Poster(client, self._ledger, repository, self._token)
+            yield _Call(client, self._ledger, poster)
+
+    def _fit(self, text: str) -> str:
+        """A text that may be posted: nothing in it acts, and the sink's own secrets are not in it."""
+        for secret in filter(None, (self._token, self._webhook_secret)):
+            text = text.replace(secret, "***")
+        return still(text)
+
+
+def _name(case: Case) -> str:
+    return f"{case.request.id}@{case.request.revision}"
+
+
+def _secret(setting: str, value: str | None) -> str:
+    """A secret, fit for a header.
+
+    Raises:
+        ConfigError: it has characters that none has.
+    """
+    told = (value or "").strip()
+    if not (told.isascii() and told.isprintable()) or " " in told:
+        # The HTTP client would refuse it as well, and show it in its message.
+        raise ConfigError(f"`{setting}` has characters that no secret has", todo="copy it anew")
+    return told
+
+
+@hookimpl
+def kr_escalation() -> Provider[Escalation]:
+    """Provide the way to a human over comments on issues of GitHub."""
+
+    def build(settings: GitHubSettings, setup: Setup) -> GitHub:
+        return GitHub(settings, setup.state_folder)
+
+    return Provider(build, GitHubSettings)

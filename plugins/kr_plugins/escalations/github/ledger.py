@@ -1,0 +1,202 @@
+"""What a project has posted to one repository, and what it was about to post: lines of JSON, each durable before it counts.
+
+It is what makes a look for a marker needless where nothing can have gone wrong, and tells where one is needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core import Outcome, RequestError, make_state_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Intent", "Ledger", "Posted"]
+
+_SIGNED = 32
+"""Characters of a signature."""
+
+
+class Posted(NamedTuple):
+    """Something that stands on GitHub."""
+
+    issue: int
+    id: int
+    """Of the comment; 0 for the issue itself."""
+    url: str
+    created: str
+    """GitHub's time."""
+
+
+class Intent(NamedTuple):
+    """Something that may stand on GitHub: it was about to be posted, and nobody knows whether it was."""
+
+    issue: int
+    """0 for an issue."""
+    after: str
+    """A time of GitHub's before it can have been posted; empty where none is known."""
+
+
+class Ledger:
+    """What was posted to a repository, shared by all processes of a project.
+
+    Args:
+        folder: the project's `.kr/`.
+        place: the address of the API and the repository; each has a ledger of its own.
+
+    Raises:
+        RequestError: it cannot be read or made.
+    """
+
+    def __init__(self, folder: Path, place: str) -> None:
+        self._place = place.lower()
+        name = hashlib.sha256(self._place.encode()).hexdigest()[:16]
+        self._path = folder / "github" / f"{name}.jsonl"
+        self._read_up_to = 0
+        self._posted: dict[str, Posted] = {}
+        self._intents: dict[str, Intent] = {}
+        self._logins: dict[str, str] = {}
+        self._secret = b""
+        self.wait_until = 0.0
+        """Seconds since 1970; GitHub has asked for nothing to be sent before."""
+        self.latest = ""
+        """The last time of GitHub's that is known."""
+        try:
+            make_state_folder(folder)
+            self._path.parent.mkdir(exist_ok=True)
+            if not self._path.exists():
+                self._make()
+            self.refresh()
+        except OSError as error:
+            raise RequestError(
+                Outcome.unavailable, f"cannot be read or made: {error}", where=str(self._path)
+            ) from error
+        if not self._secret:
+            todo = "remove it; KR then opens new issues"
+            raise RequestError(Outcome.unavailable, "has no secret in it", where=str(self._path), todo=todo)
+
+    def _make(self) -> None:
+        handle, name = tempfile.mkstemp(
+            dir=self._path.parent, prefix=".", suffix=".tmp"
+        )  # for its owner alone
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(f"{json.dumps({'secret': secrets.token_hex(32)})}\n")
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):  # another process was first
+                os.link(name, self._path)
+        finally:
+            Path(name).unlink()
+
+    # -- reading -----------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Read what other processes have added."""
+        with self._path.open("rb") as file:
+            file.seek(self._read_up_to)
+            added = file.read()
+        whole = added[: added.rfind(b"\n") + 1]  # the rest is being written, or was cut off by a crash
+        self._read_up_to += len(whole)
+        for line in whole.splitlines():
+            with suppress(ValueError, KeyError, TypeError, AttributeError):  # a line that a crash cut off
+                self._learn(json.loads(line))
+
+    def _learn(self, line: Mapping[str, Any]) -> None:
+        if "secret" in line:
+            self._secret = self._secret or bytes.fromhex(line["secret"])
+        elif "will" in line:
+            self._intents[line["will"]] = Intent(line["issue"], line["after"])
+            self.latest = max(self.latest, line["after"])
+        elif "is" in line:
+            posted = Posted(line["issue"], line["id"], line["url"], line["created"])
+            self._posted[line["is"]] = posted
+            self._intents.pop(line["is"], None)
+            self.latest = max(self.latest, posted.created)
+        elif "not" in line:
+            self._intents.pop(line["not"], None)
+        elif "gone" in line:
+            gone = line["gone"]
+            self._posted = {about: one for about, one in self._posted.items() if one.issue != gone}
+            self._intents = {about: one for about, one in self._intents.items() if one.issue != gone}
+        elif "login" in line:
+            self._logins[line["token"]] = line["login"]
+        elif "wait" in line:
+            self.wait_until = float(line["wait"])
+
+    def posted(self, about: str) -> Posted | None:
+        """Where something stands; None where it does not, or nobody knows."""
+        return self._posted.get(about)
+
+    def intent(self, about: str) -> Intent | None:
+        """What may have been posted; None where that is not so."""
+        return self._intents.get(about)
+
+    def login(self, token: str) -> str | None:
+        """Whose token it is, as GitHub has said; empty where it is nobody's, None where it was not asked yet."""
+        return self._logins.get(self.signature(token))
+
+    # -- writing -----------------------------------------------------------------------------------------
+
+    def will_post(self, about: str, issue: int, after: str) -> None:
+        """Note that something is about to be posted; durable on return."""
+        self._add({"will": about, "issue": issue, "after": after})
+
+    def is_posted(self, about: str, posted: Posted) -> None:
+        """Note where something stands."""
+        self._add({"is": about, **posted._asdict()})
+
+    def was_not_posted(self, about: str) -> None:
+        """Note that GitHub has refused to post something."""
+        self._add({"not": about})
+
+    def is_gone(self, issue: int) -> None:
+        """Forget an issue, and what was posted there."""
+        self._add({"gone": issue})
+
+    def belongs_to(self, token: str, login: str) -> None:
+        """Note whose token it is."""
+        self._add({"login": login, "token": self.signature(token)})
+
+    def wait(self, until: float) -> None:
+        """Note that nothing may be sent before a time, by any process."""
+        self._add({"wait": until})
+
+    def _add(self, line: dict[str, Any]) -> None:
+        """Write one line.
+
+        Raises:
+            RequestError: it cannot be written; then nothing may be posted.
+        """
+        try:
+            handle = os.open(self._path, os.O_RDWR | os.O_APPEND)
+            try:
+                size = os.fstat(handle).st_size
+                cut_off = bool(size) and os.pread(handle, 1, size - 1) != b"\n"
+                written = f"{chr(10) if cut_off else ''}{json.dumps(line)}\n".encode()
+                if os.write(handle, written) < len(written):
+                    raise OSError("the disk is full")
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            self.refresh()
+        except OSError as error:
+            raise RequestError(
+                Outcome.unavailable, f"cannot be written: {error}", where=str(self._path)
+            ) from error
+
+    # -- signatures --------------------------------------------------------------------------------------
+
+    def signature(self, text: str) -> str:
+        """What only this project can say of a text."""
+        told = f"{self._place}\n{text}".encode("utf-8", "surrogatepass")
+        return hmac.new(self._secret, told, hashlib.sha256).hexdigest()[:_SIGNED]

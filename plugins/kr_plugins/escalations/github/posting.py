@@ -1,0 +1,278 @@
+"""Posting, once: an issue for each feature, a comment for each revision of a case and for each notice."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from kr_core import Outcome, RequestError
+from kr_plugins.escalations.github.client import GONE, MOVED, RefusedError, is_whole
+from kr_plugins.escalations.github.comments import Comment, comment_of
+from kr_plugins.escalations.github.ledger import Posted
+from kr_plugins.escalations.github.wording import MOST, about_of, body, marked, named, shortened, unmarked
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from kr_plugins.escalations.github.client import Client
+    from kr_plugins.escalations.github.ledger import Intent, Ledger
+
+__all__ = ["GoneError", "Poster", "before", "page_of"]
+
+_OVERLAP = 60
+"""Seconds: GitHub has many servers, whose clocks are not quite the same."""
+_MOST_PAGES = 150
+_ISSUE_TEXT = """\
+KR puts questions{about} here that a person has to decide. Each comes as a comment, which says how to answer: with a new comment \
+that has a command such as `/kr confirm E7@2` at the start of a line. Edited comments are not read.
+"""
+
+
+class GoneError(RequestError):
+    """The issue is not there any more: it was deleted or transferred."""
+
+
+class Poster:
+    """Posts to one repository.
+
+    Args:
+        client: GitHub.
+        ledger: what was posted.
+        repository: `owner/name`.
+        token: whose comments they are.
+    """
+
+    def __init__(self, client: Client, ledger: Ledger, repository: str, token: str) -> None:
+        self._client = client
+        self._ledger = ledger
+        self._root = f"/repos/{repository}"
+        self._token = token
+
+    # -- whose comments ----------------------------------------------------------------------------------
+
+    async def login(self) -> str:
+        """Whose token it is; empty where it is an app's."""
+        known = self._ledger.login(self._token)
+        if known is None:
+            try:
+                told = (await self._client.get("/user")).json()
+                known = str(told["login"])
+            except RefusedError as refused:
+                if refused.status not in {403, 404}:
+                    raise
+                known = ""  # the token of an app is nobody's
+            except (ValueError, KeyError, TypeError):
+                raise RequestError(
+                    Outcome.bad_answer, "does not say whose token it is", where="/user"
+                ) from None
+            self._ledger.belongs_to(self._token, known)
+        return known
+
+    async def is_own(self, comment: Comment) -> bool:
+        """Whether KR's own account wrote a comment."""
+        login = await self.login()
+        return comment.login.casefold() == login.casefold() if login else not comment.is_person
+
+    # -- comments ----------------------------------------------------------------------------------------
+
+    async def comment(self, about: str, issue: int, text: str, rest: str) -> Posted:
+        """Post a comment, unless it stands there already.
+
+        Args:
+            about: what it is about; nothing else is about the same.
+            issue: where it goes.
+            text: Markdown, fit to be posted.
+            rest: where all of it is, if it is too long.
+
+        Raises:
+            GoneError: the issue is not there any more.
+            RequestError: it could not be posted, or nobody knows whether it was.
+        """
+        about = named(about)
+        known = self._ledger.posted(about)
+        if known is not None:
+            return known
+        intent = self._ledger.intent(about)
+        if intent is not None:
+            found = await self._found(about, intent)
+            if found is not None:
+                return found
+        written = {"body": body(self._ledger, about, text, rest)}
+        told = await self._post(about, issue, f"{self._root}/issues/{issue}/comments", written)
+        posted = Posted(issue, told["id"], str(told.get("html_url")), str(told.get("created_at")))
+        self._ledger.is_posted(about, posted)
+        return posted
+
+    async def _found(self, about: str, intent: Intent) -> Posted | None:
+        """The comment that was posted although nobody was told."""
+        marker = marked(self._ledger, about)
+        async for comment in self._comments(intent.issue, before(intent.after)):
+            if comment.body.startswith(marker) and await self.is_own(comment):
+                posted = Posted(intent.issue, comment.id, comment.url, comment.created)
+                self._ledger.is_posted(about, posted)
+                return posted
+        return None
+
+    async def _comments(self, issue: int, since: str) -> AsyncIterator[Comment]:
+        for page in range(1, _MOST_PAGES + 1):
+            asked = {"per_page": "100", "page": str(page), **({"since": since} if since else {})}
+            try:
+                answer = await self._client.get(f"{self._root}/issues/{issue}/comments", asked)
+            except RefusedError as refused:
+                raise await self._about_issue(refused, issue) from None
+            for told in page_of(answer):
+                comment = comment_of(told)
+                if comment is not None:
+                    yield comment
+            if "next" not in answer.links:
+                return
+
+    async def _post(self, about: str, issue: int, path: str, written: dict[str, Any]) -> dict[str, Any]:
+        """Post something that nobody has posted; what may have been is noted before."""
+        if not self._client.time and not self._ledger.latest:
+            await self.login()  # which tells GitHub's time
+        self._ledger.will_post(about, issue, self._client.time or self._ledger.latest)
+        try:
+            told = await self._client.send("POST", path, written)
+        except RefusedError as refused:
+            if refused.status >= httpx.codes.INTERNAL_SERVER_ERROR:
+                raise
+            self._ledger.was_not_posted(about)
+            if issue:
+                raise await self._about_issue(refused, issue) from None
+            raise
+        if not (isinstance(told, dict) and is_whole(told.get("number" if issue == 0 else "id"))):
+            raise RequestError(Outcome.bad_answer, "does not say what was posted", where=path)
+        return told
+
+    async def delete(self, comment: int) -> None:
+        """Remove a comment of KR's own; one that is not there is removed."""
+        try:
+            await self._client.send("DELETE", f"{self._root}/issues/comments/{comment}")
+        except RefusedError as refused:
+            if refused.status not in GONE:
+                raise
+
+    async def head(self, comment: int, note: str) -> bool:
+        """Put a note above a comment of KR's own; False where it is not there or not KR's own.
+
+        It may be put there again: that changes nothing.
+        """
+        path = f"{self._root}/issues/comments/{comment}"
+        try:
+            found = comment_of((await self._client.get(path)).json())
+        except RefusedError as refused:
+            if refused.status in GONE:
+                return False
+            raise
+        except ValueError:
+            return False
+        about = None if found is None else about_of(self._ledger, found.body)
+        if found is None or about is None or not await self.is_own(found):
+            return False
+        above = f"{marked(self._ledger, about)}\n\n**{note}**\n\n---\n\n"
+        if not found.body.startswith(above):
+            below = shortened(unmarked(found.body), MOST - len(above.encode("utf-8", "replace")), "the log")
+            await self._client.send("PATCH", path, {"body": above + below})
+        return True
+
+    # -- issues ------------------------------------------------------------------------------------------
+
+    async def issue(self, feature: str, title: str, is_checked: Callable[[int], bool]) -> int:
+        """The issue of a feature; opened where there is none, or where it is gone.
+
+        Args:
+            feature: the feature's name.
+            title: what a new issue is about, fit to be posted; empty for nothing of its own.
+            is_checked: whether an issue is known to be there and open.
+
+        Raises:
+            RequestError: it could not be found or opened.
+        """
+        about = named(f"issue:{feature}")
+        known = self._ledger.posted(about)
+        if known is not None and (is_checked(known.issue) or await self._is_open(known.issue)):
+            return known.issue
+        intent = None if known is not None else self._ledger.intent(about)
+        found = None if intent is None else await self._found_issue(about, intent)
+        if found is not None:
+            return found.issue
+        text = _ISSUE_TEXT.format(about=title and f" about {title}")
+        written = {"title": f"Questions{title and f' about {title}'} that wait for a person"}
+        written["body"] = body(self._ledger, about, text, "the log")
+        told = await self._post(about, 0, f"{self._root}/issues", written)
+        posted = Posted(told["number"], 0, str(told.get("html_url")), str(told.get("created_at")))
+        self._ledger.is_posted(about, posted)
+        return posted.issue
+
+    async def _found_issue(self, about: str, intent: Intent) -> Posted | None:
+        marker, login = marked(self._ledger, about), await self.login()
+        asked = {"state": "all", "per_page": "100", "sort": "created", "direction": "desc"}
+        asked |= {"creator": login} if login else {}
+        asked |= {"since": before(intent.after)} if intent.after else {}
+        answer = await self._client.get(f"{self._root}/issues", asked)
+        for told in page_of(answer):
+            text = told.get("body") if isinstance(told, dict) else None
+            by = told.get("user") if isinstance(told, dict) else None
+            own = isinstance(by, dict) and (by.get("login") == login if login else by.get("type") == "Bot")
+            if own and isinstance(text, str) and text.startswith(marker) and is_whole(told.get("number")):
+                posted = Posted(told["number"], 0, str(told.get("html_url")), str(told.get("created_at")))
+                self._ledger.is_posted(about, posted)
+                return posted
+        return None
+
+    async def _is_open(self, issue: int) -> bool:
+        """Whether an issue is there; opened again where it was closed."""
+        path = f"{self._root}/issues/{issue}"
+        try:
+            told = (await self._client.get(path)).json()
+        except RefusedError as refused:
+            why = await self._about_issue(refused, issue)
+            if isinstance(why, GoneError):
+                return False
+            raise why from None
+        if isinstance(told, dict) and told.get("state") == "closed":
+            await self._client.send("PATCH", path, {"state": "open"})
+        return True
+
+    async def _about_issue(self, refused: RefusedError, issue: int) -> RequestError:
+        """What a refusal means: where the repository is there as ever, the issue is gone, and forgotten."""
+        if refused.status not in GONE | MOVED:
+            return refused
+        try:
+            await self._client.get(self._root)
+        except RefusedError:
+            return refused  # the repository is not there either, for this token
+        self._ledger.is_gone(issue)
+        what = "was transferred" if refused.status in MOVED else "was deleted"
+        return GoneError(Outcome.unavailable, f"issue {issue} {what}", where=self._root)
+
+
+def page_of(answer: httpx.Response) -> list[Any]:
+    """A page of a list.
+
+    Raises:
+        RequestError: it is no list.
+    """
+    try:
+        told = answer.json()
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, list):
+        raise RequestError(
+            Outcome.bad_answer, "the answer is no list", where=str(answer.url.copy_with(query=None))
+        )
+    return told
+
+
+def before(time: str, seconds: int = _OVERLAP) -> str:
+    """A little earlier than a time of GitHub's; empty for none."""
+    try:
+        earlier = datetime.strptime(time, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC) - timedelta(
+            seconds=seconds
+        )
+    except (ValueError, OverflowError):
+        return ""
+    return earlier.strftime("%Y-%m-%dT%H:%M:%SZ")

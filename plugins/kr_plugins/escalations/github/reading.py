@@ -1,0 +1,304 @@
+"""What people have written: comments of a whole repository since a mark, and what each of them means."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import httpx
+
+from kr_core import Heard, HumanReply, Outcome, RequestError, Unclear, read_replies
+from kr_plugins.escalations.github.comments import Comment, comment_of, place_of
+from kr_plugins.escalations.github.posting import before, page_of
+from kr_plugins.escalations.github.wording import about_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kr_core import Shown
+    from kr_plugins.escalations.github.client import Client
+    from kr_plugins.escalations.github.ledger import Ledger
+    from kr_plugins.escalations.github.permissions import Permissions
+    from kr_plugins.escalations.github.posting import Poster
+
+__all__ = ["Mark", "Places", "Reader", "Readings"]
+
+_MOST_PAGES = 10
+"""Of one poll; the next one goes on."""
+_PAGE_SIZES = (100, 10, 1)
+"""Comments of a page; smaller where so many are more than an answer may hold."""
+_MOST_SEEN = 1000
+_ALWAYS = "2008-01-01T00:00:00Z"
+"""Before GitHub was."""
+_LONGEST_SAID = 4000
+_EDITED = (
+    "Edited comments are not read, since nobody can tell who has changed them when. Write a new comment."
+)
+_CHAT = (
+    "A talk needs a place where the agent can answer at once. Go on with `kr inbox chat {name}` in the project, or on the page of"
+    " `kr serve`; or end it here with `/kr correct {name} TEXT`, or tell the agent more with `/kr context {name} TEXT`."
+)
+_HELP = (
+    "Write a new comment with a command at the start of a line, such as `/kr confirm {name}`; the comment that shows the"
+    " case has all commands."
+)
+
+
+class Mark(NamedTuple):
+    """How far comments were read."""
+
+    since: str = ""
+    """GitHub's time; comments changed since are asked for."""
+    skip: int = 0
+    """So many of them were read; above 0 only where more than a poll reads came in the same second."""
+    etag: str = ""
+    """Of the answer to the same question, when it was asked last."""
+    seen: tuple[tuple[int, str], ...] = ()
+    """What was dealt with of them: ids, with the time of the last change."""
+
+    def __str__(self) -> str:
+        return json.dumps(self._asdict(), separators=(",", ":"))
+
+    @classmethod
+    def read(cls, text: str) -> Mark:
+        """The mark that was written; the first one where it cannot be read."""
+        try:
+            told = json.loads(text)
+            seen = tuple((int(one), str(time)) for one, time in told["seen"])
+            return cls(str(told["since"]), max(int(told["skip"]), 0), str(told["etag"]), seen)
+        except (ValueError, KeyError, TypeError):
+            return cls()
+
+
+class Places:
+    """Which cases stand in which issue.
+
+    Args:
+        shown: the cases.
+        ledger: where they were posted.
+        repository: `owner/name`.
+    """
+
+    def __init__(self, shown: Iterable[Shown], ledger: Ledger, repository: str) -> None:
+        self.of_issue: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
+        """Those that wait, and the others, by id with their revision."""
+        self.begun = ""
+        """When the first of them was posted; empty where that is not known of all."""
+        self.oldest = 0
+        """The first comment of those of which it is not known; 0 where there is none."""
+        for one in shown:
+            posted = ledger.posted(f"{one.escalation_id}@{one.revision}")
+            place = (posted.issue, posted.id) if posted is not None else place_of(one.place, repository)
+            if place is None:
+                continue  # shown elsewhere, before the configuration was changed
+            if posted is not None and posted.created:
+                self.begun = min(self.begun or posted.created, posted.created)
+            else:
+                self.oldest = min(self.oldest or place[1], place[1])
+            waiting, closed = self.of_issue.setdefault(place[0], ({}, {}))
+            (waiting if one.waits else closed)[one.escalation_id] = one.revision
+
+    def latest(self, issue: int, escalation_id: str) -> int:
+        """The revision of a case that was shown last in an issue; 0 for none."""
+        waiting, closed = self.of_issue[issue]
+        return waiting.get(escalation_id, closed.get(escalation_id, 0))
+
+
+class Readings(NamedTuple):
+    """What one comment means; nothing where it is talk."""
+
+    replies: tuple[HumanReply | Unclear, ...] = ()
+    was_judged: bool = False
+    """Whether it had to be looked into: it has a command, or what looks like one."""
+
+
+class Reader:
+    """Reads comments.
+
+    Args:
+        client: GitHub.
+        poster: knows which comments are KR's own.
+        ledger: where those stand.
+        permissions: says who may answer.
+        places: the cases.
+    """
+
+    def __init__(
+        self, client: Client, poster: Poster, ledger: Ledger, permissions: Permissions, places: Places
+    ) -> None:
+        self._client = client
+        self._poster = poster
+        self._ledger = ledger
+        self._permissions = permissions
+        self._places = places
+        self._told: set[tuple[str, str, str]] = set()
+
+    # -- many comments -----------------------------------------------------------------------------------
+
+    async def since(self, root: str, mark: Mark) -> Heard:
+        """What was written since a mark; as far as GitHub tells it now.
+
+        Raises:
+            RequestError: it tells nothing.
+        """
+        if not mark.since:
+            mark = Mark(await self._first(root))
+        replies: list[HumanReply | Unclear] = []
+        size, start = 0, mark
+        for number in range(_MOST_PAGES):
+            try:
+                answer = await self._page(root, mark, _PAGE_SIZES[size], "" if number else mark.etag)
+                if answer.status_code == httpx.codes.NOT_MODIFIED:
+                    break
+                comments = [comment for told in page_of(answer) if (comment := comment_of(told))]
+            except RequestError as error:
+                if error.outcome == Outcome.bad_answer and size + 1 < len(_PAGE_SIZES):
+                    size += 1  # a hundred comments may be more than an answer may hold
+                    continue
+                if mark == start:
+                    raise
+                break  # what was read is told; the next poll finds out what is wrong
+            read, failed = await self._read(comments, mark, start.since, replies)
+            if failed is not None:
+                if read == start:
+                    raise failed
+                mark = read
+                break
+            if "next" not in answer.links:
+                mark = _ended(mark, read, comments, answer.headers.get("etag", ""))
+                break
+            mark = _continued(mark, read, comments, _PAGE_SIZES[size])
+        return Heard(replies, str(mark))
+
+    async def _first(self, root: str) -> str:
+        """From when on comments matter: since the first case was posted."""
+        begun = self._places.begun
+        if self._places.oldest:
+            try:
+                path = f"{root}/issues/comments/{self._places.oldest}"
+                told = comment_of((await self._client.get(path)).json())
+            except (ValueError, RequestError):
+                told = None
+            if told is not None:
+                begun = min(begun or told.created, told.created)
+        return before(begun) or _ALWAYS
+
+    async def _page(self, root: str, mark: Mark, size: int, etag: str) -> httpx.Response:
+        asked = {"since": mark.since, "sort": "updated", "direction": "asc", "per_page": str(size)}
+        asked |= {"page": str(mark.skip // size + 1)} if mark.skip >= size else {}
+        return await self._client.get(f"{root}/issues/comments", asked, etag)
+
+    async def _read(
+        self, comments: Sequence[Comment], mark: Mark, begun: str, replies: list[HumanReply | Unclear]
+    ) -> tuple[Mark, RequestError | None]:
+        """Read a page; where that fails in the middle, what was dealt with is in the mark all the same."""
+        seen = dict.fromkeys(mark.seen)
+        ids = {one for one, _ in mark.seen}
+        failed = None
+        for comment in comments:
+            if (comment.id, comment.updated) in seen:
+                continue
+            try:
+                reading = await self.of(comment, was_read=comment.created < begun or comment.id in ids)
+            except RequestError as error:
+                failed = error
+                break
+            replies += reading.replies
+            if reading.was_judged:
+                seen[comment.id, comment.updated] = None
+        return mark._replace(seen=tuple(seen)[-_MOST_SEEN:]), failed
+
+    # -- one comment -------------------------------------------------------------------------------------
+
+    async def of(self, comment: Comment, *, was_read: bool = False) -> Readings:
+        """What a comment means.
+
+        Args:
+            comment: as GitHub tells of it.
+            was_read: whether it was read before, as it was then.
+
+        Raises:
+            RequestError: it could not be found out.
+        """
+        places = self._places.of_issue.get(comment.issue)
+        if await self._is_marked(comment) or places is None or not comment.is_person:
+            return Readings()
+        waiting, closed = places
+        read = read_replies(comment.body, list(waiting), list(closed))
+        if not (read.commands or read.faults):
+            return Readings()
+        if comment.is_edited and was_read:
+            return Readings(was_judged=True)
+        about = read.commands[0].escalation_id if read.commands else next(iter(waiting or closed))
+        refused = await self._refusal(comment)
+        if refused:
+            return self._unclear(comment, about, "refused", refused)
+        name = f"{about}@{self._places.latest(comment.issue, about)}"
+        if comment.is_edited:
+            return self._unclear(comment, about, "help", _EDITED)
+        replies: list[HumanReply | Unclear] = []
+        for command in read.commands:
+            external = f"{comment.id}:{command.line}"
+            if command.action == "chat":
+                talk = _CHAT.format(name=name)
+                replies.append(Unclear(command.escalation_id, comment.login, "help", talk, external))
+            else:
+                response = command.response(comment.login)
+                if response.revision is None:  # what they saw is meant, not what has come since
+                    response = response.model_copy(
+                        update={"revision": self._seen_by(comment, command.escalation_id)}
+                    )
+                replies.append(HumanReply(command.escalation_id, response, external))
+        if read.faults:
+            listed = "\n".join(f"- line {fault.line}: {fault.said}" for fault in read.faults)[:_LONGEST_SAID]
+            replies += self._unclear(comment, about, "help", f"{listed}\n\n{_HELP.format(name=name)}").replies
+        return Readings(tuple(replies), was_judged=True)
+
+    def _seen_by(self, comment: Comment, escalation_id: str) -> int | None:
+        """The revision that was the latest when a comment was written; None where that is not known."""
+        for revision in range(self._places.latest(comment.issue, escalation_id), 0, -1):
+            posted = self._ledger.posted(f"{escalation_id}@{revision}")
+            if posted is not None and posted.id < comment.id:
+                return revision
+        return None
+
+    async def _refusal(self, comment: Comment) -> str:
+        if comment.app:
+            return "This was written by an app; a person has to answer, with a comment of their own."
+        refused = await self._permissions.refusal(comment.login)
+        return refused and f"`{comment.login}` may not answer here: {refused}."
+
+    async def _is_marked(self, comment: Comment) -> bool:
+        """Whether it is one of KR's own, which are never read; one that stands there twice is removed."""
+        about = about_of(self._ledger, comment.body)
+        if about is None or not await self._poster.is_own(comment):
+            return False
+        posted = self._ledger.posted(about)
+        if posted is not None and posted.id and posted.id != comment.id and posted.issue == comment.issue:
+            # A request that nobody waited for any more was carried out after another had been sent.
+            with suppress(RequestError):  # it is seen again
+                await self._poster.delete(comment.id)
+        return True
+
+    def _unclear(self, comment: Comment, about: str, kind: Any, said: str) -> Readings:
+        key = (comment.login.casefold(), about, kind)
+        if key in self._told:
+            return Readings(was_judged=True)
+        self._told.add(key)
+        return Readings((Unclear(about, comment.login, kind, said, str(comment.id)),), was_judged=True)
+
+
+def _ended(asked: Mark, read: Mark, comments: Sequence[Comment], etag: str) -> Mark:
+    """The mark where there is no more to read: a little earlier than the last comment, since some may come to light late."""
+    since = max([asked.since, *(before(comment.updated) for comment in comments[-1:])])
+    seen = tuple(one for one in read.seen if one[1] >= since)
+    return Mark(since, 0, etag if since == asked.since and not asked.skip else "", seen)
+
+
+def _continued(asked: Mark, read: Mark, comments: Sequence[Comment], size: int) -> Mark:
+    """The mark where there is more to read: by the time of the last comment, since pages shift when one of them changes."""
+    last = before(comments[-1].updated, 1) if comments else ""  # whether that second counts is not told
+    if last > asked.since:
+        return read._replace(since=last, skip=0, etag="")
+    return read._replace(skip=(asked.skip // size + 1) * size, etag="")

@@ -1,0 +1,31 @@
+"""The settings of the way to a human over GitHub."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from kr_core import Settings
+
+__all__ = ["GitHubSettings", "Permission"]
+
+Permission = Literal["read", "triage", "write", "maintain", "admin"]
+_NAME = r"[A-Za-z0-9][\w.-]*"
+
+
+class GitHubSettings(Settings):
+    """Settings of the way to a human, `plugins.github` in `kr.yaml`."""
+
+    repository: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w-]*/[\w.-]+$")]
+    """Where questions are put: `owner/name`."""
+    token: str | None = None
+    """Whose comments they are, as `{env: GITHUB_TOKEN}`. It needs to read and write issues."""
+    base_url: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(?:/[^\s?#]*)?$")] = "https://api.github.com"
+    """Where the REST API is; of a GitHub Enterprise Server `https://HOST/api/v3`."""
+    responders: tuple[Annotated[str, Field(pattern=rf"^@?{_NAME}(?:/{_NAME})?$")], ...] = ()
+    """Who may answer: logins, and teams as `org/team`. Where any are named nobody else may, and they need no permission."""
+    minimum_permission: Permission = "write"
+    """What everybody may answer who has at least that in the repository, where `responders` names nobody."""
+    webhook_secret: str | None = None
+    """The secret of a webhook to `kr serve`, as `{env: KR_WEBHOOK_SECRET}`; without one no call is taken."""

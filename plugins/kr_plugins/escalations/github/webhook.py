@@ -1,0 +1,84 @@
+"""Calls of GitHub: signed, taken once, and no more believed than what GitHub answers when it is asked.
+
+Format: https://docs.github.com/en/webhooks/webhook-events-and-payloads#issue_comment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from kr_core import Outcome, RequestError
+from kr_plugins.escalations.github.comments import Comment, comment_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Deliveries", "verified"]
+
+_MOST = 10_000
+
+
+class Deliveries:
+    """The calls that were taken; one that comes again tells nothing new."""
+
+    def __init__(self) -> None:
+        self._taken: OrderedDict[str, None] = OrderedDict()
+
+    def has(self, headers: Mapping[str, str]) -> bool:
+        """Whether a call was taken before."""
+        return headers.get("x-github-delivery", "") in self._taken
+
+    def take(self, headers: Mapping[str, str]) -> None:
+        """Note that a call was taken."""
+        delivery = headers.get("x-github-delivery", "")
+        if delivery:
+            self._taken[delivery] = None
+        if len(self._taken) > _MOST:
+            self._taken.popitem(last=False)
+
+
+def verified(headers: Mapping[str, str], body: bytes, secret: str, repository: str) -> Comment | None:
+    """The new comment that a call tells of; None where it tells of anything else.
+
+    Raises:
+        RequestError: it is not GitHub's (`blocked`), or cannot be understood (`bad_answer`).
+    """
+    if not secret:
+        todo = "set `webhook_secret`, and the same secret at the webhook"
+        raise RequestError(Outcome.blocked, "no secret is configured, so no call is taken", todo=todo)
+    signed = f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
+    if not hmac.compare_digest(
+        signed.encode(), headers.get("x-hub-signature-256", "").encode("utf-8", "replace")
+    ):
+        todo = "see that the webhook has the same secret as `webhook_secret`"
+        raise RequestError(Outcome.blocked, "the call is not signed with the secret", todo=todo)
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        todo = "set the webhook's content type to `application/json`"
+        raise RequestError(Outcome.bad_answer, f"the call is `{kind[:60]}`, not JSON", todo=todo)
+    if headers.get("x-github-event") != "issue_comment":
+        return None
+    told = _json(body)
+    if told.get("action") != "created" or not _is_of(told, repository):
+        return None
+    return comment_of(told.get("comment"))
+
+
+def _json(body: bytes) -> dict[str, Any]:
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise RequestError(Outcome.bad_answer, "the call is no JSON object")
+    return told
+
+
+def _is_of(told: dict[str, Any], repository: str) -> bool:
+    named = told.get("repository")
+    full = named.get("full_name") if isinstance(named, dict) else None
+    return isinstance(full, str) and full.lower() == repository.lower()

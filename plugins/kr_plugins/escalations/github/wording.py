@@ -1,0 +1,104 @@
+"""What is written to GitHub: texts that refer to nothing and nobody, cut to what a comment holds, under a signed marker."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kr_plugins.escalations.github.ledger import Ledger
+
+__all__ = ["MOST", "about_of", "body", "marked", "mentions", "named", "shortened", "still", "unmarked"]
+
+MOST = 65_536
+"""Of a comment, in bytes of UTF-8: GitHub says characters, and not how it counts them."""
+_END = 6_000
+"""Bytes at the end of a long text that stay: how to answer stands there."""
+_UNSEEN = "\N{ZERO WIDTH SPACE}"
+_MARKER = re.compile(r"\A<!-- kr (\S{1,200}) ([0-9a-f]{32}) -->\n*")
+_MARKER_LENGTH = 300
+_PLAIN = re.compile(r"[A-Za-z0-9@:._-]{1,100}")
+
+_ACCOUNT = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9_-]{0,98}(?:/[A-Za-z0-9][\w.-]{0,98})?", re.ASCII)
+_NUMBER = re.compile(r"(?<=#)(?=\d)|(?<=\bGH-)(?=\d)", re.IGNORECASE)
+_COMMIT = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])", re.IGNORECASE)
+_SIX = re.compile(r"(.{6})(?=.)")
+"""GitHub knows commits by seven digits or more."""
+_REFERRING = re.compile(
+    r"(?<=/)(issues|pull|pulls|discussions|commit|commits|compare)/(?=[\w.])", re.IGNORECASE
+)
+_MENTION = re.compile(r"(?<![A-Za-z0-9_`/])@(?=[A-Za-z0-9])")
+
+
+def still(text: str) -> str:
+    """A text in which nothing acts on GitHub: no `#1`, no `GH-1`, no commit, no address of an issue, and no mention.
+
+    What is seen stays the same. Words that close issues (`fixes #1`) act only in front of a number, which is none then.
+    """
+    text = _NUMBER.sub(_UNSEEN, text)
+    text = _COMMIT.sub(lambda found: _SIX.sub(rf"\1{_UNSEEN}", found[0]), text)
+    text = _REFERRING.sub(rf"\1/{_UNSEEN}", text)
+    return _MENTION.sub(f"@{_UNSEEN}", text)
+
+
+def mentions(names: Iterable[str]) -> str:
+    """People and teams who are told by name; names of another kind, such as addresses, are left out."""
+    return " ".join(f"@{name.removeprefix('@')}" for name in names if _ACCOUNT.fullmatch(name))
+
+
+def shortened(text: str, most: int, rest: str) -> str:
+    """A text of at most so many bytes: of one that is longer the middle is left out, and it is said where the rest is."""
+    if len(text.encode("utf-8", "replace")) <= most:
+        return text
+    note = f"\n\n[Shortened: {rest} has all of it.]\n\n"
+    left = most - len(note.encode())
+    lines = text.split("\n")
+    end: list[str] = []
+    while lines and _bytes([*end, lines[-1]]) <= min(_END, left // 2):
+        end.insert(0, lines.pop())
+    left -= _bytes(end)
+    begin: list[str] = []
+    while lines and _bytes([*begin, lines[0]]) <= left:
+        begin.append(lines.pop(0))
+    if lines:
+        begin.append(
+            lines[0].encode("utf-8", "replace")[: max(left - _bytes(begin), 0)].decode("utf-8", "ignore")
+        )
+    return "\n".join(begin).rstrip() + note + "\n".join(end)
+
+
+def _bytes(lines: list[str]) -> int:
+    return sum(len(line.encode("utf-8", "replace")) + 1 for line in lines)
+
+
+def named(about: str) -> str:
+    """What something is about, as a marker and the ledger have it: one word."""
+    return about if _PLAIN.fullmatch(about) else hashlib.sha256(about.encode("utf-8", "replace")).hexdigest()
+
+
+def marked(ledger: Ledger, name: str) -> str:
+    """The first line of what KR posts: what it is about, signed, in a comment of HTML, which nobody sees."""
+    return f"<!-- kr {name} {ledger.signature(name)} -->"
+
+
+def about_of(ledger: Ledger, text: str) -> str | None:
+    """What a body is about, by its marker; None where it has none that this project has signed."""
+    found = _MARKER.match(text[:_MARKER_LENGTH])
+    if found is None or not hmac.compare_digest(found[2], ledger.signature(found[1])):
+        return None
+    return found[1]
+
+
+def unmarked(text: str) -> str:
+    """A body without its marker."""
+    return _MARKER.sub("", text, count=1)
+
+
+def body(ledger: Ledger, name: str, text: str, rest: str) -> str:
+    """A whole body; `text` is fit to be posted, `rest` is told where it is too long."""
+    head = f"{marked(ledger, name)}\n\n"
+    return head + shortened(text, MOST - len(head), rest)
