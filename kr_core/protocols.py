@@ -627,8 +627,16 @@ class Journal(Protocol):
     def document(self, kind: str, key: str) -> Document | None:
         """The latest version of a document, or None."""
 
-    def documents(self, kind: str, status: str = "", limit: int = 1000) -> Sequence[Document]:
-        """The latest versions of a kind's documents (of one status, if given), oldest document first."""
+    def documents(
+        self, kind: str, status: str = "", limit: int = 1000, after: str = ""
+    ) -> Sequence[Document]:
+        """The latest versions of a kind's documents (of one status, if given), oldest document first.
+
+        With `after`, the key of one of them, those that were new after it: so they are read page by page.
+        """
+
+    def versions(self, kind: str) -> Sequence[tuple[str, str, int]]:
+        """Key, status and version of each of a kind's documents, oldest first: what has changed is seen without reading them."""
 
     def change(self, document: Document, events: Sequence[Event] = ()) -> bool:
         """Keep a document and append the events, in one transaction; durable on return.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from kr_core.config.documents import Document, KeyPath
     from kr_core.model import Egress
+    from kr_core.model.limits import Limits
     from kr_core.routing.table import Table
 
 __all__ = ["Config", "given", "load"]
@@ -177,6 +178,7 @@ def _check_routing(config: Config) -> None:
     """Refuse a roster or rules that are wrong, also where nothing is asked; what nobody wrote is right."""
     if not config.settings.model_fields_set.isdisjoint({"agents", "roles", "routing"}):
         assert config.routing is not None, "it is made here, or says what is wrong"
+    _check_tiers(config)
     writer = config.settings.knowledge_research.agent
     if writer is not None and writer not in config.routing.agents:
         raise ConfigError(
@@ -184,6 +186,26 @@ def _check_routing(config: Config) -> None:
             where=config.origin(("knowledge_research", "agent")),
             todo=suggestion(writer, config.routing.agents, "agents"),
         )
+
+
+def _check_tiers(config: Config) -> None:
+    """Refuse a tier that names a way to a human that is not one of the configuration's."""
+    known = config.settings.escalations
+    of_rules = enumerate(config.settings.routing.rules or ())
+    limits: list[tuple[KeyPath, Limits]] = [(("escalation",), config.settings.escalation)]
+    limits += [
+        (("routing", "rules", n, "escalation"), one.escalation) for n, one in of_rules if one.escalation
+    ]
+    for place, one in limits:
+        for number, tier in enumerate(one.tiers):
+            for name in tier.escalations:
+                if name not in known:
+                    key = (*place, "tiers", number, "escalations", tier.escalations.index(name))
+                    raise ConfigError(
+                        f"`{dotted(key)}` is `{name}`, which is not in `escalations`",
+                        where=config.origin(key),
+                        todo=suggestion(name, known, "escalations"),
+                    )
 
 
 def _given_at(key: KeyPath) -> str:

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from kr_core.config.naming import DEFAULT_ESCALATIONS, DEFAULT_LOGS, DEFAULT_ROUTERS, SINGLE
 from kr_core.model import Egress, Tier
 from kr_core.model.base import Score100, Whole
+from kr_core.model.limits import Limits
 from kr_core.model.routing import RoutingRule
 
 __all__ = [
@@ -35,7 +36,6 @@ LATER = frozenset(
         "audit",
         "calibration",
         "embedder",
-        "escalation",
         "runtime",
     }
 )
@@ -230,7 +230,7 @@ class Routing(_Section):
     answer to a human.
     """
     rules: tuple[RoutingRule, ...] | None = None
-    """Read from the top: for each of `agent`, `threshold` and `always_escalate`, the first rule for the topic that has it
+    """Read from the top: for each of `agent`, `threshold`, `always_escalate` and `escalation`, the first rule for the topic that has it
     holds; those with `override` come before all others. Not set: technical topics go to duc, product topics to veuve.
     """
 
@@ -281,6 +281,8 @@ class Schema(_Section):
     roles: Annotated[dict[str, RoleEntry], BeforeValidator(_empty_is_no_settings)] = {}
     """What holds for all agents of a role."""
     routing: Routing = Routing()
+    escalation: Limits = Limits()
+    """How long a human may take, and what follows when nobody answers."""
     plugins: Annotated[dict[str, PluginEntry], BeforeValidator(_empty_is_no_settings), Field(repr=False)] = {}
     """Each plugin's own settings as written; its own model checks them when it is built.
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from kr_core.model.base import Score100, Value, Whole
+from kr_core.model.limits import Limits
 
 __all__ = ["HUMAN", "AgentProfile", "Route", "RoutingRule"]
 
@@ -27,6 +28,8 @@ class RoutingRule(Value):
     """`true`: it wins over the target that the asker suggests."""
     always_escalate: bool = False
     """`true`: every answer goes to a human."""
+    escalation: Limits | None = None
+    """What holds for those that are put to a human, in place of what `escalation` says."""
     examples: tuple[str, ...] = ()
     """Questions of this topic, from which a topic is proposed where none was given; a proposal decides nothing."""
 

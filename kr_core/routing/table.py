@@ -1,6 +1,6 @@
 """The rules in force: who answers a question, and how sure an answer must be.
 
-Each of a rule's settings (agent, threshold, always_escalate) holds for a topic where no rule before it has that setting
+Each of a rule's settings (agent, threshold, always_escalate, escalation) holds for a topic where no rule before it has that setting
 for it; rules that override come before all others. So the list is read from the top, and a rule whose settings are all
 taken by single rules before it can never apply, and is refused. A rule's examples decide nothing, and may stand anywhere.
 """
@@ -19,6 +19,7 @@ from kr_core.routing.topics import apart, folded
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kr_core.model.limits import Limits
     from kr_core.model.questions import Question
 
 __all__ = ["UNKNOWN_TOPIC", "PlacedRule", "Table"]
@@ -129,6 +130,11 @@ class Table:
             return profile.threshold, f"agent {profile.name}"
         return self.default_threshold, "default"
 
+    def limits(self, topic: str) -> Limits | None:
+        """What the rules say of waiting for a human about a topic; None where they say nothing."""
+        matching = (placed.rule.escalation for placed in self._matching(folded(topic)))
+        return next((limits for limits in matching if limits is not None), None)
+
     def agent_of(self, target: str) -> str | None:
         """The agent that a target means: itself, or the first of a role; None for a human."""
         if target == HUMAN:
@@ -235,11 +241,11 @@ def _refuse_idle(
         raise ConfigError(
             f"the rule for `{rule.topic}` says nothing",
             where=placed.where,
-            todo="add `agent`, `threshold` or `always_escalate`",
+            todo="add `agent`, `threshold`, `always_escalate` or `escalation`",
         )
     taken = [
         next((one for one in over if name in _set_by(one.rule)), None)
-        or ending
+        or (ending if name != "escalation" else None)
         or next((one for one in escalating if name == "threshold"), None)
         for name in settings
     ]
@@ -268,5 +274,6 @@ def _set_by(rule: RoutingRule) -> list[str]:
         "agent": rule.agent is not None,
         "threshold": rule.threshold is not None,
         "always_escalate": rule.always_escalate,
+        "escalation": rule.escalation is not None,
     }
     return [name for name, there in given.items() if there]

@@ -358,7 +358,7 @@ class JournalContract(PluginContract):
         )
 
     def test_documents_are_listed(self, open_journal: Callable[[], Journal]) -> None:
-        """Documents are listed by kind and status, the oldest first, whenever they were changed; at most so many."""
+        """Documents are listed by kind and status, the oldest first, whenever they were changed; at most so many, page by page."""
         journal = open_journal()
         for key in ("b", "a", "c"):
             journal.change(Document("letter", key, "open", 1, {}))
@@ -372,6 +372,29 @@ class JournalContract(PluginContract):
         ]  # fmt: skip
         assert lists == [["b", "a", "c"], ["a", "c"], ["b", "a"]], (
             f"all, the open and two documents of a kind are {lists}; list the oldest first, by when each was new"
+        )
+        pages = [
+            [one.key for one in found]
+            for found in (
+                journal.documents("letter", after="b", limit=1), journal.documents("letter", "open", after="b"),
+                journal.documents("letter", after="c"),
+            )
+        ]  # fmt: skip
+        assert pages == [["a"], ["a", "c"], []], (
+            f"one document after `b`, the open ones after it, and all after the last one are {pages}; `after` is a key, and what "
+            "was new after it comes next, whatever its own status is"
+        )
+
+    def test_versions_are_listed(self, open_journal: Callable[[], Journal]) -> None:
+        """Of each document of a kind its key, status and version are told, the oldest first."""
+        journal = open_journal()
+        for key in ("b", "a"):
+            journal.change(Document("letter", key, "open", 1, {}))
+        journal.change(Document("letter", "b", "closed", 2, {}))
+        journal.change(Document("parcel", "d", "open", 1, {}))
+        versions = [tuple(one) for one in journal.versions("letter")]
+        assert versions == [("b", "closed", 2), ("a", "open", 1)], (
+            f"the versions of a kind are {versions}; give (key, status, version) of each, in the order in which they were new"
         )
 
     def test_a_change_survives_the_process(self, project: Path, open_journal: Callable[[], Journal]) -> None:

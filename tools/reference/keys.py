@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import types
 import typing
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from annotated_types import Ge, Le
 from pydantic import BaseModel
+
+from kr_core.model.limits import duration_text
 
 from .reading import read_class
 
@@ -71,8 +74,12 @@ def table(found: Iterable[Key]) -> str:
 def _value(value: Any) -> str:
     if value is None:
         return "not set"
+    if isinstance(value, tuple) and not value:
+        return "`[]`"
     if isinstance(value, tuple):
         return f"`[{', '.join(value)}]`"
+    if isinstance(value, dt.timedelta):
+        return f"`{duration_text(value)}`"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
@@ -95,7 +102,10 @@ def _allowed(annotation: Any, *metadata: Any) -> str:
         return f"list of {inside if inside.startswith('`') else 'texts'}"
     if origin is dict:
         return "mapping"
-    return {bool: "`true` or `false`", str: "text", type(None): "not set"}[annotation]
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "mapping"
+    words = {bool: "`true` or `false`", str: "text", type(None): "not set", dt.timedelta: "duration"}
+    return words[annotation]
 
 
 def _bounds(metadata: tuple[Any, ...]) -> Iterator[Any]:

@@ -226,20 +226,23 @@ class SQLite:
         )
         return _document(rows[0]) if rows else None
 
-    def documents(self, kind: str, status: str = "", limit: int = 1000) -> Sequence[Document]:
+    def documents(
+        self, kind: str, status: str = "", limit: int = 1000, after: str = ""
+    ) -> Sequence[Document]:
         """The latest versions of a kind's documents (of one status, if given), oldest document first."""
-        if status:
-            rows = self._rows(
-                "SELECT kind, key, status, version, data FROM documents WHERE kind = ? AND status = ?"
-                " ORDER BY number LIMIT ?",
-                (kind, status, limit),
-            )
-        else:
-            rows = self._rows(
-                "SELECT kind, key, status, version, data FROM documents WHERE kind = ? ORDER BY number LIMIT ?",
-                (kind, limit),
-            )
+        of_status, values = (" AND status = ?", (kind, status)) if status else ("", (kind,))
+        rows = self._rows(
+            f"SELECT kind, key, status, version, data FROM documents WHERE kind = ?{of_status}"  # noqa: S608  the clause is this module's own
+            " AND number > coalesce((SELECT number FROM documents WHERE kind = ? AND key = ?), 0) ORDER BY number LIMIT ?",
+            (*values, kind, after, limit),
+        )
         return [_document(row) for row in rows]
+
+    def versions(self, kind: str) -> Sequence[tuple[str, str, int]]:
+        """Key, status and version of each of a kind's documents, oldest first."""
+        return self._rows(
+            "SELECT key, status, version FROM documents WHERE kind = ? ORDER BY number", (kind,)
+        )
 
     def change(self, document: Document, events: Sequence[Event] = ()) -> bool:
         """Keep a document and append the events, in one transaction; False where somebody was first.

@@ -104,10 +104,16 @@ class Database:
         rows = self.rows("SELECT * FROM documents WHERE kind = ? AND key = ?", kind, key)
         return Document(*rows[0][:4], json.loads(rows[0][4])) if rows else None
 
-    def documents(self, kind, status="", limit=1000):
-        query = "SELECT * FROM documents WHERE kind = ? AND status LIKE ? ORDER BY rowid LIMIT ?"
-        rows = self.rows(query, kind, status or "%", limit)
+    def documents(self, kind, status="", limit=1000, after=""):
+        before = self.rows("SELECT rowid FROM documents WHERE kind = ? AND key = ?", kind, after)
+        query = (
+            "SELECT * FROM documents WHERE kind = ? AND status LIKE ? AND rowid > ? ORDER BY rowid LIMIT ?"
+        )
+        rows = self.rows(query, kind, status or "%", before[0][0] if before else 0, limit)
         return [Document(*row[:4], json.loads(row[4])) for row in rows]
+
+    def versions(self, kind):
+        return self.rows("SELECT key, status, version FROM documents WHERE kind = ? ORDER BY rowid", kind)
 
     def change(self, document, events=()):
         kind, key, status, version, data = document

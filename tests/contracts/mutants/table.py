@@ -433,6 +433,8 @@ MUTANTS = {
         m("takes any version", "!= version - 1:", "< version - 1:", "a_change_that_comes_too_late_changes_nothing", "was not refused"),
         m("events of a refusal", _CHANGE, _CHANGE.replace("            query", "            self.add(events)\n            query", 1),
           "a_change_that_comes_too_late_changes_nothing", "left its events behind"),
+        m("pages that overlap", "rowid > ? ORDER", "rowid >= ? ORDER", "documents_are_listed", "`after` is a key"),
+        m("versions by name", 'ORDER BY rowid", kind)', 'ORDER BY key", kind)', "versions_are_listed", "in which they were new"),
         m("newest document first", "ORDER BY rowid LIMIT", "ORDER BY rowid DESC LIMIT", "documents_are_listed", "list the oldest first"),
         m("lists by change", "INSERT OR IGNORE INTO documents", "INSERT OR REPLACE INTO documents", "documents_are_listed", "by when each was new"),
         m("versions race between processes",
