@@ -81,6 +81,15 @@ def parser() -> argparse.ArgumentParser:
         ),
         common,
     )
+    _docs(
+        commands.add_parser(
+            "docs",
+            parents=[common],
+            help="index documents of your own, and search them",
+            allow_abbrev=False,
+        ),
+        common,
+    )
     _lessons(
         commands.add_parser(
             "lessons",
@@ -304,6 +313,46 @@ def _listed(command: argparse.ArgumentParser, what: str) -> None:
 def _lessons(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = _with(actions, common, "show", "print the lessons of a phase as an agent is handed them")
+def _docs(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
+    index = _with(
+        actions,
+        common,
+        "index",
+        "index folders or files, or bring what is indexed up to date; only what is new or changed is read",
+    )
+    index.add_argument(
+        "paths",
+        metavar="PATH",
+        nargs="*",
+        help="a folder or a file; without one, all that is indexed already",
+    )
+    index.add_argument("--name", metavar="NAME", help="what to call it; else as the folder is called")
+    search = _with(actions, common, "search", "search what is indexed")
+    asked = search.add_mutually_exclusive_group(required=True)
+    asked.add_argument("query", metavar="QUERY", nargs="?")
+    asked.add_argument(
+        "--batch", metavar="FILE", help="queries, one a line; answered as JSON; - for standard input"
+    )
+    search.add_argument("--limit", metavar="N", type=_count, default=10, help="hits for a query; else 10")
+    search.add_argument(
+        "--json",
+        action="store_true",
+        help="a line {query, hits: [{path, locator, score, text}]} for each query",
+    )
+    listing = _with(actions, common, "list", "list what is indexed")
+    listing.add_argument("--json", action="store_true", help="a list of {name, paths, files, passages}")
+    _with(actions, common, "remove", "take out of the index what was indexed under a name").add_argument(
+        "name", metavar="NAME"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError("must be a number from 1 to 1000")
+    return int(text)
+
+
     show.add_argument("--phase", metavar="P", required=True, help=_PHASES)
     show.add_argument("--framework", metavar="F", default="", help="the library that the work is about")
     show.add_argument("--topic", metavar="T", default="", help="what the work is about")
@@ -378,3 +427,18 @@ def _forms(command: argparse.ArgumentParser) -> None:
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the result as JSON")
     form.add_argument("--yaml", action="store_true", help="print the result as YAML")
+def _serve(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--host", metavar="HOST", help="where it listens; else 127.0.0.1")
+    command.add_argument("--port", metavar="PORT", type=int, help="its port; else 8420, and 0 for a free one")
+    command.add_argument(
+        "--token-env",
+        metavar="NAME",
+        help="the environment variable that holds the token which people and programs must know; needed beyond this machine",
+    )
+    command.add_argument(
+        "--url",
+        metavar="URL",
+        help="the address under which people reach it, where that is another, as behind a proxy",
+    )
+
+

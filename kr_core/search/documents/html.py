@@ -1,0 +1,222 @@
+"""HTML as blocks: the page's own text without what stands around it, whether its elements are closed or not."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from html import unescape
+from typing import TYPE_CHECKING
+
+from kr_core.search.documents.pieces import Block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TAG = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,30}+)((?:[^<>\"']|\"[^\"]{0,4000}+\"|'[^']{0,4000}+')*+)>",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"([a-zA-Z-]{1,20})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))")
+_DROPPED = frozenset(
+    "script style svg template noscript iframe nav form button select head aside footer math".split()
+)
+"""Elements that are no text of the page."""
+_AROUND = frozenset(
+    """sphinxsidebar related headerlink navheader navfooter toc toctree-wrapper breadcrumbs sidebar navbar menu footer
+    contents local toc-backref navigation skip-link cookie-banner""".split()
+)
+"""Classes of what stands around a page's text, in the forms in which documentation is built."""
+_BLOCKS = frozenset(
+    """address article blockquote body br caption center dd details div dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6
+    header hr html li main ol option p pre section summary table tbody td tfoot th thead title tr ul""".split()
+)
+_INLINE = re.compile(
+    r"</?(?:span|em|code|strong|b|i|tt|var|kbd|samp|cite|small|u|q|font|mark|wbr)(?:\s+class=[\"'](?!headerlink)[\w -]{0,80}[\"'])?>"
+)
+"""Most tags of a page, which say nothing here; without line breaks, so that lines are counted alike without them."""
+_SPACES = re.compile(r"\s+")
+_MAIN = re.compile(r"<main\b|<[a-z]+[^<>]{0,200}\srole=[\"']main[\"']", re.IGNORECASE)
+_DEFINED = 7
+"""The level of a defined symbol among headings; one within another is a level below."""
+_SOME, _LITTLE = 4_000, 200
+"""Characters of a page, and of its text: where so much comes to so little, what stands around the text is kept."""
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The blocks of a page."""
+    main = _MAIN.search(text)
+    found = list(_Page(text).blocks(main.start() if main else 0))
+    if (
+        len(text) > _SOME and sum(len(block.text) for block in found) < _LITTLE
+    ):  # it is built in some other way
+        found = list(_Page(text, whole=True).blocks(0))
+    yield from found
+
+
+class _Page:
+    """One walk over the tags of a page; nothing is assumed to be closed."""
+
+    def __init__(self, text: str, *, whole: bool = False) -> None:
+        self._text = text = _INLINE.sub("", text)
+        self._whole = whole
+        self._lines = [found.start() for found in re.finditer("\n", text)]
+        self._words: list[str] = []
+        self._anchor = ""
+        self._place = ""
+        self._tag = ""
+        self._rows: list[str] = []
+        self._cells: list[str] = []
+        self._in_table = 0
+        self._depth = 0
+
+    def blocks(self, start: int) -> Iterator[Block]:
+        text, position = self._text, start
+        while found := _TAG.search(text, position):
+            if found.start() > position:
+                self._say(text[position : found.start()], position)
+            position = found.end()
+            if found[2] is None:
+                continue
+            name, closing = found[2].lower(), bool(found[1])
+            attributes = _attributes(found[3]) if not closing and found[3] else {}
+            if not closing and (name in _DROPPED or (not self._whole and _is_around(name, attributes))):
+                position = self._after(name, found.end())
+                continue
+            if "id" in attributes or (name == "a" and "name" in attributes):
+                self._anchor = attributes.get("id") or attributes["name"]
+            if name == "pre" and not closing:
+                yield from self._said()
+                end = self._closing("pre", found.end())
+                yield from self._code(text[found.end() : end], found.start())
+                position = end
+            elif name in _BLOCKS:
+                yield from self._block(name, found.start(), attributes, closing=closing)
+        if text[position:].strip():
+            self._say(text[position:], position)
+        yield from self._table_ended()
+        yield from self._said()
+
+    def _block(self, name: str, place: int, attributes: dict[str, str], *, closing: bool) -> Iterator[Block]:
+        if name == "br":
+            self._words.append("\n")
+            return
+        if name == "table":
+            yield from self._said() if not self._in_table else ()
+            self._in_table = max(0, self._in_table + (-1 if closing else 1))
+            if not self._in_table:
+                yield from self._table_ended()
+            return
+        if self._in_table:
+            if name in {"td", "th", "tr"}:
+                self._cell_ended()
+            if name == "tr":
+                self._row_ended()
+            elif name not in {"td", "th"}:
+                self._words.append(" ")
+            return
+        yield from self._said()
+        if name == "dl":
+            self._depth = max(0, self._depth + (-1 if closing else 1))
+        self._tag = "" if closing else name
+        if name == "dt" and not closing and ("sig" in attributes.get("class", "") or "id" in attributes):
+            self._tag = "sig"
+        self._place = "" if closing else self._where(place)
+
+    def _say(self, raw: str, position: int) -> None:
+        if not self._words and not raw.strip():
+            return
+        if not self._place:
+            self._place = self._where(position)
+        self._words.append(_SPACES.sub(" ", unescape(raw) if "&" in raw else raw))
+
+    def _said(self) -> Iterator[Block]:
+        """What was said since the last block began."""
+        said = "\n".join(" ".join(line.split()) for line in "".join(self._words).split("\n")).strip()
+        said = (
+            said.rstrip("¶#").rstrip() if self._tag in {"sig", "h1", "h2", "h3", "h4", "h5", "h6"} else said
+        )
+        self._words = []
+        if not said:
+            return
+        tag, place = self._tag, self._place or ":1"
+        self._place = ""
+        if tag[0:1] == "h" and tag[1:].isdigit():
+            folded = " ".join(said.split())
+            yield Block("heading", f"{'#' * int(tag[1])} {folded}", place, int(tag[1]), folded)
+        elif tag == "sig":
+            folded = " ".join(said.split())
+            yield Block("heading", f"`{folded}`", place, _DEFINED + self._depth, folded.partition("(")[0])
+        else:
+            yield Block("prose", f"- {said}" if tag == "li" else said, place)
+
+    def _code(self, raw: str, place: int) -> Iterator[Block]:
+        code = unescape(_TAG.sub("", raw)).strip("\n").rstrip()
+        if code.strip():
+            fence = "````" if "```" in code else "```"
+            where = self._where(place)
+            yield Block("code", f"{fence}\n{code}\n{fence}", where)
+
+    def _cell_ended(self) -> None:
+        said = " ".join("".join(self._words).split())
+        self._words = []
+        if said:
+            self._cells.append(said.replace("|", "\\|"))
+
+    def _row_ended(self) -> None:
+        if self._cells:
+            self._rows.append(f"| {' | '.join(self._cells)} |")
+            if len(self._rows) == 1:
+                self._rows.append("|" + "---|" * len(self._cells))
+        self._cells = []
+
+    def _table_ended(self) -> Iterator[Block]:
+        self._cell_ended() if self._in_table or self._rows else None
+        self._row_ended()
+        self._in_table = 0
+        if self._rows:
+            yield Block("table", "\n".join(self._rows), self._place or ":1")
+        self._rows, self._place = [], ""
+
+    def _where(self, position: int) -> str:
+        return f"#{self._anchor}" if self._anchor else f":{bisect_right(self._lines, position) + 1}"
+
+    def _after(self, name: str, position: int) -> int:
+        """Where an element ends that is left out; where it is never closed, it is not left out."""
+        depth = 1
+        for found in _tags(name).finditer(self._text, position):
+            depth += -1 if found[1] else 1
+            if not depth:
+                return found.end()
+        return position
+
+    def _closing(self, name: str, position: int) -> int:
+        found = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(self._text, position)
+        return found.start() if found else len(self._text)
+
+
+def _tags(name: str) -> re.Pattern[str]:
+    return re.compile(rf"<(/?){name}\b[^<>]*>", re.IGNORECASE)
+
+
+def _attributes(raw: str) -> dict[str, str]:
+    return {
+        found[1].lower(): unescape(found[2] or found[3] or found[4] or "")
+        for found in _ATTRIBUTE.finditer(raw)
+    }
+
+
+def _is_around(name: str, attributes: dict[str, str]) -> bool:
+    if name == "body" or not attributes:
+        return False
+    if attributes.get("role") == "navigation" or attributes.get("aria-hidden") == "true":
+        return True
+    return not _AROUND.isdisjoint(attributes.get("class", "").lower().split()) or attributes.get("id") in {
+        "toc",
+        "column2",
+    }
+
+
+def title(text: str) -> str:
+    """The title that a page gives itself."""
+    found = re.search(r"<title[^<>]*>([^<]{1,300})", text, re.IGNORECASE)
+    return " ".join(unescape(found[1]).split()) if found else ""

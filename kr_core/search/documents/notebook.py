@@ -1,0 +1,75 @@
+"""Jupyter notebooks: cells of Markdown and code, and what they printed; pictures and other data are left out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from kr_core.search.documents import markdown
+from kr_core.search.documents.pieces import Block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_OUTPUT = 2_000
+"""Characters of what a cell printed; the rest is data."""
+
+
+def blocks(data: bytes) -> Iterator[Block]:
+    """The blocks of a notebook, placed by the number of their cell.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    notebook = json.loads(data)
+    cells = notebook.get("cells") if isinstance(notebook, dict) else []
+    if cells is None:  # before version 4
+        sheets = notebook.get("worksheets")
+        cells = (
+            [cell for sheet in sheets for cell in sheet.get("cells", [])]
+            if isinstance(sheets, list)
+            else None
+        )
+    if not isinstance(cells, list):
+        cells = []
+    language = _language(notebook) if cells else ""
+    for number, cell in enumerate(cells, start=1):
+        if isinstance(cell, dict):
+            yield from _cell(cell, f"#cell-{number}", language)
+
+
+def _cell(cell: dict[str, Any], place: str, language: str) -> Iterator[Block]:
+    text = _text(cell.get("source", cell.get("input", "")))
+    kind = cell.get("cell_type")
+    if kind == "heading":
+        yield Block("heading", text, place, int(cell.get("level", 1)), " ".join(text.split()))
+    elif kind == "markdown":
+        yield from (block._replace(place=place) for block in markdown.blocks(text))
+    elif kind == "code" and text.strip():
+        yield Block("code", f"```{language}\n{text.rstrip()}\n```", place)
+        printed = "".join(_printed(cell.get("outputs")))[:_OUTPUT].strip()
+        if printed:
+            yield Block("code", f"```text\n{printed}\n```", place)
+    elif text.strip():
+        yield Block("prose", text.strip(), place)
+
+
+def _printed(outputs: Any) -> Iterator[str]:
+    for output in outputs if isinstance(outputs, list) else ():
+        if isinstance(output, dict):
+            data = output.get("data")
+            text = output.get("text", data.get("text/plain", "") if isinstance(data, dict) else "")
+            yield _text(text)[:_OUTPUT]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return "".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""
+
+
+def _language(notebook: dict[str, Any]) -> str:
+    metadata = notebook.get("metadata")
+    info = metadata.get("language_info") if isinstance(metadata, dict) else None
+    name = info.get("name") if isinstance(info, dict) else None
+    return name if isinstance(name, str) and name.isalnum() else "python"

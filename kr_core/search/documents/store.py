@@ -1,0 +1,404 @@
+"""The index of documents: one SQLite file with full-text search, changed in place, whole after any crash."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.errors import StorageError
+from kr_core.files import make_state_folder
+from kr_core.search.documents.wording import searchable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from kr_core.search.documents.pieces import Piece
+
+FORMAT = "1"
+"""Raised whenever the tables or the words put into them change; an index of another format is made anew."""
+FILE_NAME = "docs.sqlite"
+
+_TABLES = """
+create table meta (key text primary key, value text not null) without rowid;
+create table collections (id integer primary key, name text not null unique);
+create table roots (id integer primary key, collection integer not null, path text not null, unique (collection, path));
+create table files (
+    id integer primary key, root integer not null, path text not null, size integer not null, changed integer not null,
+    hash blob not null, title text not null, note text not null, unique (root, path)
+);
+create table blocks (id integer primary key, file integer not null, data blob not null);
+create index blocks_file on blocks (file);
+create table passages (
+    id integer primary key, block integer not null, start integer not null, outer integer not null, name integer not null,
+    stop integer not null, code integer not null, place text not null
+);
+create index passages_block on passages (block);
+create virtual table postings using fts5(
+    name, body, content='', tokenize='porter unicode61 remove_diacritics 2'
+);
+"""
+_BLOCK = 16_384
+"""Characters of passages that are compressed together: larger ones are smaller on disk, and slower to look into."""
+_LEVEL = 3
+NAME_WEIGHT, BODY_WEIGHT = 3.0, 1.0
+
+
+class Collection(NamedTuple):
+    """What was indexed under one name."""
+
+    name: str
+    paths: tuple[str, ...]
+    files: int
+    passages: int
+
+
+class Known(NamedTuple):
+    """A file as it was indexed."""
+
+    id: int
+    size: int
+    changed: int
+    hash: bytes
+
+
+class Stored(NamedTuple):
+    """A passage as it lies in the index."""
+
+    id: int
+    file: int
+    root: str
+    """The folder or file that was indexed."""
+    path: str
+    """Below the root; empty where the root is the file."""
+    place: str
+    outer: str
+    """The headings that lead to it and do not stand in it."""
+    name: str
+    """The heading that it begins with."""
+    title: str
+    """What its file calls itself."""
+    body: str
+    """Verbatim."""
+    code: bool
+
+
+class DocumentStore:
+    """The index; for one thread at a time.
+
+    Args:
+        path: its file, in a folder of KR's own state.
+        writable: whether it may be changed; one that is missing is made then.
+
+    Raises:
+        StorageError: it is not there, cannot be opened, or is of another format and not writable.
+    """
+
+    def __init__(self, path: Path, *, writable: bool = False) -> None:
+        self.path = path
+        try:
+            if writable:
+                make_state_folder(path.parent)
+                self._connection = sqlite3.connect(
+                    path, isolation_level=None, check_same_thread=False, timeout=60
+                )
+                self._connection.execute("pragma journal_mode=wal")
+                self._connection.execute("pragma synchronous=normal")
+                self._connection.execute("pragma cache_size=-65536")
+                self._make()
+            else:
+                self._connection = sqlite3.connect(
+                    f"{path.resolve().as_uri()}?mode=ro",
+                    uri=True,
+                    isolation_level=None,
+                    check_same_thread=False,
+                    timeout=60,
+                )
+                self._connection.execute("pragma mmap_size=1073741824")
+            if self._meta("format") != FORMAT:
+                raise StorageError(
+                    "an index of another version of KR", where=str(path), todo="`kr docs index` makes it anew"
+                )
+        except (sqlite3.Error, OSError) as error:
+            raise StorageError(f"cannot be opened: {error}", where=str(path)) from None
+
+    def _make(self) -> None:
+        self._connection.execute("begin immediate")
+        known = self._connection.execute("select 1 from sqlite_master where name = 'meta'").fetchone()
+        if known is None:
+            for statement in _TABLES.split(";\n"):
+                if statement.strip():
+                    self._connection.execute(statement)
+            self._connection.execute("insert into meta values ('format', ?)", (FORMAT,))
+        self._connection.execute("commit")
+
+    def _meta(self, key: str) -> str | None:
+        row = self._connection.execute("select value from meta where key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    # -- changing ------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Begin a transaction; nobody else may write until it ends.
+
+        Raises:
+            StorageError: somebody else writes for longer than a minute.
+        """
+        try:
+            self._connection.execute("begin immediate")
+        except sqlite3.OperationalError as error:
+            raise StorageError(f"cannot be written: {error}", where=str(self.path)) from None
+
+    def commit(self) -> None:
+        """End the transaction; what it did is there from now on.
+
+        Raises:
+            StorageError: the disk is full, say.
+        """
+        try:
+            self._connection.execute("commit")
+        except sqlite3.Error as error:
+            raise StorageError(f"cannot be written: {error}", where=str(self.path)) from None
+
+    def rollback(self) -> None:
+        """Undo the transaction, if there is one."""
+        if self._connection.in_transaction:
+            self._connection.execute("rollback")
+
+    def root(self, collection: str, path: str) -> int:
+        """The number of a path in a collection; both are made if they are new."""
+        execute = self._connection.execute
+        execute("insert or ignore into collections (name) values (?)", (collection,))
+        (number,) = execute("select id from collections where name = ?", (collection,)).fetchone()
+        execute("insert or ignore into roots (collection, path) values (?, ?)", (number, path))
+        return int(
+            execute("select id from roots where collection = ? and path = ?", (number, path)).fetchone()[0]
+        )
+
+    def known(self, root: int, path: str) -> Known | None:
+        """A file as it was indexed below a root."""
+        row = self._connection.execute(
+            "select id, size, changed, hash from files where root = ? and path = ?", (root, path)
+        ).fetchone()
+        return None if row is None else Known(int(row[0]), int(row[1]), int(row[2]), bytes(row[3]))
+
+    def touch(self, known: Known, size: int, changed: int) -> None:
+        """Note that a file has another date and the same content."""
+        self._connection.execute(
+            "update files set size = ?, changed = ? where id = ?", (size, changed, known.id)
+        )
+
+    def add(
+        self,
+        root: int,
+        path: str,
+        size: int,
+        changed: int,
+        digest: bytes,
+        pieces: Iterable[Piece],
+        title: str,
+        note: str,
+    ) -> tuple[int, int]:
+        """Index a file; returns its number, and how many passages it has."""
+        execute = self._connection.execute
+        inserted = execute(
+            "insert into files (root, path, size, changed, hash, title, note) values (?,?,?,?,?,?,?)",
+            (root, path, size, changed, digest, title, note),
+        ).lastrowid
+        file = int(inserted or 0)
+        count, held = 0, 0
+        waiting: list[Piece] = []
+        (shown,) = execute("select path from roots where id = ?", (root,)).fetchone()
+        words = searchable(path_words(str(shown), path))
+        for piece in pieces:
+            waiting.append(piece)
+            held += len(piece.text)
+            if held >= _BLOCK:
+                count += self._add_block(file, waiting, words, title)
+                waiting, held = [], 0
+        if waiting:
+            count += self._add_block(file, waiting, words, title)
+        return file, count
+
+    def _add_block(self, file: int, pieces: list[Piece], words: str, title: str) -> int:
+        text, rows = "", []
+        for piece in pieces:
+            start = len(text)
+            text += piece.outer + piece.name + piece.text
+            outer = start + len(piece.outer)
+            name = outer + len(piece.name)
+            rows.append((start, outer, name, len(text), int(piece.kind == "code"), piece.place))
+        data = zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
+        block = self._connection.execute(
+            "insert into blocks (file, data) values (?, ?)", (file, data)
+        ).lastrowid
+        for row, piece in zip(rows, pieces, strict=True):
+            number = self._connection.execute(
+                "insert into passages (block, start, outer, name, stop, code, place) values (?,?,?,?,?,?,?)",
+                (block, *row),
+            ).lastrowid
+            self._connection.execute(
+                "insert into postings (rowid, name, body) values (?,?,?)",
+                (number, _named(words, title, piece.outer, piece.name), searchable(piece.text)),
+            )
+        return len(rows)
+
+    def drop_file(self, file: int) -> None:
+        """Take a file out of the index."""
+        numbers = []
+        for stored in self._of_file(file):
+            numbers.append(stored.id)
+            words = searchable(path_words(stored.root, stored.path))
+            self._connection.execute(
+                "insert into postings (postings, rowid, name, body) values ('delete', ?, ?, ?)",
+                (stored.id, _named(words, stored.title, stored.outer, stored.name), searchable(stored.body)),
+            )
+        self._connection.executemany("delete from passages where id = ?", ((number,) for number in numbers))
+        self._connection.execute("delete from blocks where file = ?", (file,))
+        self._connection.execute("delete from files where id = ?", (file,))
+
+    def see_none(self) -> None:
+        """Begin to note which files were met."""
+        self._connection.execute("create temp table if not exists seen (id integer primary key)")
+        self._connection.execute("delete from temp.seen")
+
+    def see(self, file: int) -> None:
+        """Note that a file was met; 0 is none."""
+        self._connection.execute("insert or ignore into temp.seen values (?)", (file,))
+
+    def unseen(self, root: int) -> Iterator[tuple[int, str]]:
+        """The files below a root that were not met, a batch at a time, so that they may be taken out meanwhile."""
+        return self._batches("and id not in (select id from temp.seen)", root)
+
+    def files_of(self, root: int) -> Iterator[tuple[int, str]]:
+        """The files below a root, a batch at a time, so that they may be taken out meanwhile."""
+        return self._batches("", root)
+
+    def _batches(self, condition: str, root: int) -> Iterator[tuple[int, str]]:
+        last = 0
+        while True:
+            rows = self._connection.execute(
+                f"select id, path from files where root = ? and id > ? {condition} order by id limit 1000",
+                (root, last),
+            ).fetchall()
+            if not rows:
+                return
+            for number, path in rows:
+                yield int(number), str(path)
+            last = int(rows[-1][0])
+
+    def forget_root(self, root: int) -> None:
+        """Take a root out whose files are gone, and its collection if it was the last one."""
+        self._connection.execute("delete from roots where id = ?", (root,))
+        self._connection.execute("delete from collections where id not in (select collection from roots)")
+
+    # -- looking -------------------------------------------------------------------------------------------
+
+    def collections(self) -> list[Collection]:
+        """What is indexed, by name."""
+        found = []
+        for number, name in self._connection.execute(
+            "select id, name from collections order by name"
+        ).fetchall():
+            roots = self._connection.execute(
+                "select id, path from roots where collection = ? order by path", (number,)
+            ).fetchall()
+            marks = ",".join("?" * len(roots))
+            numbers = [row[0] for row in roots]
+            (files,) = self._connection.execute(
+                f"select count(*) from files where root in ({marks})", numbers
+            ).fetchone()
+            (passages,) = self._connection.execute(
+                f"select count(*) from passages where block in (select b.id from blocks b join files f on f.id = b.file join roots r on r.id = f.root where f.root in ({marks}))",
+                numbers,
+            ).fetchone()
+            found.append(
+                Collection(str(name), tuple(str(row[1]) for row in roots), int(files), int(passages))
+            )
+        return found
+
+    def roots_of(self, collection: str | None = None) -> list[tuple[int, str, str]]:
+        """(number, collection, path) of the roots of a collection, or of all."""
+        rows = self._connection.execute(
+            "select r.id, c.name, r.path from roots r join collections c on c.id = r.collection "
+            "where ?1 is null or c.name = ?1 order by c.name, r.path",
+            (collection,),
+        ).fetchall()
+        return [(int(row[0]), str(row[1]), str(row[2])) for row in rows]
+
+    def bm25(self, query: str, limit: int) -> list[tuple[int, int, float]]:
+        """(passage, file, score) of the best passages for a query in FTS5's language; larger is better."""
+        rows = self._connection.execute(
+            "select rowid, rank from postings where postings match ? "
+            f"and rank match 'bm25({NAME_WEIGHT}, {BODY_WEIGHT})' order by rank limit ?",
+            (query, limit),
+        ).fetchall()
+        files = self.files_by_passage([int(row[0]) for row in rows])
+        return [
+            (int(number), files[int(number)], -float(score)) for number, score in rows if int(number) in files
+        ]
+
+    def files_by_passage(self, numbers: Sequence[int]) -> dict[int, int]:
+        """The file of each passage."""
+        marks = ",".join("?" * len(numbers))
+        rows = self._connection.execute(
+            f"select p.id, b.file from passages p join blocks b on b.id = p.block where p.id in ({marks})",
+            numbers,
+        ).fetchall()
+        return {int(number): int(file) for number, file in rows}
+
+    def get(self, numbers: Sequence[int]) -> dict[int, Stored]:
+        """Passages by number; those that are gone are not in it."""
+        marks = ",".join("?" * len(numbers))
+        rows = self._connection.execute(
+            f"select {_PASSAGE} where p.id in ({marks})",
+            list(numbers),
+        )
+        return {stored.id: stored for stored in _stored(rows)}
+
+    def _of_file(self, file: int) -> Iterator[Stored]:
+        rows = self._connection.execute(
+            f"select {_PASSAGE} where f.id = ?",
+            (file,),
+        ).fetchall()
+        yield from _stored(rows)
+
+
+_PASSAGE = """p.id, p.block, p.start, p.outer, p.name, p.stop, p.code, p.place, f.id, r.path, f.path, f.title, b.data
+from passages p join blocks b on b.id = p.block join files f on f.id = b.file join roots r on r.id = f.root"""
+
+
+def _stored(rows: Iterable[tuple[Any, ...]]) -> Iterator[Stored]:
+    texts: dict[int, str] = {}
+    for number, block, start, outer, name, stop, code, place, file, root, path, title, data in rows:
+        if block not in texts:
+            texts[block] = zlib.decompress(data).decode("utf-8", "surrogatepass")
+        text = texts[block]
+        yield Stored(
+            number,
+            file,
+            root,
+            path,
+            place,
+            text[start:outer],
+            text[outer:name],
+            title,
+            text[name:stop],
+            bool(code),
+        )
+
+
+def path_words(root: str, path: str) -> str:
+    """The words of a path that tell what a file is about: its last folders below the root, and its name."""
+    parts = (path or root.rpartition("/")[2]).split("/")
+    stem, dot, ending = parts[-1].rpartition(".")
+    return " ".join([*parts[-3:-1], stem if dot and len(ending) <= 8 else parts[-1]])
+
+
+def _named(words: str, title: str, outer: str, name: str) -> str:
+    return searchable(f"{words} {title} {outer} {name}")

@@ -1,0 +1,108 @@
+"""The files below a folder that may be documents, in order, and what was passed over."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.search.documents.reading import kind_of, limit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_NEVER = frozenset("node_modules __pycache__ site-packages _sources _static _downloads".split())
+"""Folders of what others wrote, of what is made by programs, and of a built page's sources beside it."""
+_INDEXES = ("genindex", "py-modindex", "contents.html", "search.html")
+"""Pages of Sphinx that name everything and say nothing."""
+
+
+class Seen(NamedTuple):
+    """A file that may be read."""
+
+    path: str
+    size: int
+    changed: int
+    """Nanoseconds."""
+
+
+class Walk:
+    """One walk below a folder; a file given by itself is read whatever it is called.
+
+    No symbolic link is followed: what it leads to inside is met there, and what lies outside was not asked for.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.passed: Counter[str] = Counter()
+        """How often a reason stands; without the files' names, so that a million of them take no room."""
+        self.faults: list[str] = []
+        """What could not be looked at."""
+        self.unread: set[str] = set()
+        """Folders that could not be listed: what is known of files in them stays."""
+
+    def files(self) -> Iterator[Seen]:
+        """The files, a folder's own before those of the folders in it."""
+        try:
+            status = self._root.stat()
+        except OSError as error:
+            self.faults.append(f"{self._root}: {error.strerror}")
+            return
+        if not stat.S_ISDIR(status.st_mode):
+            yield Seen(str(self._root), status.st_size, status.st_mtime_ns)
+            return
+        waiting = [str(self._root)]
+        while waiting:
+            folder = waiting.pop()
+            files, folders = self._listed(folder)
+            yield from files
+            waiting.extend(reversed(folders))
+
+    def _listed(self, folder: str) -> tuple[list[Seen], list[str]]:
+        files: list[Seen] = []
+        folders: list[str] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    self._entry(entry, files, folders)
+        except OSError as error:
+            self.faults.append(f"{folder}: {error.strerror}")
+            self.unread.add(folder)
+        if folder != str(self._root) and os.path.lexists(os.path.join(folder, "pyvenv.cfg")):  # noqa: PTH118  a hot loop
+            self.passed["virtual environments"] += 1
+            return [], []
+        return sorted(files), sorted(folders)
+
+    def _entry(self, entry: os.DirEntry[str], files: list[Seen], folders: list[str]) -> None:
+        name = entry.name
+        if name.startswith("."):
+            return
+        try:
+            if entry.is_symlink():
+                self.passed["symbolic links"] += 1
+            elif entry.is_dir(follow_symlinks=False):
+                if name not in _NEVER:
+                    folders.append(entry.path)
+            else:
+                self._file(entry, files)
+        except OSError as error:
+            self.faults.append(f"{entry.path}: {error.strerror}")
+
+    def _file(self, entry: os.DirEntry[str], files: list[Seen]) -> None:
+        kind = kind_of(entry.name)
+        if kind is None:
+            ending = os.path.splitext(entry.name)[1].lower()  # noqa: PTH122  a hot loop
+            self.passed[f"{ending[:12]} files" if ending else "files without an ending"] += 1
+            return
+        if entry.name.startswith(_INDEXES):
+            self.passed["index pages"] += 1
+            return
+        status = entry.stat(follow_symlinks=False)
+        if not stat.S_ISREG(status.st_mode):
+            self.passed["devices and pipes"] += 1
+        elif status.st_size > limit_of(kind):
+            self.faults.append(f"{entry.path}: passed over: larger than {limit_of(kind) // 1_000_000} MB")
+        elif status.st_size:
+            files.append(Seen(entry.path, status.st_size, status.st_mtime_ns))

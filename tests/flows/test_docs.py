@@ -1,0 +1,156 @@
+"""`kr docs`: folders indexed, searched, brought up to date and taken out, as a person and a program meet them."""
+
+import json
+import os
+
+import pytest
+
+from kr_core.cli import main
+
+ORDERS = """\
+# Order service
+
+Takes orders from the shop.
+
+## Deploy
+
+Merge to `main`; the pipeline deploys within ten minutes.
+
+```sh
+make deploy
+
+make smoke-test
+```
+
+## Roll back
+
+| step | command |
+|---|---|
+| find the release | `ship list` |
+| go back | `ship back RELEASE` |
+"""
+PAGE = """<html><head><title>Carriers</title></head><body><nav>Home Deploy Deploy</nav><main>
+<h1>Carriers<a class="headerlink" href="#">¶</a></h1><p>Who takes parcels to customers.
+<h2 id="insurance">Insurance</h2><p>A parcel above 500 euro is insured by the carrier.<ul><li>ask for the form<li>sign it</ul>
+</main><footer>insurance insurance insurance</footer>"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    (tmp_path / "team" / "services").mkdir(parents=True)
+    (tmp_path / "team" / "services" / "orders.md").write_text(ORDERS, "utf-8")
+    (tmp_path / "team" / "carriers.html").write_text(PAGE, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def kr(project, capsys):
+    def run(*arguments):
+        code = main(["docs", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def hits(kr, query, *more):
+    code, out, _err = kr("search", query, "--json", *more)
+    assert code == 0
+    (line,) = out.splitlines()
+    return json.loads(line)["hits"]
+
+
+@pytest.mark.req("I1", "E6")
+def test_a_folder_is_indexed_and_searched(kr):
+    """One JSON line for each query, with path, locator, score and text of each hit, best first."""
+    code, out, err = kr("index", "team")
+    assert (code, err) == (0, "")
+    assert out == "team: team: 2 files read, 0 unchanged; 5 passages new\n"
+    code, out, _err = kr("search", "how do I deploy the order service?", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert list(found) == ["query", "hits"]
+    best = found["hits"][0]
+    assert list(best) == ["path", "locator", "score", "text"]
+    assert (best["path"], best["locator"]) == ("team/services/orders.md", "team/services/orders.md:5")
+    assert best["text"].startswith("Order service\n\n## Deploy\n")
+    assert "```sh\nmake deploy\n\nmake smoke-test\n```" in best["text"]
+    scores = [hit["score"] for hit in found["hits"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_people_see_where_and_what(kr):
+    """Path and line, the headings, the first lines; nothing found is exit 4."""
+    kr("index", "team")
+    code, out, _err = kr("search", "deploy")
+    assert code == 0
+    assert out.startswith("1. team/services/orders.md:5  (")
+    assert "   ## Deploy\n" in out
+    assert kr("search", "swallows")[:2] == (4, "nothing was found\n")
+    assert kr("search", "swallows", "--json")[:2] == (0, '{"query": "swallows", "hits": []}\n')
+
+
+def test_queries_of_a_file(kr, project):
+    """`--batch` answers each line; blank ones are no query."""
+    (project / "queries.txt").write_text("deploy\n\ninsurance of parcels\n", "utf-8")
+    kr("index", "team")
+    code, out, _err = kr("search", "--batch", "queries.txt", "--limit", "1")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [line["query"] for line in lines] == ["deploy", "insurance of parcels"]
+    assert [len(line["hits"]) for line in lines] == [1, 1]
+
+
+def test_html_is_read_without_what_stands_around_it(kr):
+    """Its own anchors are the locators; menus and footers are no text; elements need no end."""
+    kr("index", "team")
+    (best,) = hits(kr, "insurance")
+    assert best["locator"] == "team/carriers.html#insurance"
+    assert best["text"] == (
+        "Carriers\n\n## Insurance\n\nA parcel above 500 euro is insured by the carrier.\n\n- ask for the form\n\n- sign it"
+    )
+
+
+def test_only_what_changed_is_read_again(kr, project):
+    """By date and size, then by content; what is gone is taken out."""
+    kr("index", "team")
+    assert kr("index", "team")[1] == "team: team: 0 files read, 2 unchanged; 0 passages new\n"
+    orders = project / "team" / "services" / "orders.md"
+    os.utime(orders, (1, 1))
+    assert "0 files read, 2 unchanged" in kr("index")[1]
+    orders.write_text(ORDERS.replace("ten minutes", "a fortnight"), "utf-8")
+    assert "1 file read, 1 unchanged" in kr("index")[1]
+    assert hits(kr, "fortnight")[0]["locator"] == "team/services/orders.md:5"
+    assert hits(kr, "minutes") == []
+    orders.unlink()
+    assert "0 files read, 1 unchanged, 1 removed" in kr("index")[1]
+    assert hits(kr, "fortnight") == []
+
+
+def test_list_and_remove(kr):
+    """By name; a name that nothing has is told with those there are."""
+    kr("index", "team", "--name", "handbook")
+    code, out, _err = kr("list", "--json")
+    assert (code, json.loads(out)) == (
+        0,
+        [{"name": "handbook", "paths": [os.path.abspath("team")], "files": 2, "passages": 5}],
+    )
+    assert kr("list")[1] == "handbook  2 files  5 passages  team\n"
+    code, _out, err = kr("remove", "handbok")
+    assert code == 2
+    assert "did you mean `handbook`?" in err
+    assert kr("remove", "handbook")[:2] == (0, "removed: handbook, 2 files\n")
+    assert kr("list")[1] == "nothing is indexed\n"
+    assert hits(kr, "deploy") == []
+
+
+def test_what_cannot_be_done_says_what_to_do(kr, project):
+    """No index yet, no such folder, no number."""
+    code, _out, err = kr("search", "deploy")
+    assert (code, err) == (2, "kr: nothing is indexed yet; `kr docs index PATH` indexes a folder or a file\n")
+    code, _out, err = kr("index", "tema")
+    assert code == 2
+    assert "there is no such file or folder" in err
+    assert not (project / ".kr" / "docs.sqlite").exists() or kr("list")[1] == "nothing is indexed\n"
+    assert kr("search", "deploy", "--limit", "0")[0] == 2
