@@ -8,6 +8,7 @@ from typing import ClassVar
 import httpx
 import pytest
 from collector import collecting
+from github_server import REPOSITORY, TOKEN, github_server
 from mcp.server import MCPServer
 from model_server import ANSWER
 from services import INFO, LIBRARY, SNIPPET
@@ -95,6 +96,26 @@ class TestTerminal(EscalationContract):
 
     def seen(self, project):
         return self.shown.getvalue()
+
+
+class TestGitHub(EscalationContract):
+    module = "kr_plugins.escalations.github"
+    settings: ClassVar = {"repository": REPOSITORY, "token": TOKEN}
+
+    @pytest.fixture(autouse=True)
+    def _github(self):
+        with github_server() as self.github:
+            self.github.permissions["ann"] = "write"
+            yield
+
+    def respond(self, request):
+        return self.github.respond(request)
+
+    def seen(self, project):
+        return "\n".join(one["body"] for one in self.github.of_kr())
+
+    def answer(self, project, case, text):
+        self.github.write("ann", 1, text)
 
 
 class TestRules(RouterContract):
