@@ -1,91 +1,16 @@
-"""The way to a human over GitHub, with a GitHub on loopback that has no connection to break but when told to."""
-
-import asyncio
-
-import httpx
 import pytest
-from github_server import REPOSITORY, TOKEN, GitHubServer
-
-from kr_core import Answer, EscalationRequest, Notice, Question, Shown
-from kr_core.escalation.showing import shown as case_of
-from kr_core.testing.surroundings import context_in
-from kr_plugins.escalations.github import GitHub, GitHubSettings
+from github_desk import Desk
+from github_server import github_server
 
 
 @pytest.fixture
 def github():
-    server = GitHubServer()
-    server.permissions.update(ann="write", bob="read", kr_bot="write")
-    yield server
-    server.close()
-
-
-class Desk:
-    """A project with the sink, as one process has it; `again` is another process."""
-
-    def __init__(self, folder, server, **settings):
-        self.folder = folder
-        self.server = server
-        self.settings = settings
-        self.mark = ""
-        self.shown = {}
-        self.again()
-
-    def again(self):
-        known = {"repository": REPOSITORY, "token": TOKEN, "base_url": "https://github.example/api/v3"}
-        self.sink = GitHub(GitHubSettings(**{**known, **self.settings}), self.folder / ".kr")
-        return self
-
-    def call(self, work, respond=None):
-        async def run():
-            deadline = asyncio.get_running_loop().time() + 30
-            transport = httpx.MockTransport(respond or self._respond)
-            async with context_in(self.folder, deadline, transport) as context:
-                return await work(context)
-
-        return asyncio.run(run())
-
-    def _respond(self, request):
-        assert request.url.path.startswith("/api/v3/")
-        return self.server.respond(httpx.Request(
-            request.method, str(request.url).replace("/api/v3", "", 1), headers=request.headers, content=request.read()
-        ))  # fmt: skip
-
-    def open(self, case):
-        place = self.call(lambda context: self.sink.open(case, context))
-        self.shown[case.request.id] = Shown(case.request.id, case.request.revision, place, waits=True)
-        return place
-
-    def poll(self, keep=True):
-        heard = self.call(lambda context: self.sink.poll(list(self.shown.values()), self.mark, context))
-        if keep:
-            self.mark = heard.mark
-        return list(heard.replies)
-
-    def receive(self, headers, body):
-        return self.call(
-            lambda context: self.sink.receive(list(self.shown.values()), headers, body, context)
-        ).replies
-
-    def say(self, case, kind="understood", said="E1 is answered", notice="n1", **more):
-        notice = Notice(notice, kind, said, **more)
-        self.call(lambda context: self.sink.acknowledge(case, notice, context))
+    with github_server() as server:
+        server.permissions.update(ann="write", bob="read")
+        yield server
 
 
 @pytest.fixture
 def desk(tmp_path, github):
     (tmp_path / "project").mkdir()
     return Desk(tmp_path / "project", github)
-
-
-def case(
-    escalation_id="E1", revision=1, place=None, feature="general", text="Which session store?", **values
-):
-    answer = Answer(
-        question_id="q-1", content="Use Redis.", rationale="It is quick.", confidence=65, agent="duc"
-    )
-    known = {
-        "revision": revision, "exchange_id": "x-1", "question": Question(text=text, feature_id=feature), "answer": answer,
-        "agent": "duc", "threshold": 80, "reason": "confidence 65 is below 80",
-    }  # fmt: skip
-    return case_of(EscalationRequest(id=escalation_id, **{**known, **values}), ())._replace(place=place)
