@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kr_core.escalation.grammar import Fault as Fault
     from kr_core.escalation.grammar import Replies as Replies
     from kr_core.escalation.grammar import read_replies as read_replies
+    from kr_core.escalation.presence import served_at as served_at
     from kr_core.escalation.styling import for_terminal as for_terminal
     from kr_core.evidence.answering import COVERED as COVERED
     from kr_core.evidence.answering import FULLY as FULLY
@@ -253,6 +254,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.templating": {"render_template": "render"},
     "kr_core.evidence.answering": {"COVERED": "", "FULLY": "", "answered": ""},
     "kr_core.escalation.grammar": {"Command": "", "Fault": "", "Replies": "", "read_replies": ""},
+    "kr_core.escalation.presence": {"served_at": ""},
     "kr_core.escalation.styling": {"for_terminal": ""},
     "kr_core.evidence.refusals": {"refusal": ""},
     "kr_core.pipeline": {"Pipeline": "", "Research": ""},

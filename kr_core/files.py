@@ -135,6 +135,24 @@ def claimed(file: Path) -> Iterator[bool]:
         os.close(handle)
 
 
+def held(file: Path) -> bool:
+    """Whether somebody holds a file's advisory lock, as `claimed` takes it.
+
+    Raises:
+        OSError: the file is not there, or cannot be opened.
+    """
+    handle = os.open(file, os.O_RDWR)
+    try:
+        if fcntl is None:
+            return True
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who look do not see each other
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def _taken(handle: int) -> bool:
     if fcntl is None:
         return True

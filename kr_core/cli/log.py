@@ -16,7 +16,7 @@ from kr_core.errors import ConfigError, suggestion
 from kr_core.escalation import verifying
 from kr_core.model.events import EVENTS
 from kr_core.pipeline import Pipeline
-from kr_core.pipeline.record import Exchange, Wanted, entries, exchanges, follow
+from kr_core.pipeline.record import Exchange, Wanted, entries, exchanges, follow, last_number
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
@@ -105,20 +105,9 @@ def _verify(journal: Journal) -> int:
     for flaw in flaws:
         print(printable(f"{flaw.place}: {flaw.said}; {flaw.todo}"))
     if not flaws:
-        last = _last(journal)
+        last = last_number(journal)
         print(f"{last} {'entry' if last == 1 else 'entries'}, all in order")
     return 1 if flaws else 0
-
-
-def _last(journal: Journal) -> int:
-    """The number of the last entry: nothing stands behind it, and something behind any lower one."""
-    low, high = 0, 1
-    while journal.read(high - 1, 1):
-        low, high = high, 2 * high
-    while low + 1 < high:
-        middle = (low + high) // 2
-        low, high = (middle, high) if journal.read(middle - 1, 1) else (low, middle)
-    return low
 
 
 def _follow(journal: Journal, wanted: Wanted, *, as_json: bool) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from kr_core.errors import ConfigError
 from kr_core.installed import require
-from kr_core.server.mcp.guard import check_token
+from kr_core.server.guard import check_token, token_in
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +18,7 @@ def run(options: argparse.Namespace) -> int:
     """Serve until the client leaves or the process is told to end, and return the exit code."""
     require("mcp", "mcp")
     host, token = options.host or HOST, _token(options)
-    check_token(host, token)
+    check_token(host, token, "KR_MCP_TOKEN")
     from kr_core.pipeline.running import run as run_to_its_end
     from kr_core.server.mcp.project import Project
 
@@ -39,16 +38,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _token(options: argparse.Namespace) -> str | None:
-    """The token that callers must know; from the environment, since a command line is seen by everybody on the machine."""
+    """The token that callers must know."""
     given = {"--host": options.host, "--port": options.port, "--token-env": options.token_env}
     beside = [name for name, value in given.items() if value is not None]
     if beside and not options.http:
         raise ConfigError("goes with --http only", where=beside[0], todo="add --http")
-    if options.token_env is None:
-        return None
-    token = os.environ.get(options.token_env, "")
-    if not token:
-        raise ConfigError(
-            "is not set", where=f"--token-env {options.token_env}", todo="put the token into it"
-        )
-    return token
+    return token_in(options.token_env)

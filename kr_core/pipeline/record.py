@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kr_core.model import Event
     from kr_core.protocols import Journal
 
-__all__ = ["Exchange", "Wanted", "entries", "exchanges", "follow", "qa_log"]
+__all__ = ["Exchange", "Wanted", "entries", "exchanges", "follow", "last_number", "qa_log"]
 
 _PAGE = 1000
 
@@ -251,3 +251,14 @@ def _texts(value: Any) -> Iterator[str]:
             left.extend(one.values())
         elif isinstance(one, list):
             left.extend(one)
+
+
+def last_number(journal: Journal) -> int:
+    """The number of the last event: nothing stands behind it, and something behind any lower one."""
+    low, high = 0, 1
+    while journal.read(high - 1, 1):
+        low, high = high, 2 * high
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (middle, high) if journal.read(middle - 1, 1) else (low, middle)
+    return low

@@ -21,7 +21,7 @@ ResearchResult Route Router RoutingRule SKELETON_MARK STAGES STALE_MARK Score Sc
 SinkContext Source SourceContext StorageError Store Table Term ToolResult TopicIndex Unclear Value Verdict
 __version__ answered build_index closest_name content_words end_group fold_name for_terminal gap hookimpl
 import_names inside is_python json_of locked main_text make_state_folder new_id question_terms rank
-read_replies refusal render_template report_path require telling_parameters write_atomically yamltext"""
+read_replies refusal render_template report_path require served_at telling_parameters write_atomically yamltext"""
 
 
 @pytest.mark.req("P1")

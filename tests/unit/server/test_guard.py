@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from kr_core.errors import ConfigError
-from kr_core.server.mcp.guard import Guard, check_token, is_loopback
+from kr_core.server.guard import Guard, check_token, is_loopback
 
 TOKEN = "of-a-test-0123456789"
 
@@ -76,11 +76,11 @@ def test_beyond_this_machine_a_token_is_needed():
     """0.0.0.0 is every address of the machine; a short token is none."""
     for host in ("127.0.0.1", "127.9.9.9", "::1", "localhost"):
         assert is_loopback(host)
-        check_token(host, None)
+        check_token(host, None, "KR_TOKEN")
     for host in ("0.0.0.0", "::", "192.0.2.7", "example.org"):
         assert not is_loopback(host)
         with pytest.raises(ConfigError, match="token"):
-            check_token(host, None)
-        check_token(host, TOKEN)
+            check_token(host, None, "KR_TOKEN")
+        check_token(host, TOKEN, "KR_TOKEN")
     with pytest.raises(ConfigError, match="16"):
-        check_token("localhost", "short")
+        check_token("localhost", "short", "KR_TOKEN")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import os
 import socket
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -11,14 +12,23 @@ from urllib.parse import urlsplit
 from kr_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
+    from collections.abc import Awaitable, Callable, Container, MutableMapping
 
     Scope = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
     Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-__all__ = ["SHORTEST_TOKEN", "Guard", "check_token", "is_loopback"]
+__all__ = [
+    "SHORTEST_TOKEN",
+    "Guard",
+    "check_token",
+    "host_of",
+    "is_loopback",
+    "is_ours",
+    "own_names",
+    "token_in",
+]
 
 SHORTEST_TOKEN = 16
 """Characters."""
@@ -31,14 +41,33 @@ def is_loopback(host: str) -> bool:
     return host.casefold() == "localhost" if address is None else address.is_loopback
 
 
-def check_token(host: str, token: str | None) -> None:
+def token_in(variable: str | None) -> str | None:
+    """The token in an environment variable, if one is named; a command line is seen by everybody on the machine.
+
+    Raises:
+        ConfigError: the variable is not set.
+    """
+    if variable is None:
+        return None
+    token = os.environ.get(variable, "")
+    if not token:
+        raise ConfigError("is not set", where=f"--token-env {variable}", todo="put the token into it")
+    return token
+
+
+def check_token(host: str, token: str | None, variable: str) -> None:
     """See that what is reached from other machines asks for a token, and that no token is easily guessed.
+
+    Args:
+        host: where it listens.
+        token: what callers must know, if anything.
+        variable: the name of an environment variable that could hold one, as an example.
 
     Raises:
         ConfigError: it does not, or it is.
     """
     if token is None and not is_loopback(host):
-        todo = "name an environment variable that holds a token: --token-env KR_MCP_TOKEN"
+        todo = f"name an environment variable that holds a token: --token-env {variable}"
         raise ConfigError(
             "is reached from other machines, and so needs a token", where=f"--host {host}", todo=todo
         )
@@ -46,6 +75,17 @@ def check_token(host: str, token: str | None) -> None:
         raise ConfigError(
             f"has less than {SHORTEST_TOKEN} characters", where="the token", todo="take a longer one"
         )
+
+
+def own_names() -> frozenset[str]:
+    """The names of this machine, in small letters; no stranger can point one of them anywhere."""
+    own = socket.gethostname().casefold()
+    return frozenset({"localhost", own, f"{own}.local", socket.getfqdn().casefold()})
+
+
+def is_ours(host: str, names: Container[str]) -> bool:
+    """Whether the host of a request is an address, or one of these names."""
+    return bool(host) and (_address(host) is not None or host in names)
 
 
 class Guard:
@@ -63,8 +103,7 @@ class Guard:
     def __init__(self, inner: Application, token: str | None) -> None:
         self._inner = inner
         self._token = token
-        own = socket.gethostname().casefold()
-        self._names = {"localhost", own, f"{own}.local", socket.getfqdn().casefold()}
+        self._names = own_names()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it."""
@@ -81,8 +120,8 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        host = _host(f"//{headers.get(b'host', '')}")
-        if not self._is_ours(host):
+        host = host_of(f"//{headers.get(b'host', '')}")
+        if not is_ours(host, self._names):
             return MISDIRECTED, "Invalid Host header"
         origin = headers.get(b"origin")
         if origin is not None and not self._may_come_from(origin, host):
@@ -93,16 +132,13 @@ class Guard:
                 return UNAUTHORISED, "Authorization: Bearer with the server's token is needed"
         return None
 
-    def _is_ours(self, host: str) -> bool:
-        return bool(host) and (_address(host) is not None or host in self._names)
-
     @staticmethod
     def _may_come_from(origin: str, host: str) -> bool:
-        there = _host(origin)
+        there = host_of(origin)
         return bool(there) and (is_loopback(there) or there == host)
 
 
-def _host(url: str) -> str:
+def host_of(url: str) -> str:
     """The host of an address, in small letters; empty where there is none, or a name of a user stands before it."""
     try:
         parts = urlsplit(url)

@@ -1,0 +1,213 @@
+"""The JSON API: the same as on the page, for programs.
+
+Without postponed annotations, since FastAPI reads them.
+"""
+
+import datetime as dt
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from kr_core.escalation.cases import KeptCase
+from kr_core.model.questions import EscalationRequest, HumanResponse
+from kr_core.server.web.desk import LONGEST_NAME, LONGEST_TEXT, Desk
+from kr_core.server.web.refusing import PROBLEM, Refused
+
+__all__ = ["routes"]
+
+_MOST_LISTED = 200
+_LONGEST_LINE = 1000
+Id = Annotated[str, Path(description="such as `E7`", max_length=20)]
+
+
+class Line(BaseModel):
+    """A case in the list."""
+
+    id: str
+    status: str
+    revision: int
+    feature: str
+    topic: str
+    question: str = Field(description="its first 1,000 characters")
+    reason: str
+    agent: str | None
+    confidence: int | None
+    threshold: int
+    opened: dt.datetime
+
+
+class Listing(BaseModel):
+    """A part of the list, newest first."""
+
+    items: list[Line]
+    total: int = Field(description="cases that fit, on whatever page")
+    next: str | None = Field(description="the address of the next part; null at the end")
+
+
+class Decision(BaseModel):
+    """How a case ended."""
+
+    action: Literal["confirm", "correct", "add_context", "choose", "chat", "timeout"]
+    by: str
+    content: str | None
+
+
+class Escalation(BaseModel):
+    """A case, as `kr inbox show ID --json` prints it."""
+
+    id: str
+    status: Literal["open", "notified", "resolved", "expired", "superseded"]
+    revision: int
+    case: EscalationRequest
+    resolution: Decision | None
+
+
+class Result(BaseModel):
+    """What came of it, as `kr ask --json` prints it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    exchange_id: str
+    question_id: str
+    status: Literal["accepted", "escalated", "answered", "failed"]
+    answer: dict[str, Any] | None
+    threshold: int
+    escalation: dict[str, Any] | None
+    notes: list[str]
+
+
+class Turn(BaseModel):
+    """What is said to the agent of a case."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    content: str = Field(min_length=1, max_length=LONGEST_TEXT)
+    revision: int = Field(ge=1, description="of the answer that it is about")
+    by: str = Field(default="", max_length=LONGEST_NAME, description="who says it; the record shows it")
+
+
+class Reply(BaseModel):
+    """What a human has decided."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    action: Literal["confirm", "correct", "add_context", "choose", "chat"]
+    content: str = Field(
+        default="",
+        max_length=LONGEST_TEXT,
+        description="the answer, the context, the choice's letter, or what ends a talk",
+    )
+    revision: int = Field(
+        ge=1, description="of the answer that it is about; a reply to an older one is refused"
+    )
+    by: str = Field(default="", max_length=LONGEST_NAME, description="who replies; the record shows it")
+
+
+class Problem(BaseModel):
+    """Problem details, as RFC 9457 has them."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    said = {
+        400: "the body is no JSON",
+        401: "the token is missing or wrong",
+        403: "the request comes from a page of somebody else",
+        404: "there is no such case",
+        409: "the case is decided, or the reply is about an older answer",
+        413: "the body is too long",
+        415: "the body is not sent as JSON",
+        422: "the reply cannot be applied, or a field is wrong",
+    }
+    content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": said[status], "content": content} for status in statuses}
+
+
+def routes(desk: Desk, user: str) -> APIRouter:
+    """The routes below `/api/`.
+
+    Args:
+        desk: does what is asked for.
+        user: who replies where nobody says; empty where somebody has to.
+    """
+    router = APIRouter(prefix="/api/inbox", tags=["inbox"])
+
+    @router.get("", summary="List cases, newest first", responses=_problems(401, 422))
+    async def inbox(
+        status: Annotated[
+            Literal["waiting", "resolved", "expired", "superseded", "all"],
+            Query(description="`waiting` are those that nobody has decided"),
+        ] = "waiting",
+        feature: Annotated[str, Query(description="of this feature alone", max_length=500)] = "",
+        before: Annotated[
+            str, Query(description="only cases before this one", pattern=r"^([Ee][0-9]{1,9})?$")
+        ] = "",
+        limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
+    ) -> Listing:
+        found = await desk.inbox(status, feature, before, limit)
+        following = None
+        if found.before is not None:
+            from urllib.parse import urlencode
+
+            asked = {"status": status, "feature": feature, "before": found.before, "limit": limit}
+            following = f"/api/inbox?{urlencode({key: value for key, value in asked.items() if value})}"
+        return Listing(items=[_line(case) for case in found.cases], total=found.total, next=following)
+
+    @router.get("/{id}", summary="Show a case", responses=_problems(401, 404, 422))
+    async def show(id: Id) -> Escalation:  # noqa: A002  the name in the address
+        return Escalation.model_validate((await desk.case(id)).to_dict())
+
+    @router.post(
+        "/{id}/reply",
+        summary="Reply to a case",
+        description="After `add_context` it waits for the agent's new answer.",
+        responses=_problems(400, 401, 403, 404, 409, 413, 415, 422),
+    )
+    async def reply(id: Id, body: Reply) -> Result:  # noqa: A002  the name in the address
+        response = HumanResponse(
+            action=body.action, content=body.content, by=_by(body.by, user), revision=body.revision
+        )
+        return Result.model_validate((await desk.reply(id, response)).to_dict())
+
+    @router.post(
+        "/{id}/chat",
+        summary="Say something to the agent of a case",
+        description="It waits for what the agent says, and the case waits on; a reply with the action `chat` ends the talk.",
+        responses=_problems(400, 401, 403, 404, 409, 413, 415, 422),
+    )
+    async def chat(id: Id, body: Turn) -> Result:  # noqa: A002  the name in the address
+        response = HumanResponse(
+            action="chat", content=body.content, by=_by(body.by, user), revision=body.revision
+        )
+        return Result.model_validate((await desk.chat(id, response)).to_dict())
+
+    return router
+
+
+def _by(given: str, user: str) -> str:
+    name = given.strip() or user
+    if not name:
+        raise Refused("refused", "`by` is needed: who replies")
+    return name
+
+
+def _line(case: KeptCase) -> Line:
+    request = case.request
+    return Line(
+        id=request.id,
+        status=case.status,
+        revision=request.revision,
+        feature=request.question.feature_id,
+        topic=request.question.topic,
+        question=request.question.text[:_LONGEST_LINE],
+        reason=request.reason,
+        agent=request.agent,
+        confidence=None if request.answer is None else request.answer.confidence,
+        threshold=request.threshold,
+        opened=request.opened,
+    )

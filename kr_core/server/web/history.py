@@ -1,0 +1,111 @@
+"""What happened with a case so far, from the record: its exchange, those before it, and those of the talk about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.escalation.harmless import harmless_line
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Callable
+
+    from kr_core.escalation.cases import KeptCase
+    from kr_core.model import Event
+    from kr_core.protocols import Journal
+
+__all__ = ["Step", "history"]
+
+_MOST_EXCHANGES = 50
+_MOST_EVENTS = 500
+_LONGEST = 400
+_UNSAID = {"sink.request", "agent.request", "source.request"}
+
+
+class Step(NamedTuple):
+    """One thing that happened."""
+
+    time: dt.datetime
+    exchange_id: str
+    said: str
+
+
+def history(journal: Journal, case: KeptCase) -> list[Step]:
+    """What happened, in order; at most some hundred steps of each exchange.
+
+    Raises:
+        StorageError: the journal cannot be read.
+    """
+    steps: list[Step] = []
+    waiting = list(dict.fromkeys([case.request.exchange_id, *(turn.exchange_id for turn in case.turns)]))
+    seen: set[str] = set()
+    while waiting and len(seen) < _MOST_EXCHANGES:
+        exchange_id = waiting.pop(0)
+        if exchange_id in seen:
+            continue
+        seen.add(exchange_id)
+        for _, event in journal.entries(exchange=exchange_id, limit=_MOST_EVENTS):
+            parent_id = event.data.get("parent_id")
+            if isinstance(parent_id, str) and parent_id not in seen:
+                waiting.append(parent_id)
+            said = _said(event)
+            if said:
+                steps.append(Step(event.time, exchange_id, harmless_line(said, _LONGEST)))
+    return sorted(steps, key=lambda step: step.time)
+
+
+def _said(event: Event) -> str:
+    """A step in words; empty for what only machines want to know."""
+    if event.kind in _UNSAID or event.kind.split(".")[0] in {"run", "source", "index"}:
+        return ""
+    tell = _WORDS.get(event.kind)
+    return event.kind.replace(".", " ").replace("_", " ") if tell is None else tell(event.data)
+
+
+def _replied(data: dict[str, Any]) -> str:
+    action = str(data.get("action", "")).replace("_", " ")
+    reply = f"{data.get('by')} replied to revision {data.get('revision')}: {action}"
+    return reply if data.get("applied") else f"{reply}; refused: {data.get('reason')}"
+
+
+def _shown(data: dict[str, Any]) -> str:
+    if data.get("error"):
+        return f"{data.get('sink')} could not show it: {data['error']}"
+    return f"shown by {data.get('sink')}: {data['place']}" if data.get("place") else ""
+
+
+def _routed(data: dict[str, Any]) -> str:
+    agent = data.get("agent") or "a human"
+    return f"sent to {agent}: {data['reason']}" if data.get("reason") else f"sent to {agent}"
+
+
+def _answered(data: dict[str, Any]) -> str:
+    if data.get("agent") == "human":
+        return "the human's answer was kept"
+    confirmed = ", confirmed by a human" if data.get("validated_by") else ""
+    return f"{data.get('agent')} answered, confidence {data.get('confidence')} of 100{confirmed}"
+
+
+def _gated(data: dict[str, Any]) -> str:
+    return f"{'accepted' if data.get('accepted') else 'not accepted'}: {data.get('reason')}"
+
+
+_WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "question.asked": lambda data: f"asked: {data.get('text')}",
+    "question.routed": _routed,
+    "agent.started": lambda _data: "",
+    "agent.repaired": lambda data: f"{data.get('agent')} was asked once more: {data.get('fault')}",
+    "agent.failed": lambda data: (
+        f"{data.get('agent')} gave no answer ({data.get('outcome')}): {data.get('reason')}"
+    ),
+    "answer.received": _answered,
+    "answers.compared": lambda data: f"compared: {data.get('said')}",
+    "answer.gated": _gated,
+    "escalation.opened": lambda data: (
+        f"put to a human as revision {data.get('revision')}: {data.get('reason')}"
+    ),
+    "escalation.shown": _shown,
+    "escalation.superseded": lambda _data: "ended, since the question was asked anew",
+    "human.replied": _replied,
+    "exchange.finished": lambda data: f"ended: {data.get('status')}",
+}

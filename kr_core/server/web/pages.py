@@ -1,0 +1,286 @@
+"""The pages: the inbox, one case, and the form to sign in. All of it works without the script."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from starlette.responses import JSONResponse, RedirectResponse
+from starlette.routing import Route
+
+from kr_core.escalation.options import options
+from kr_core.model.questions import GENERAL, Answer, HumanResponse
+from kr_core.pipeline.running import to_its_end
+from kr_core.server.web.desk import LONGEST_NAME, LONGEST_TEXT
+from kr_core.server.web.forms import Written, fields_of, response_of
+from kr_core.server.web.listing import STATES
+from kr_core.server.web.markdown import links
+from kr_core.server.web.refusing import Refused
+from kr_core.server.web.rendering import page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from kr_core.escalation.cases import KeptCase
+    from kr_core.server.web.desk import Desk, Seen
+    from kr_core.server.web.sessions import Sessions
+
+__all__ = ["Pages"]
+
+_PART = 50
+_DONE = {
+    "confirm": "You have confirmed the answer.",
+    "correct": "Your answer is kept.",
+    "choose": "Your choice is kept.",
+    "chat": "The talk is ended, and the answer kept.",
+    "add_context": "The agent was asked again.",
+    "said": "The agent has answered below.",
+}
+_STALE_FORM = (
+    "This page was shown by another run of the server, or to somebody else. Nothing was done; look at it"
+    " again and send it once more."
+)
+
+
+class Pages:
+    """Shows pages and takes forms.
+
+    Args:
+        desk: does what is asked for.
+        sessions: knows who has signed in.
+        user: who answers where nobody says; empty where somebody has to.
+    """
+
+    def __init__(self, desk: Desk, sessions: Sessions, user: str) -> None:
+        self._desk = desk
+        self._sessions = sessions
+        self._user = user
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        return [
+            Route("/", self._inbox),
+            Route("/cases/{id}", self._case),
+            Route("/cases/{id}/reply", self._reply, methods=["POST"]),
+            Route("/cases/{id}/chat", self._chat, methods=["POST"]),
+            Route("/live", self._live),
+            Route("/sign-in", self._sign_in_form),
+            Route("/sign-in", self._sign_in, methods=["POST"]),
+            Route("/sign-out", self._sign_out, methods=["POST"]),
+        ]
+
+    # -- the inbox ------------------------------------------------------------------------------------------
+
+    async def _inbox(self, request: Request) -> Response:
+        asked = request.query_params
+        state = asked.get("status", "waiting")
+        if state not in STATES:
+            raise Refused("refused", f"There is no status “{state[:20]}”; there are: {', '.join(STATES)}.")
+        feature, before = asked.get("feature", ""), asked.get("before", "")
+        found = await self._desk.inbox(state, feature, before, _PART)
+
+        def address(**changed: str) -> str:
+            values = {"status": state, "feature": feature, "before": "", **changed}
+            values = {
+                key: value for key, value in values.items() if value and (key, value) != ("status", "waiting")
+            }
+            return f"/?{urlencode(values)}" if values else "/"
+
+        features = [(name, "" if name == GENERAL else name, count) for name, count in found.features]
+        return await self._shown(
+            request,
+            "inbox.html",
+            found=found,
+            state=state,
+            states=STATES,
+            feature=feature,
+            features=features,
+            paged=bool(before),
+            address=address,
+            number=found.number,
+        )
+
+    # -- one case -------------------------------------------------------------------------------------------
+
+    async def _case(self, request: Request) -> Response:
+        return await self._shown_case(request, said=_DONE.get(request.query_params.get("done", ""), ""))
+
+    async def _shown_case(
+        self,
+        request: Request,
+        *,
+        status: int = 200,
+        said: str = "",
+        refused: str = "",
+        written: Written | None = None,
+    ) -> Response:
+        seen = await self._desk.seen(request.path_params["id"])
+        if written is None and seen.outcome is not None:  # what was refused while nobody waited is not lost
+            written = _written_again(seen.outcome.response) if seen.outcome.refused else None
+        return await self._shown(
+            request,
+            "case.html",
+            status,
+            said="" if refused else said,
+            refused=refused,
+            written=written or Written(),
+            longest=LONGEST_TEXT,
+            **_of_case(seen),
+        )
+
+    async def _reply(self, request: Request) -> Response:
+        return await self._taken(request, talk=False)
+
+    async def _chat(self, request: Request) -> Response:
+        return await self._taken(request, talk=True)
+
+    async def _taken(self, request: Request, *, talk: bool) -> Response:
+        fields = await fields_of(request)
+        written = Written.of(fields)
+        by = " ".join(written.by.split())
+        try:
+            if not self._sessions.is_ours(request, fields.get("form", "")):
+                return await self._shown_case(
+                    request, status=HTTPStatus.FORBIDDEN, refused=_STALE_FORM, written=written
+                )
+            if not by or len(by) > LONGEST_NAME:
+                raise Refused("refused", f"Say who you are, in at most {LONGEST_NAME} characters.")
+            revision = _revision(fields.get("revision", ""))
+            if talk:
+                response = HumanResponse(
+                    action="chat", content=written.text_talk.strip(), by=by, revision=revision
+                )
+            else:
+                response = response_of(written, revision, by)
+            result = await self._desk.begin(request.path_params["id"], response, talk=talk)
+        except Refused as error:
+            if error.kind == "unknown":
+                raise
+            said = f"Not done: {error.said}" if error.kind != "refused" else error.said
+            return await self._shown_case(request, status=error.status, refused=said, written=written)
+        done = "said" if talk else response.action
+        told = "" if result is None or (talk and result.answer is None) else f"?done={done}"
+        id_ = request.path_params["id"]
+        answer = RedirectResponse(f"/cases/{id_}{told}{'#talk' if talk else ''}", HTTPStatus.SEE_OTHER)
+        self._sessions.keep_name(answer, by)
+        return answer
+
+    # -- what is new ----------------------------------------------------------------------------------------
+
+    async def _live(self, request: Request) -> Response:
+        """What has changed behind an entry of the record; a page asks every few seconds."""
+        after = request.query_params.get("after", "")
+        if not after.isdigit() or len(after) > 15:
+            raise Refused("refused", "`after` is the number of an entry")
+        number, changed = await self._desk.news(int(after))
+        cases = [
+            {
+                "id": one.key, "waits": one.waits, "status": one.status, "revision": one.revision, "by": one.by,
+                "action": one.action.removeprefix("add_"), "turns": one.turns,
+            }
+            for one in changed or ()
+        ]  # fmt: skip
+        watched = request.query_params.get("case", "")
+        return JSONResponse(
+            {
+                "number": number,
+                "all": changed is None,
+                "cases": cases,
+                "working": self._desk.working_on(watched),
+            }
+        )
+
+    # -- who is there ---------------------------------------------------------------------------------------
+
+    async def _sign_in_form(self, request: Request) -> Response:
+        target = _inside(request.query_params.get("next", "/"))
+        if self._sessions.signed_in(request):
+            return RedirectResponse(target, HTTPStatus.SEE_OTHER)
+        # A browser keeps its cookie to itself where a link of another site led here; from this page it sends it.
+        again = request.headers.get("sec-fetch-site") == "cross-site"
+        return await self._shown(request, "sign_in.html", target=target, again=again, refused="")
+
+    async def _sign_in(self, request: Request) -> Response:
+        fields = await fields_of(request)
+        target = _inside(fields.get("next", "/"))
+        ours = self._sessions.is_ours(request, fields.get("form", ""))
+        if not ours or not self._sessions.knows(fields.get("token", "")):
+            refused = "This is not the token." if ours else _STALE_FORM
+            return await self._shown(
+                request, "sign_in.html", HTTPStatus.FORBIDDEN, target=target, again=False, refused=refused
+            )
+        answer = RedirectResponse(target, HTTPStatus.SEE_OTHER)
+        self._sessions.sign_in(answer)
+        return answer
+
+    async def _sign_out(self, request: Request) -> Response:
+        fields = await fields_of(request)
+        answer = RedirectResponse("/sign-in", HTTPStatus.SEE_OTHER)
+        if self._sessions.is_ours(request, fields.get("form", "")):
+            self._sessions.sign_out(answer)
+        return answer
+
+    async def _shown(self, asked: Request, name: str, status: int = 200, **values: object) -> Response:
+        seed, new = self._sessions.seed(asked)
+        common = {
+            "form": self._sessions.form_token(asked, seed),
+            "by": self._sessions.name(asked) or self._user,
+            "signed_in": self._sessions.asks and self._sessions.signed_in(asked),
+        }
+        render: Callable[[], Response] = lambda: page(name, status, **common, **values)  # noqa: E731  to be called in a thread
+        shown = await to_its_end(render)
+        if new:
+            self._sessions.keep_seed(shown, seed)
+        return shown
+
+
+def _of_case(seen: Seen) -> dict[str, object]:
+    """What the page of a case shows."""
+    case, request = seen.case, seen.case.request
+    listed = options(request)
+    last = next((turn.answer for turn in reversed(case.turns) if turn.answer is not None), None)
+    return {
+        "case": case,
+        "request": request,
+        "steps": seen.steps,
+        "under_way": seen.under_way,
+        "outcome": seen.outcome,
+        "number": seen.number,
+        "feature": "" if request.question.feature_id == GENERAL else request.question.feature_id,
+        "alternatives": [(letter, one) for letter, one in listed if isinstance(one, Answer)],
+        "choices": [(letter, one) for letter, one in listed if isinstance(one, str)],
+        "last_words": "" if last is None else last.content,
+        "sources": _sources(case),
+    }
+
+
+def _sources(case: KeptCase) -> list[str]:
+    """The addresses that the answers name."""
+    request = case.request
+    answers = request.alternatives or (() if request.answer is None else (request.answer,))
+    return list(
+        dict.fromkeys(url for one in answers for text in (one.content, one.rationale) for url in links(text))
+    )
+
+
+def _written_again(response: HumanResponse) -> Written:
+    field = {"correct": "text_correct", "add_context": "text_context", "chat": "text_talk"}.get(
+        response.action
+    )
+    return Written() if field is None else Written(action=response.action, **{field: response.content})
+
+
+def _revision(written: str) -> int:
+    if not written.isdigit() or len(written) > 9:
+        raise Refused("refused", "The form says not which answer it is about.")
+    return int(written)
+
+
+def _inside(target: str) -> str:
+    """An address of this server; anything else is its first page."""
+    safe = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
+    return target if safe else "/"

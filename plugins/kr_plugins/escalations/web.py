@@ -1,0 +1,46 @@
+"""The page of `kr serve` as a way to a human: cases are answered there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kr_core import Heard, Provider, hookimpl, served_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from kr_core import Case, Escalation, Notice, Shown, SinkContext
+
+__all__ = ["Page", "kr_escalation"]
+
+
+@hookimpl
+def kr_escalation() -> Provider[Escalation]:
+    """Provide the page."""
+    return Provider(lambda _settings, setup: Page(setup.state_folder))
+
+
+class Page:
+    """Says where a case stands on the page; the page itself shows every case, and takes the replies.
+
+    Args:
+        state_folder: the project's `.kr/`, in which a server says that it runs.
+    """
+
+    def __init__(self, state_folder: Path) -> None:
+        self._state_folder = state_folder
+
+    async def open(self, case: Case, context: SinkContext) -> str | None:
+        """The address of the case; None where no server runs."""
+        del context
+        url = served_at(self._state_folder)
+        return None if url is None else f"{url}/cases/{case.request.id}"
+
+    async def poll(self, shown: Sequence[Shown], mark: str, context: SinkContext) -> Heard:
+        """Nothing: the server applies what is written there at once."""
+        del shown, context
+        return Heard(mark=mark)
+
+    async def acknowledge(self, case: Case, notice: Notice, context: SinkContext) -> None:
+        """Nothing: the page shows what has become of a case."""
