@@ -129,6 +129,14 @@ def parser() -> argparse.ArgumentParser:
         commands,
         common,
         "doctor",
+    _serve(
+        _with(
+            commands,
+            common,
+            "serve",
+            "serve the inbox as a page and an API over HTTP, and do what is due by the way",
+        )
+    )
         "check installation, configuration, plugins, stores and network, and say what to do",
     )
     doctor.add_argument("--json", action="store_true", help="print a list")
