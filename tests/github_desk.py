@@ -54,9 +54,8 @@ class Desk:
         return list(heard.replies)
 
     def receive(self, headers, body):
-        return self.call(
-            lambda context: self.sink.receive(list(self.shown.values()), headers, body, context)
-        ).replies
+        shown = list(self.shown.values())
+        return list(self.call(lambda context: self.sink.receive(shown, headers, body, context)).replies)
 
     def say(self, case, kind="understood", said="E1 is answered", notice="n1", **more):
         notice = Notice(notice, kind, said, **more)

@@ -55,8 +55,8 @@ class GitHub:
     def __init__(self, settings: GitHubSettings, folder: Path) -> None:
         self._settings = settings
         self._folder = folder
-        self._token = _secret("token", settings.token)
-        self._webhook_secret = _secret("webhook_secret", settings.webhook_secret)
+        self._token = _token(settings.token)
+        self._webhook_secret = settings.webhook_secret or ""
         self._root = f"/repos/{settings.repository}"
         self._pace = Pace()
         self._deliveries = Deliveries()
@@ -195,17 +195,17 @@ def _name(case: Case) -> str:
     return f"{case.request.id}@{case.request.revision}"
 
 
-def _secret(setting: str, value: str | None) -> str:
-    """A secret, fit for a header.
+def _token(value: str | None) -> str:
+    """A token, fit for a header.
 
     Raises:
         ConfigError: it has characters that none has.
     """
-    told = (value or "").strip()
-    if not (told.isascii() and told.isprintable()) or " " in told:
+    token = (value or "").strip()
+    if not (token.isascii() and token.isprintable()) or " " in token:
         # The HTTP client would refuse it as well, and show it in its message.
-        raise ConfigError(f"`{setting}` has characters that no secret has", todo="copy it anew")
-    return told
+        raise ConfigError("`token` has characters that no token has", todo="copy it anew")
+    return token
 
 
 @hookimpl

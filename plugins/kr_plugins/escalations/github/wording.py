@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from kr_plugins.escalations.github.ledger import Ledger
 
@@ -57,22 +57,27 @@ def shortened(text: str, most: int, rest: str) -> str:
     note = f"\n\n[Shortened: {rest} has all of it.]\n\n"
     left = most - len(note.encode())
     lines = text.split("\n")
-    end: list[str] = []
-    while lines and _bytes([*end, lines[-1]]) <= min(_END, left // 2):
-        end.insert(0, lines.pop())
-    left -= _bytes(end)
-    begin: list[str] = []
-    while lines and _bytes([*begin, lines[0]]) <= left:
-        begin.append(lines.pop(0))
-    if lines:
-        begin.append(
-            lines[0].encode("utf-8", "replace")[: max(left - _bytes(begin), 0)].decode("utf-8", "ignore")
-        )
-    return "\n".join(begin).rstrip() + note + "\n".join(end)
+    last = _fitting(lines[::-1], min(_END, left // 2))
+    end = lines[len(lines) - last :]
+    left -= sum(map(_bytes, end))
+    first = _fitting(lines, left)
+    begin = lines[:first]
+    left -= sum(map(_bytes, begin))
+    cut = lines[first].encode("utf-8", "replace")[: max(left - 1, 0)].decode("utf-8", "ignore")
+    return "\n".join([*begin, cut]).rstrip() + note + "\n".join(end)
 
 
-def _bytes(lines: list[str]) -> int:
-    return sum(len(line.encode("utf-8", "replace")) + 1 for line in lines)
+def _fitting(lines: Sequence[str], most: int) -> int:
+    """How many of the first lines have so many bytes at most."""
+    for number, line in enumerate(lines):
+        most -= _bytes(line)
+        if most < 0:
+            return number
+    return len(lines)
+
+
+def _bytes(line: str) -> int:
+    return len(line.encode("utf-8", "replace")) + 1
 
 
 def named(about: str) -> str:
