@@ -124,7 +124,7 @@ def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
         415: "the body is not sent as JSON",
         422: "the reply cannot be applied, or a field is wrong",
     }
-    content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    content = {PROBLEM: {"schema": Problem.model_json_schema()}}
     return {status: {"description": said[status], "content": content} for status in statuses}
 
 

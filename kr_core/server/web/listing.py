@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["STATES", "Listed", "Listing", "Part"]
 
 _KIND = "escalation"
-_MOST = 1_000_000
+_READ = 200
+"""Cases that are read at once; one may have 100 kB."""
 _PAGE = 1000
 _REMEMBERED = 1000
 STATES = ("waiting", "resolved", "expired", "superseded", "all")
@@ -128,7 +129,10 @@ class Listing:
     def _refresh(self) -> None:
         if self._number < 0:
             number = last_number(self._journal)
-            self._take(self._journal.documents(_KIND, limit=_MOST))
+            after = ""
+            while documents := self._journal.documents(_KIND, limit=_READ, after=after):
+                self._take(documents)
+                after = documents[-1].key
             self._number = number
         while True:
             entries = self._journal.entries(after=self._number, limit=_PAGE)
@@ -172,7 +176,7 @@ def _listed(document: Document) -> Listed:
         document.key,
         _number(document.key),
         request["question"]["feature_id"],
-        document.status,
+        document.status.partition(":")[0],  # what stands behind it says only what sinks have to hear
         request["revision"],
         resolution.get("by", ""),
         resolution.get("action", ""),
