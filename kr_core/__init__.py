@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from kr_core.evidence.answering import FULLY as FULLY
     from kr_core.evidence.answering import answered as answered
     from kr_core.evidence.refusals import refusal as refusal
+    from kr_core.expedition.embedding import run_expedition as run_expedition
+    from kr_core.expedition.expeditions import Expeditions as Expeditions
+    from kr_core.expedition.store import AxiomStore as AxiomStore
     from kr_core.files import locked as locked
     from kr_core.files import make_state_folder as make_state_folder
     from kr_core.files import write_atomically as write_atomically
@@ -67,6 +70,9 @@ if TYPE_CHECKING:
     from kr_core.model import ToolResult as ToolResult
     from kr_core.model import Value as Value
     from kr_core.model import new_id as new_id
+    from kr_core.model.expedition import Axiom as Axiom
+    from kr_core.model.expedition import ExpeditionUpdate as ExpeditionUpdate
+    from kr_core.model.expedition import Signal as Signal
     from kr_core.model.lessons import Lesson as Lesson
     from kr_core.model.lessons import LessonsResult as LessonsResult
     from kr_core.model.questions import AcceptedOrEscalate as AcceptedOrEscalate
@@ -218,6 +224,7 @@ _HOMES: dict[str, dict[str, str]] = {
     },
     "kr_core.model.lessons": {"Lesson": "", "LessonsResult": ""},
     "kr_core.model.questions": {
+    "kr_core.model.expedition": {"Axiom": "", "ExpeditionUpdate": "", "Signal": ""},
         "AcceptedOrEscalate": "",
         "AgentHandle": "",
         "AgentStatus": "",
@@ -235,6 +242,9 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.installed": {"require": ""},
     "kr_core.files": {"locked": "", "make_state_folder": "", "write_atomically": ""},
     "kr_core.text": {"content_words": ""},
+    "kr_core.expedition.embedding": {"run_expedition": ""},
+    "kr_core.expedition.expeditions": {"Expeditions": ""},
+    "kr_core.expedition.store": {"AxiomStore": ""},
     "kr_core.knowledge.identity": {"fold_name": "", "inside": "", "report_path": ""},
     "kr_core.knowledge.topic_index": {"TopicIndex": ""},
     "kr_core.knowledge.versions": {"gap": ""},

@@ -101,6 +101,8 @@ class Setup(NamedTuple):
     """What a new knowledge base says of how long an answer is good."""
     routing: Callable[[], Table] | None = None
     """The rules in force, which may change while the program runs; None outside a pipeline."""
+    journal: Callable[[], Journal] | None = None
+    """Gives the journal, which is opened then; None outside a pipeline."""
     parallel: int = 1
     """How many runs work at once (`defaults.parallel`); from 2, who comes first is served first."""
 

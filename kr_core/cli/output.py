@@ -70,7 +70,7 @@ def answer(request: ResearchRequest, found: Research, knowledge_base: Path, work
     elif results.report:
         lines += ["The report could not be kept; this is all of it:", "", results.report]
     text = "\n".join(lines).rstrip() + "\n"
-    return _rendered(text) if sys.stdout.isatty() else text
+    return markdown(text) if sys.stdout.isatty() else text
 
 
 def _confidence(result: ResearchResult) -> str:
@@ -80,7 +80,8 @@ def _confidence(result: ResearchResult) -> str:
     return said if result.status in {"success", "cache-hit"} else f"{said}, status: {result.status}"
 
 
-def _rendered(text: str) -> str:
+def markdown(text: str) -> str:
+    """Markdown in colour and wrapped, for a terminal."""
     from rich.console import Console
     from rich.markdown import Markdown
 

@@ -57,6 +57,16 @@ def parser() -> argparse.ArgumentParser:
         ),
         common,
     )
+    _expedition(
+        commands.add_parser(
+            "expedition",
+            parents=[common],
+            help="research a large question in cycles, every fact with its sources, until nothing new comes",
+            epilog=EXIT_CODES,
+            allow_abbrev=False,
+        ),
+        common,
+    )
     route = _with(commands, common, "route", "say where a question would go; nobody is asked")
     _question(route)
     route.add_argument(
@@ -278,6 +288,35 @@ def _inbox(command: argparse.ArgumentParser, common: argparse.ArgumentParser) ->
             reply.add_argument("text", metavar=what, nargs="+", help=about)
         reply.add_argument("--by", metavar="NAME", help="who you are, for the record; else your login name")
         _forms(reply)
+
+
+def _expedition(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
+    run = _with(actions, common, "run", "research a question in cycles, and print the answer")
+    run.add_argument("query", metavar="QUESTION")
+    run.add_argument("--max-cycles", metavar="N", type=int, default=10, help="2 to 10; else 10")
+    run.add_argument(
+        "--max-calls", metavar="N", type=int, default=30, help="searches that may leave the machine; else 30, and 0 for none"
+    )
+    run.add_argument(
+        "--max-tokens", metavar="N", type=int, default=200_000, help="what the agent may read and write, its ending included; else 200000"
+    )
+    run.add_argument(
+        "--agent", metavar="A", help="the agent that expands, extracts and writes; else knowledge_research.agent, and rules without one"
+    )
+    resume = _with(actions, common, "resume", "go on with an expedition that was ended before its end")
+    for going in (run, resume):
+        going.add_argument("--json", action="store_true", help="a line of JSON for each update; the last one has the answer")
+    show = _with(actions, common, "show", "print an expedition's tree: its axioms, and what says each of them")
+    for named in (resume, show):
+        named.add_argument("id", metavar="ID", help="such as X3")
+    show.add_argument("--json", action="store_true", help="the same as JSON, with the passages")
+    listing = _with(actions, common, "list", "list the expeditions, oldest first")
+    listing.add_argument("--json", action="store_true", help="print a list")
+    note = _with(actions, common, "note", "state or correct a fact, which later expeditions and research use")
+    note.add_argument("text", metavar="FACT", nargs="+")
+    note.add_argument("--by", metavar="NAME", help="who says so; else your login name")
+    note.add_argument("--json", action="store_true", help="print the axiom as JSON")
 
 
 def _cache(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:

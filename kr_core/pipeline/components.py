@@ -215,6 +215,15 @@ class Components:
 
         A default chain has only those that are installed and know the framework.
         """
+        links = self.sources()
+        return tuple(link for link in links if self._knows(link, query)) if self.default_chain else links
+
+    def sources(self, beside: Sequence[str] = ()) -> tuple[Link, ...]:
+        """Every source that may be asked, in order, whatever it knows.
+
+        Args:
+            beside: plugins that a default chain has as well, where they are installed.
+        """
         if self._given.sources is not None:
             handed = self._given.sources.items()
             return tuple(
@@ -225,8 +234,7 @@ class Components:
         if configured is not None:
             return tuple(self._link(name) for name in configured)
         installed = {plugin.name for plugin in self.registry.installed()}
-        links = [self._link(name) for name in DEFAULT_CHAIN if name in installed]
-        return tuple(link for link in links if self._knows(link, query))
+        return tuple(self._link(name) for name in (*DEFAULT_CHAIN, *beside) if name in installed)
 
     def fallback(self) -> Link | None:
         """The source that takes over where no MCP source of the chain can be reached; only a configuration has one."""
@@ -284,6 +292,7 @@ class Components:
             template_folders=search_folders(self.config.root),
             today=self.today,
             routing=self.table,
+            journal=lambda: self.journal,
             max_entries=self.config.settings.knowledge_research.max_entries,
             cache_ttl_days=self.config.settings.knowledge_research.cache_ttl_days,
             parallel=self.config.settings.defaults.parallel,

@@ -78,8 +78,20 @@ class Desk:
         emit: Callable[[str, dict[str, Any]], None],
         *,
         max_tokens: int | None = None,
+        retried: bool = False,
     ) -> Consulted:
         """Ask an agent; whatever it does comes back as an outcome, with what all its replies cost.
+
+        Args:
+            profile: who is asked.
+            question: in plain form.
+            system: who answers.
+            prompt: what is asked.
+            schema: the reply's form.
+            emit: says what happens.
+            max_tokens: the longest reply that is wanted.
+            retried: whether a reply that is not in the form asked for is asked for once more as it was, before it is
+                repaired.
 
         Raises:
             ConfigError: the plugin is wrongly configured, or not trusted.
@@ -95,16 +107,18 @@ class Desk:
             nonlocal spent
             agent = await self._built(profile)
             job = Job(profile, question, system, prompt, schema, context, self._researcher, max_tokens)
-            reply = await agent.run(job)
-            reply = _checked(reply)
-            try:
-                return Consulted(read(reply, schema), reply, "ok", "", 0.0)
-            except BadReplyError as error:
-                spent = reply.model_copy(update={"text": "", "data": None})
-                fault = _shown(str(error))  # it quotes the reply
-                emit("agent.repaired", {"agent": profile.name, "fault": fault})
-                wrote = redacted(reply.text or str(reply.data))
-                again = prompts.repair(self._folders, prompt, wrote, fault)
+            reply = _checked(await agent.run(job))
+            for last in (False, True) if retried else (True,):
+                try:
+                    return Consulted(read(reply, schema), reply, "ok", "", 0.0, repaired=last and retried)
+                except BadReplyError as error:
+                    spent = reply.model_copy(update={"text": "", "data": None})
+                    fault = _shown(str(error))  # it quotes the reply
+                if not last:
+                    reply = _sum(spent, _checked(await agent.run(job)))
+            emit("agent.repaired", {"agent": profile.name, "fault": fault})
+            wrote = redacted(reply.text or str(reply.data))
+            again = prompts.repair(self._folders, prompt, wrote, fault)
             second = _checked(await agent.run(job.again(again)))
             total = _sum(reply, second)
             try:

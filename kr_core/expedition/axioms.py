@@ -1,0 +1,114 @@
+"""Axioms made of quotes: the statement as its source has it, with the signal that it came by."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from kr_core.evidence.quotes import folded, plain
+from kr_core.expedition.categories import category_of
+from kr_core.expedition.independence import confidence_of
+from kr_core.expedition.meaning import normalised
+from kr_core.model.expedition import WEIGHTS, Axiom, Signal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.model import Passage
+    from kr_core.model.expedition import Category, SignalType
+
+__all__ = ["id_of", "of_inference", "of_note", "of_quote", "signal_type"]
+
+_CODE_FILES = re.compile(
+    r"\.(?:py|pyi|js|mjs|cjs|ts|tsx|jsx|go|rs|java|kt|c|h|cc|cpp|hpp|rb|php|sh|sql|toml|ya?ml|json|ini|cfg|conf|env|tf)"
+    r"(?=$|[#:?])",
+    re.IGNORECASE,
+)
+
+
+def id_of(statement: str) -> str:
+    """The id of a statement: the same for the same words."""
+    return f"A-{hashlib.sha256(normalised(statement).encode()).hexdigest()[:8]}"
+
+
+def signal_type(passage: Passage) -> SignalType:
+    """What kind of signal a passage is (E3).
+
+    Installed documentation and indexed files are DOCUMENT, and so are official manuals wherever they lie; source code and
+    configuration are CODE, but for what they document; other pages are WEB.
+    """
+    if passage.url.startswith("pkg:"):
+        return "CODE" if passage.kind in {"constant", "type"} else "DOCUMENT"
+    if urlsplit(passage.url).scheme in {"http", "https"}:
+        return "DOCUMENT" if passage.official else "WEB"
+    return "CODE" if _CODE_FILES.search(passage.url.partition("#")[0]) else "DOCUMENT"
+
+
+def of_quote(
+    passage: Passage,
+    quote: str,
+    source: str,
+    *,
+    statement: str | None = None,
+    category: Category | None = None,
+) -> Axiom:
+    """The axiom that a passage states in these words.
+
+    Args:
+        passage: holds the quote.
+        quote: its words.
+        source: the KR source that found it.
+        statement: in other words, where a model has written them; else the quote as it reads.
+        category: as a model has said; else by rule.
+    """
+    said = statement or plain(quote)
+    kind = signal_type(passage)
+    signal = Signal(
+        type=kind,
+        source=passage.url,
+        weight=WEIGHTS[kind],
+        timestamp=passage.fetched_at,
+        locator=passage.locate(quote),
+        title=passage.title or passage.symbol or "",
+        quote=folded(quote),
+        version=passage.version,
+        sha256=passage.sha256,
+        found_by=source,
+    )
+    return _made(said, signal, category)
+
+
+def of_note(statement: str, by: str, when: datetime | None = None) -> Axiom:
+    """What a person states or corrects."""
+    signal = Signal(
+        type="USER",
+        source=by,
+        weight=WEIGHTS["USER"],
+        timestamp=when or datetime.now(UTC),
+        quote=folded(statement),
+    )
+    return _made(folded(statement), signal, None)
+
+
+def of_inference(parts: Sequence[Axiom], agent: str) -> Axiom:
+    """What a model concluded from several passages, none of which says it alone: each is a part of one inference."""
+    signals = tuple(
+        signal.model_copy(update={"type": "INFERENCE", "weight": WEIGHTS["INFERENCE"], "found_by": agent})
+        for part in parts
+        for signal in part.signals
+    )
+    return parts[0].model_copy(update={"signals": signals, "confidence": confidence_of(signals)})
+
+
+def _made(statement: str, signal: Signal, category: Category | None) -> Axiom:
+    return Axiom(
+        id=id_of(statement),
+        statement=statement,
+        category=category or category_of(statement),
+        confidence=confidence_of((signal,)),
+        signals=(signal,),
+        created_at=signal.timestamp,
+    )

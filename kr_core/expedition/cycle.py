@@ -1,0 +1,253 @@
+"""One run through a cycle: expand, search, read, extract, merge; each part a step that is done once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from kr_core.expedition import expansion, extraction, searching
+from kr_core.expedition.searching import Search
+from kr_core.model import Finding, Outcome
+from kr_core.model.expedition import (
+    AxiomFound,
+    AxiomMerged,
+    ConflictFound,
+    CycleReport,
+    CycleStarted,
+    Noted,
+    SourceHit,
+    SubQueries,
+    SubQuery,
+)
+from kr_core.pipeline.running import GRACE_SECONDS, to_its_end
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Sequence
+
+    from kr_core.expedition.evidence import Gathered
+    from kr_core.expedition.mind import Mind
+    from kr_core.expedition.searching import Engine
+    from kr_core.expedition.state import State
+    from kr_core.expedition.steps import Steps
+    from kr_core.expedition.store import AxiomStore
+    from kr_core.model.expedition import Axiom, ExpeditionUpdate
+    from kr_core.pipeline.budget import Budget
+    from kr_core.pipeline.components import Components
+
+__all__ = ["Cycle"]
+
+_READ = 15
+"""Passages that are read in a cycle."""
+_MATTERS = 0.2
+"""What a passage must matter to be read."""
+
+
+class Cycle:
+    """Runs cycles of one expedition.
+
+    Args:
+        state: what is known; each cycle adds to it.
+        steps: what was done before.
+        engines: the sources.
+        components: the pipeline's.
+        budget: of calls.
+        store: where axioms are kept after each cycle.
+        mind: the language model's part; None where rules do it alone.
+        emit: says what happens, for the logs.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        steps: Steps,
+        engines: Sequence[Engine],
+        components: Components,
+        budget: Budget,
+        store: AxiomStore,
+        mind: Mind | None,
+        emit: Callable[[str, dict[str, Any]], None],
+    ) -> None:
+        self._state = state
+        self._steps = steps
+        self._engines = {engine.link.name: engine for engine in engines}
+        self._components = components
+        self._budget = budget
+        self._store = store
+        self._mind = mind
+        self._emit = emit
+        self._failed: list[Search] = []
+        self._queries: list[SubQuery] = []
+        self.cut = False
+        """Whether the budget left a search undone."""
+
+    async def run(self, number: int, attempt: int) -> AsyncGenerator[ExpeditionUpdate, None]:
+        """Run a cycle; the second attempt asks again those searches that failed.
+
+        Raises:
+            ConfigError: a source is wrongly configured.
+            StorageError: the journal cannot be used.
+        """
+        state, name = self._state, f"{number}.{attempt}"
+        yield CycleStarted(cycle=number, attempt=attempt)
+        if attempt == 1:
+            kept = await self._steps.do(f"{name} expand", self._expanded)
+            if self._mind is not None:
+                self._mind.account(kept, state)
+            self._queries = [SubQuery.model_validate(one) for one in kept["queries"]]
+            state.asked += [query.text for query in self._queries]
+            self._failed = []
+            for note in self._mind_notes():
+                yield note
+        yield SubQueries(cycle=number, queries=tuple(self._queries))
+        planned = await self._planned(name)
+        outcomes: list[tuple[str, str]] = []
+        found: dict[int, tuple[Search, Finding]] = {}
+        searching_all = self._search_all(name, planned)
+        try:
+            async for place, finding, notes in searching_all:
+                wanted = planned[place]
+                found[place] = (wanted, finding)
+                yield SourceHit(
+                    cycle=number, source=wanted.source, query=wanted.text, outcome=finding.outcome.value,
+                    passages=len(finding.passages), reason=finding.reason,
+                )  # fmt: skip
+                for text in notes:
+                    if text not in state.notes:
+                        state.notes.append(text)
+                        yield Noted(text=text)
+        finally:
+            await searching_all.aclose()
+        fresh: list[Gathered] = []
+        self._failed = []
+        for place in sorted(found):
+            wanted, finding = found[place]
+            outcomes.append((wanted.source, finding.outcome.value))
+            if finding.outcome not in {Outcome.ok, Outcome.empty}:
+                self._failed.append(wanted)
+            if finding.outcome is Outcome.ok:
+                gathered = [state.pool.add(wanted.source, one, number) for one in finding.passages]
+                fresh += [one for one in gathered if one is not None]
+        read = self._worth_reading()
+        sources = state.take_in(read)
+        axioms = await self._extracted(name, read)
+        for note in self._mind_notes():
+            yield note
+        new, merged = 0, 0
+        touched: dict[str, None] = {}
+        for axiom in axioms:
+            joined = state.known.join(axiom)
+            state.found[joined.axiom.id] = None
+            if not joined.changed:
+                continue
+            touched[joined.axiom.id] = None
+            if joined.new:
+                new += 1
+                yield AxiomFound(cycle=number, axiom=joined.axiom)
+            else:
+                merged += 1
+                yield AxiomMerged(cycle=number, axiom=joined.axiom, before=joined.before)
+            for other in joined.conflicts:
+                touched[other] = None
+                yield ConflictFound(cycle=number, first=joined.axiom.id, second=other)
+        changed = [one for key in touched if (one := state.known.get(key)) is not None]
+        passages = state.passages_of(changed)
+
+        async def keep() -> bool:
+            await to_its_end(lambda: self._store.keep(changed, passages))
+            return True
+
+        await self._steps.do(f"{name} keep", keep)
+        earlier = state.history[-1] if attempt == 2 else CycleReport(cycle=number)
+        state.history.append(
+            CycleReport(
+                cycle=number,
+                attempt=attempt,
+                new_axioms=new + earlier.new_axioms,
+                merged=merged + earlier.merged,
+                new_sources=sources + earlier.new_sources,
+                down=state.health.down(outcomes, again=attempt == 2),
+            )
+        )
+
+    async def _expanded(self) -> dict[str, Any]:
+        state = self._state
+        came: dict[str, Any] = {} if self._mind is None else await self._mind.expand(state)
+        if came.get("queries") is not None:
+            return came
+        query = state.plan.query
+        by_rule = (
+            expansion.expand(query, state.pool, state.asked)
+            if state.asked
+            else expansion.first_queries(query)
+        )
+        return {**came, "queries": [one.model_dump() for one in by_rule]}
+
+    async def _planned(self, name: str) -> list[Search]:
+        again = self._failed
+
+        async def planning() -> dict[str, Any]:
+            def work() -> tuple[list[Search], bool]:
+                left = self._budget.remaining
+                if again:
+                    return searching.affordable(again, self._engines, left)
+                engines = list(self._engines.values())
+                project = self._components.project
+                return searching.plan(engines, self._queries, self._state.subjects, project, left)
+
+            planned, cut = await to_its_end(work)
+            return {"searches": [list(one) for one in planned], "cut": cut}
+
+        kept = await self._steps.do(f"{name} plan", planning)
+        self.cut = self.cut or bool(kept["cut"])
+        return [Search(*one) for one in kept["searches"]]
+
+    async def _search_all(
+        self, name: str, planned: Sequence[Search]
+    ) -> AsyncGenerator[tuple[int, Finding, tuple[str, ...]], None]:
+        """All searches at once; each comes as it ends."""
+
+        async def one(place: int) -> tuple[int, Finding, tuple[str, ...]]:
+            kept = await self._steps.do(
+                f"{name} search {place}", lambda: self._searched(name, place, planned[place])
+            )
+            return place, Finding.model_validate(kept["finding"]), tuple(kept["notes"])
+
+        tasks = [asyncio.ensure_future(one(place)) for place in range(len(planned))]
+        try:
+            for task in asyncio.as_completed(tasks):
+                yield await task
+        finally:
+            for left in tasks:
+                left.cancel()
+            if tasks:
+                await asyncio.wait(tasks, timeout=GRACE_SECONDS * 2)
+
+    async def _searched(self, name: str, place: int, wanted: Search) -> dict[str, Any]:
+        engine = self._engines.get(wanted.source)
+        if engine is None:
+            gone = Finding(outcome=Outcome.unavailable, reason="it is no longer configured", reached=False)
+            return {"finding": gone.model_dump(mode="json"), "notes": []}
+        run = f"{self._state.plan.run}:{name}:{place}"
+        finding, notes = await searching.search(
+            wanted, engine, self._components, self._budget, run, self._emit
+        )
+        return {"finding": finding.model_dump(mode="json"), "notes": list(notes)}
+
+    def _worth_reading(self) -> list[Gathered]:
+        """The passages that matter most and were not read yet."""
+        state = self._state
+        ranked = [(worth, one) for worth, one in state.pool.ranked() if one.number not in state.read]
+        return [one for worth, one in ranked[:_READ] if worth >= _MATTERS]
+
+    async def _extracted(self, name: str, read: list[Gathered]) -> list[Axiom]:
+        state = self._state
+        if self._mind is None:
+            return extraction.extracted(state.plan.query, state.pool, read)
+        return await self._mind.extract(state, self._steps, name, read)
+
+    def _mind_notes(self) -> list[Noted]:
+        if self._mind is None:
+            return []
+        fresh = [note for note in self._mind.take_notes() if note not in self._state.notes]
+        self._state.notes += fresh
+        return [Noted(text=note) for note in fresh]

@@ -1,0 +1,183 @@
+"""The passages that an expedition has gathered, and which of them matter most for its question.
+
+A passage matters by the rare words of the question that it holds, and by what it hangs together with: one whose title stands
+in a passage that matters, or that names that passage's title, may hold the other half of an answer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from math import log
+from typing import TYPE_CHECKING
+
+from kr_core.evidence.quotes import plain
+from kr_core.expedition.independence import document_of
+from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kr_core.model import Passage
+
+__all__ = ["Gathered", "Pool", "title_of"]
+
+_SATURATED = 1.2
+_LENGTH = 0.5
+_USUAL_LENGTH = 90
+"""Words of a passage; of longer ones each word counts a little less."""
+_WEAK = 0.35
+"""What ordinary English counts among the words of a question."""
+_PAIR = 0.8
+"""What two neighbouring words of the question count, where a text has them side by side."""
+_TITLE = 2
+"""A word of the title counts as often."""
+_LINKED = 0.55
+_SEEDS = 6
+"""So many of the best passages lend their weight to what they hang together with."""
+_NO_TITLES = frozenset(
+    {"", "readme", "documentation", "docs", "index", "introduction", "overview", "contents", "features"}
+)
+_READ = 6000
+"""Characters of a passage that are looked at."""
+
+
+@dataclass(slots=True)
+class Gathered:
+    """A passage, and who found it when."""
+
+    passage: Passage
+    source: str
+    cycle: int
+    number: int
+    counts: Counter[str] = field(default_factory=Counter)
+    length: int = 0
+    title: str = ""
+    """Its title in plain words, as another text would name it."""
+    body: str = ""
+    """Its text in plain words."""
+
+    @property
+    def document(self) -> str:
+        """The document that it stands in."""
+        return document_of(self.passage.url, self.passage.locator)
+
+
+class Pool:
+    """All passages of an expedition; the same text at the same place is taken once.
+
+    Args:
+        question: what they are gathered for.
+    """
+
+    def __init__(self, question: str) -> None:
+        self.asked: dict[str, float] = {
+            stem(word): _WEAK if word in WEAK_WORDS else 1.0 for word in content_words(question)
+        }
+        self.pairs = pairs_in(words(question))
+        """Neighbouring words of the question, as pairs of stems: `server sent` means more than the two apart."""
+        self._gathered: dict[tuple[str, str, str], Gathered] = {}
+        self._frequency: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._gathered)
+
+    def __iter__(self) -> Iterator[Gathered]:
+        return iter(tuple(self._gathered.values()))
+
+    def add(self, source: str, passage: Passage, cycle: int) -> Gathered | None:
+        """Take in a passage; None where it is there already."""
+        key = (passage.url, passage.locator, passage.sha256)
+        if key in self._gathered:
+            return None
+        title = title_of(passage)
+        body = words(passage.text[:_READ])
+        counts = Counter(stem(word) for word in body if word not in STOP_WORDS)
+        for word in words(title):
+            if word not in STOP_WORDS:
+                counts[stem(word)] += _TITLE
+        made = Gathered(
+            passage, source, cycle, len(self._gathered), counts, len(body), " ".join(words(title)), f" {' '.join(body)} "
+        )  # fmt: skip
+        for pair in self.pairs & pairs_in(body):
+            counts[pair] += 1
+        self._gathered[key] = made
+        self._frequency.update(counts.keys())
+        return made
+
+    def rarity(self, root: str) -> float:
+        """How telling a stem is among the passages gathered, from 0."""
+        number, frequency = len(self._gathered), self._frequency[root]
+        return (
+            log(1 + (number - frequency + 0.5) / (frequency + 0.5)) / log(2 * number + 2) if number else 1.0
+        )
+
+    def weights(self) -> dict[str, float]:
+        """What each word of the question is worth now, and each pair of them that some passage has."""
+        worth = {root: weight * self.rarity(root) for root, weight in self.asked.items()}
+        return worth | {pair: _PAIR * self.rarity(pair) for pair in self.pairs if self._frequency[pair]}
+
+    def share(self, text: str, worth: Mapping[str, float] | None = None) -> float:
+        """How much of the question a text says, rare words first; 0 to 1."""
+        said = words(text)
+        roots = {stem(word) for word in said if word not in STOP_WORDS} | (self.pairs & pairs_in(said))
+        weights = self.weights() if worth is None else worth
+        total = sum(weights.values())
+        return sum(value for root, value in weights.items() if root in roots) / total if total else 0.0
+
+    def relevance(self, one: Gathered, weights: Mapping[str, float]) -> float:
+        """How much of the words that were asked for a passage holds, rare ones first; 0 to about 1."""
+        total = gained = 0.0
+        for root, worth in weights.items():
+            total += worth
+            count = one.counts.get(root, 0)
+            if count:
+                long = 1 - _LENGTH + _LENGTH * one.length / _USUAL_LENGTH
+                gained += worth * count * (1 + _SATURATED) / (count + _SATURATED * long)
+        return gained / total if total else 0.0
+
+    def ranked(self) -> list[tuple[float, Gathered]]:
+        """All passages with what each matters, best first."""
+        weights = self.weights()
+        plain = sorted(
+            ((self.relevance(one, weights), one) for one in self), key=lambda pair: (-pair[0], pair[1].number)
+        )
+        seeds = plain[:_SEEDS]
+        scored = []
+        for base, one in plain:
+            linked = max(
+                (
+                    worth
+                    for worth, seed in seeds
+                    if seed is not one and (_names(seed, one) or _names(one, seed))
+                ),
+                default=0.0,
+            )
+            scored.append((base + _LINKED * linked, one))
+        return sorted(scored, key=lambda pair: (-pair[0], pair[1].number))
+
+    def missing(self, among: Sequence[Gathered]) -> list[str]:
+        """The stems of the question that stand in none of these passages."""
+        return [root for root in self.asked if not any(root in one.counts for one in among)]
+
+
+def title_of(passage: Passage) -> str:
+    """What a passage is called: its symbol, or its title as it reads, without mark-up and what stands behind in brackets."""
+    title = plain(passage.title or passage.symbol or "")
+    parts = [part.strip() for part in title.split("§")]
+    telling = [part for part in parts if part.casefold() not in _NO_TITLES]
+    return re.sub(r"\s*\([^)]*\)\s*$", "", ": ".join(telling[-2:])).strip(" `*#")
+
+
+def pairs_in(said: Sequence[str]) -> set[str]:
+    """The pairs of stems that stand side by side in a text, stop words aside."""
+    roots = [stem(word) for word in said if word not in STOP_WORDS]
+    return {f"{one} {other}" for one, other in itertools.pairwise(roots) if one != other}
+
+
+def _names(one: Gathered, other: Gathered) -> bool:
+    """Whether a passage names another one's title; a title of one short word is anybody's."""
+    title = other.title
+    return len(title) > 3 and (" " in title or len(title) > 6) and f" {title} " in one.body

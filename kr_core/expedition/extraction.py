@@ -1,0 +1,148 @@
+"""Facts taken from passages without a language model: the sentences that say most about the question.
+
+A sentence is taken as it stands, never put together of pieces. Where it does not say what it is about, the title or symbol
+of its passage, which is the source's own word for it, is put before it. Directives of reStructuredText that tell in which
+version something came or went are read as the sentences that they print.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.evidence.quotes import folded, holds, plain
+from kr_core.evidence.sentences import documentation, prose, says_something, sentences, steps
+from kr_core.expedition.axioms import of_quote
+from kr_core.expedition.evidence import title_of
+from kr_core.text import STOP_WORDS, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kr_core.expedition.evidence import Gathered, Pool
+    from kr_core.model.expedition import Axiom
+
+__all__ = ["extracted", "instructs"]
+
+_EACH = 3
+"""Sentences of one passage."""
+_MOST = 20
+"""Of one cycle."""
+_LEAST = 0.3
+"""Share of the question that a sentence must say, its title included."""
+_OWN = 0.12
+"""And that it must say itself."""
+_SHORTEST, _LONGEST = 20, 400
+_DIRECTIVE = re.compile(
+    r"^\s*\.\.\s+(versionadded|versionchanged|deprecated|versionremoved)::[ \t]*(\S+)[ \t]*(.*)$",
+    re.MULTILINE,
+)
+_SINCE = re.compile(
+    r"\b(?:(?:new|added|changed|deprecated|removed|introduced|available) (?:in|since)|since|as of)\b.{0,20}\d",
+    re.IGNORECASE,
+)
+_ASKS_SINCE = re.compile(
+    r"\b(?:since|version\w*|when|deprecat\w*|introduc\w*|added|removed|changed|history|migrat\w*)\b",
+    re.IGNORECASE,
+)
+_INSTRUCTION = re.compile(
+    r"\b(?:ignore (?:all |any )?(?:previous|prior|above)|disregard (?:the|all)|system prompt|you are (?:an? )?(?:AI|assistant|language model)"
+    r"|as an AI|</?(?:system|assistant|instructions?)>)",
+    re.IGNORECASE,
+)
+"""What is said to a reader that is a model, and states nothing about a subject."""
+
+
+class _Sentence(NamedTuple):
+    said: str
+    quote: str
+    worth: float
+
+
+def instructs(said: str) -> bool:
+    """Whether a text speaks to a reader that is a model, in place of stating something."""
+    return _INSTRUCTION.search(said) is not None
+
+
+def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom]:
+    """The facts of passages that were not read before, those that say most about the question first.
+
+    Args:
+        question: the expedition's.
+        pool: weighs its words.
+        read: the passages, best first.
+    """
+    since = bool(_ASKS_SINCE.search(question))
+    found: list[tuple[float, int, Axiom]] = []
+    for place, one in enumerate(read):
+        best = sorted(_scored(one, pool, since=since), key=lambda sentence: -sentence.worth)[:_EACH]
+        found += [
+            (
+                sentence.worth,
+                place,
+                of_quote(one.passage, sentence.quote, one.source, statement=sentence.said),
+            )
+            for sentence in best
+        ]
+    found.sort(key=lambda entry: (-entry[0], entry[1]))
+    unique: dict[str, Axiom] = {}
+    for _worth, _place, axiom in found:
+        unique.setdefault(f"{axiom.id} {axiom.signals[0].source}", axiom)
+    return list(unique.values())[:_MOST]
+
+
+def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
+    title = title_of(one.passage)
+    head = _roots(title)
+    weights = pool.weights()
+    for quote in _quotes(one):
+        said = plain(quote)
+        if not _SHORTEST <= len(said) <= _LONGEST or instructs(said):
+            continue
+        own = pool.share(said, weights)
+        whole = pool.share(f"{title} . {said}", weights)
+        dated = since and _SINCE.search(said) is not None
+        if whole < _LEAST or (own < _OWN and not dated):
+            continue
+        worth = 0.6 * own + 0.4 * whole + (0.3 if dated else 0.0)
+        yield _Sentence(_about(said, title, head), quote, worth)
+
+
+def _quotes(one: Gathered) -> Iterator[str]:
+    """The sentences of a passage that may state a fact, each verbatim in it."""
+    passage = one.passage
+    running = prose(documentation(passage))
+    seen: set[str] = set()
+    candidates = [*([passage.lead] if passage.lead else []), *steps(passage.text), *sentences(running)]
+    for text in candidates:
+        for sentence in sentences(text):
+            quote = folded(sentence)
+            if (
+                quote not in seen
+                and (says_something(quote) or _SINCE.search(quote))
+                and holds(passage.text, quote)
+            ):
+                seen.add(quote)
+                yield quote
+    for found in _DIRECTIVE.finditer(passage.text):
+        yield folded(found.group().strip())
+
+
+def _about(said: str, title: str, head: frozenset[str]) -> str:
+    """A sentence that says what it is about."""
+    directive = _DIRECTIVE.match(said)
+    if directive:
+        told = {"versionadded": "Added in", "versionchanged": "Changed in", "deprecated": "Deprecated since"}
+        said = f"{told.get(directive[1], 'Removed in')} version {directive[2]}{f': {directive[3]}' if directive[3] else ''}"
+    if not title or len(title) > 80 or head <= _roots(said):
+        return said
+    named = (
+        f"`{title}`"
+        if re.fullmatch(r"[\w.]+(?:\(\))?", title) and re.search(r"[._A-Z]", title[1:])
+        else title
+    )
+    return f"{named}: {said}"
+
+
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)

@@ -1,0 +1,108 @@
+"""Whether two statements say the same, or say otherwise of the same; from their words, without any language model.
+
+A statement is taken apart into its content words, its facts (numbers, versions, names in code) and whether it denies. The
+same words with the same facts say the same. The same words with other numbers, or with a denial on one side alone, say
+otherwise. Where an embedder is configured, statements in other words are compared by their vectors.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from kr_core.evidence.quotes import plain
+from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Relation", "compared", "normalised"]
+
+Relation = Literal["same", "conflict", "other"]
+
+_SAME = 0.8
+"""Share of the content words of both that must be common."""
+_SAME_SUBJECT = 0.7
+"""The same for a contradiction, whose facts differ."""
+_ALIKE = 0.86
+"""Cosine of two statements that say the same in other words."""
+_LEAST_WORDS = 3
+_NUMBER = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)*(?:[a-z%]{0,3})(?!\w)", re.IGNORECASE)
+_CODE = re.compile(r"`([^`]+)`|\b(\w+(?:\.\w+)+)\b|\b(\w+_\w+)\b|\b([a-z]+[A-Z]\w*)\b|(?<!\w)(--[\w-]+)")
+_DENIED = re.compile(
+    r"\b(?:not|no|never|none|neither|nor|cannot|without|unless)\b|n['’]t\b|\b(?:un|non-?)(?:supported|safe|available)\b",
+    re.IGNORECASE,
+)
+_OPPOSITES = tuple(
+    frozenset(pair.split())
+    for pair in (
+        "true false", "enabled disabled", "enable disable", "required optional", "allowed forbidden", "added removed",
+        "synchronous asynchronous", "safe unsafe", "supported deprecated", "before after", "minimum maximum", "always never",
+    )
+)  # fmt: skip
+
+
+class _Read(NamedTuple):
+    words: frozenset[str]
+    numbers: frozenset[str]
+    names: frozenset[str]
+    raw: frozenset[str]
+    denies: bool
+
+
+def normalised(statement: str) -> str:
+    """A statement as it is compared letter by letter: without mark-up, case, punctuation and double blanks."""
+    return " ".join(words(plain(statement)))
+
+
+def compared(one: str, other: str, likeness: Callable[[str, str], float] | None = None) -> Relation:
+    """How two statements stand to each other.
+
+    Args:
+        one: a statement.
+        other: another one.
+        likeness: the cosine of their vectors, where an embedder is configured.
+    """
+    if normalised(one) == normalised(other):
+        return "same"
+    ours, theirs = _read(one), _read(other)
+    if min(len(ours.words), len(theirs.words)) < _LEAST_WORDS:
+        return "other"
+    common = len(ours.words & theirs.words) / len(ours.words | theirs.words)
+    if common >= _SAME_SUBJECT and ours.names == theirs.names and _otherwise(ours, theirs):
+        return "conflict"
+    facts = ours.numbers == theirs.numbers and ours.names == theirs.names and ours.denies == theirs.denies
+    if not facts or _opposed(ours, theirs):
+        return "other"
+    if common >= _SAME:
+        return "same"
+    return "same" if likeness is not None and likeness(one, other) >= _ALIKE else "other"
+
+
+def _otherwise(one: _Read, other: _Read) -> bool:
+    if one.denies != other.denies:
+        return one.numbers == other.numbers
+    differ = bool(one.numbers and other.numbers) and not (
+        one.numbers <= other.numbers or other.numbers <= one.numbers
+    )
+    return differ or _opposed(one, other)
+
+
+def _opposed(one: _Read, other: _Read) -> bool:
+    ours, theirs = one.raw - other.raw, other.raw - one.raw
+    return any(len(pair & ours) == 1 and len(pair & theirs) == 1 for pair in _OPPOSITES)
+
+
+@lru_cache(maxsize=8192)
+def _read(statement: str) -> _Read:
+    text = plain(statement)
+    names = frozenset(next(filter(None, found.groups())).casefold() for found in _CODE.finditer(text))
+    prose = _CODE.sub(" ", text)
+    numbers = frozenset(number.casefold().lstrip("v") for number in _NUMBER.findall(prose))
+    raw = frozenset(words(_NUMBER.sub(" ", prose)))
+    opposites = frozenset().union(*_OPPOSITES)
+    telling = {
+        word for word in raw if word not in STOP_WORDS and word not in WEAK_WORDS and word not in opposites
+    }
+    return _Read(frozenset(map(stem, telling)), numbers, names, raw, bool(_DENIED.search(text)))

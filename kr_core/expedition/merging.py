@@ -1,0 +1,133 @@
+"""What is known, and how a new fact joins it: it merges into one that says the same, or stands beside those that say otherwise."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.expedition.independence import confidence_of, document_of, site_of
+from kr_core.expedition.meaning import compared, normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from kr_core.model.expedition import Axiom, AxiomStatus, Signal
+
+__all__ = ["Joined", "Known", "united"]
+
+_MOST_SIGNALS = 20
+"""Of one axiom; what comes later adds nothing to its confidence."""
+
+
+class Joined(NamedTuple):
+    """What became of a fact."""
+
+    axiom: Axiom
+    """As it stands now."""
+    new: bool
+    before: float = 0.0
+    """The confidence before, where it merged."""
+    changed: bool = True
+    """Whether there is anything new about it."""
+    conflicts: tuple[str, ...] = ()
+    """The axioms that say otherwise and did not before."""
+
+
+class Known:
+    """The axioms that are known, by id, in the order in which they came.
+
+    Args:
+        axioms: what was known before.
+        likeness: the cosine of two statements' vectors, where an embedder is configured.
+    """
+
+    def __init__(
+        self, axioms: Iterable[Axiom] = (), likeness: Callable[[str, str], float] | None = None
+    ) -> None:
+        self._axioms: dict[str, Axiom] = {}
+        self._by_text: dict[str, str] = {}
+        self._likeness = likeness
+        for axiom in axioms:
+            self._put(axiom)
+
+    def __iter__(self) -> Iterator[Axiom]:
+        return iter(tuple(self._axioms.values()))
+
+    def __len__(self) -> int:
+        return len(self._axioms)
+
+    def get(self, name: str) -> Axiom | None:
+        """The axiom of an id."""
+        return self._axioms.get(name)
+
+    def join(self, axiom: Axiom) -> Joined:
+        """Take in a fact; one that is known with this very signal stays as it was."""
+        same = self._same(axiom)
+        if same is not None:
+            merged = united(same, axiom)
+            self._put(merged)
+            return Joined(merged, new=False, before=same.confidence, changed=merged != same)
+        against = [
+            other
+            for other in self
+            if compared(axiom.statement, other.statement, self._likeness) == "conflict"
+        ]
+        self._put(axiom)
+        for other in against:
+            self._set_against(axiom.id, other.id)
+        return Joined(self._axioms[axiom.id], new=True, conflicts=tuple(other.id for other in against))
+
+    def _same(self, axiom: Axiom) -> Axiom | None:
+        name = self._by_text.get(normalised(axiom.statement), axiom.id)
+        if name in self._axioms:
+            return self._axioms[name]
+        return next(
+            (one for one in self if compared(axiom.statement, one.statement, self._likeness) == "same"), None
+        )
+
+    def _put(self, axiom: Axiom) -> None:
+        self._axioms[axiom.id] = axiom
+        self._by_text.setdefault(normalised(axiom.statement), axiom.id)
+
+    def _set_against(self, first: str, second: str) -> None:
+        """Link two axioms that say otherwise; of one site, what its later version says supersedes."""
+        one, other = self._axioms[first], self._axioms[second]
+        later = _later(one, other)
+        for axiom, against in ((one, other), (other, one)):
+            status: AxiomStatus = "superseded" if axiom.status == "superseded" else "disputed"
+            by = axiom.superseded_by
+            if later is not None:
+                old = axiom.id != later.id
+                status, by = ("superseded", later.id) if old else (axiom.status, by)
+            links = tuple(dict.fromkeys((*axiom.conflicts, against.id)))
+            changed = {"conflicts": links, "status": status, "superseded_by": by}
+            self._put(axiom.model_copy(update=changed))
+
+
+def united(one: Axiom, other: Axiom) -> Axiom:
+    """The first axiom with the signals of both; the same where the second one's are all known."""
+    known = {_place(signal) for signal in one.signals}
+    more = [signal for signal in other.signals if _place(signal) not in known]
+    if not more or len(one.signals) >= _MOST_SIGNALS:
+        return one
+    signals = (*one.signals, *more)[:_MOST_SIGNALS]
+    return one.model_copy(update={"signals": signals, "confidence": confidence_of(signals)})
+
+
+def _place(signal: Signal) -> tuple[str, str, str]:
+    return signal.type, document_of(signal.source, signal.locator), normalised(signal.quote)
+
+
+def _later(one: Axiom, other: Axiom) -> Axiom | None:
+    """Which of two is what a later version of the same document says; None where that is not so."""
+    ours, theirs = one.signals[0], other.signals[0]
+    if site_of(ours) != site_of(theirs) or not ours.version or not theirs.version:
+        return None
+    first, second = _numbers(ours.version), _numbers(theirs.version)
+    if first == second:
+        return None
+    return one if first > second else other
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number[:9]) for number in re.findall(r"\d+", version)]

@@ -1,0 +1,174 @@
+"""An expedition from its first cycle to its answer, as updates that come while it runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kr_core.expedition import synthesis
+from kr_core.expedition.convergence import decide
+from kr_core.expedition.cycle import Cycle
+from kr_core.expedition.mind import Mind
+from kr_core.expedition.searching import engines_of
+from kr_core.expedition.state import Plan, State
+from kr_core.expedition.steps import Steps
+from kr_core.expedition.store import AxiomStore
+from kr_core.expedition.subjects import subjects_of
+from kr_core.model.expedition import (
+    Axiom,
+    Converging,
+    Finished,
+    Noted,
+    Spent,
+    Started,
+    Synthesised,
+)
+from kr_core.pipeline.budget import Budget
+from kr_core.pipeline.engine import Run
+from kr_core.pipeline.running import to_its_end
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+    from kr_core.model import Event
+    from kr_core.model.expedition import Ending, ExpeditionUpdate
+    from kr_core.pipeline.components import Components
+
+__all__ = ["expedition"]
+
+STORY = "0-0"
+
+
+async def expedition(
+    plan: Plan,
+    components: Components,
+    observers: tuple[Callable[[Event], object], ...] = (),
+    *,
+    resumed: bool = False,
+) -> AsyncGenerator[ExpeditionUpdate, None]:
+    """Run an expedition to its end; what its journal has of it is not done again.
+
+    Args:
+        plan: what is asked and may be spent.
+        components: the pipeline's.
+        observers: called with every event at once.
+        resumed: whether it goes on after a kill.
+
+    Raises:
+        ConfigError: a source or the agent is wrongly configured.
+        StorageError: the journal cannot be used.
+    """
+    run = Run(components.journal, observers)
+    steps = Steps(components.journal, plan.run)
+    store = AxiomStore(components.journal)
+    budget = Budget(components.journal, plan.run, STORY, plan.max_calls, None)
+    run.emit("expedition.started", {"expedition": plan.id, "query": plan.query, "resumed": resumed})
+    state = await _begun(plan, components, steps, store)
+    engines, notes = await engines_of(components)
+    if plan.max_calls == 0:
+        engines = [engine for engine in engines if not engine.external]
+    mind = None if plan.agent is None else Mind(components, plan, run.emit)
+    yield Started(
+        id=plan.id, query=plan.query, sources=tuple(engine.link.name for engine in engines),
+        max_cycles=plan.max_cycles, max_calls=plan.max_calls, max_tokens=plan.max_tokens if mind else 0,
+        agent=plan.agent, known=len(state.recalled), resumed=resumed,
+    )  # fmt: skip
+    for note in notes:
+        state.notes.append(note)
+        yield Noted(text=note)
+    cycle = Cycle(state, steps, engines, components, budget, store, mind, run.emit)
+    number, attempt = 1, 1
+    reason: Ending | None = None
+    while reason is None:
+        run.emit("cycle.started", {"expedition": plan.id, "cycle": number, "attempt": attempt})
+        ran = cycle.run(number, attempt)
+        try:
+            async for update in ran:
+                yield update
+        finally:
+            await ran.aclose()  # a caller that goes away stops the searches
+        report = state.history[-1]
+        verdict = decide(state.history, plan.max_cycles)
+        over = cycle.cut or (mind is not None and mind.spent_up)
+        if over and verdict.rule is None:
+            verdict = verdict._replace(decision="stop", rule="budget_exhausted")
+        run.emit(
+            "cycle.finished",
+            {"expedition": plan.id, **report.model_dump(mode="json"), "decision": verdict.decision},
+        )
+        yield Converging(
+            report=report, previous=verdict.previous, decision=verdict.decision, rule=verdict.rule
+        )
+        left = await to_its_end(lambda: budget.remaining)
+        yield Spent(
+            tokens=state.tokens,
+            tokens_left=mind.left if mind else 0,
+            calls=plan.max_calls - left,
+            calls_left=left,
+        )
+        if report.down:
+            told = _told_down(report.cycle, report.down, again=attempt == 2)
+            state.notes.append(told)
+            yield Noted(text=told)
+        reason = verdict.rule
+        number, attempt = (number, 2) if verdict.decision == "repeat" else (number + 1, 1)
+    written = await steps.do("synthesis", lambda: _written(state, mind))
+    if mind is not None:
+        mind.account(written, state)
+        for note in mind.take_notes():
+            state.notes.append(note)
+            yield Noted(text=note)
+    yield Synthesised(agent=written["agent"], cited=tuple(written["cited"]), dropped=written["dropped"])
+    finished = Finished.model_validate(
+        await steps.do("end", lambda: _end(state, reason, written, plan.max_calls - left))
+    )
+    run.emit(
+        "expedition.finished",
+        {"expedition": plan.id, "reason": reason, "cycles": finished.cycles, "axioms": len(finished.axioms)},
+    )
+    await run.settled()
+    yield finished
+
+
+async def _begun(plan: Plan, components: Components, steps: Steps, store: AxiomStore) -> State:
+    async def begin() -> dict[str, Any]:
+        recalled = await to_its_end(lambda: store.about(plan.query))
+        subjects = await to_its_end(lambda: subjects_of(plan.query, components.project))
+        return {"recalled": [axiom.model_dump(mode="json") for axiom in recalled], "subjects": subjects}
+
+    kept = await steps.do("begin", begin)
+    return State.begin(plan, [Axiom.model_validate(one) for one in kept["recalled"]], kept["subjects"])
+
+
+async def _written(state: State, mind: Mind | None) -> dict[str, Any]:
+    """The answer, by the agent or by rule."""
+    came = {} if mind is None else await mind.write(state)
+    lines = came.get("lines") or ()
+    by = [axiom for name in came.get("cited", ()) if (axiom := state.known.get(name)) is not None]
+    text, cited = synthesis.answer_of(state, lines, by)
+    agent = state.plan.agent if lines else None
+    told = {"answer": text, "cited": list(cited), "agent": agent, "dropped": came.get("dropped", 0)}
+    return {**told, "tokens": came.get("tokens"), "notes": came.get("notes", [])}
+
+
+async def _end(state: State, reason: Ending, written: dict[str, Any], calls: int) -> dict[str, Any]:
+    found = [axiom for name in state.found if (axiom := state.known.get(name)) is not None]
+    return Finished(
+        id=state.plan.id,
+        query=state.plan.query,
+        reason=reason,
+        cycles=state.cycles,
+        tokens=state.tokens.total,
+        calls=calls,
+        axioms=tuple(found),
+        sources=tuple(dict.fromkeys(state.documents.values())),
+        answer=written["answer"],
+        notes=tuple(dict.fromkeys(state.notes)),
+        written_by=written["agent"],
+    ).model_dump(mode="json")
+
+
+def _told_down(cycle: int, down: tuple[str, ...], *, again: bool) -> str:
+    who = ", ".join(down)
+    if again:
+        return f"cycle {cycle}: {who} still down; the cycle says nothing about convergence"
+    return f"cycle {cycle}: {who} down; the cycle is repeated once"

@@ -1,0 +1,181 @@
+"""One search of one source: by the same way as research asks it, with its deadline, circuit, rate, egress and budget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.knowledge.topics import topic_and_tags
+from kr_core.model import Finding, Outcome, ResearchQuery
+from kr_core.pipeline.requests import UNKNOWN_VERSION
+from kr_core.pipeline.running import apart
+from kr_core.protocols import Selective
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from kr_core.knowledge.project import LocalProject
+    from kr_core.model.expedition import SubQuery
+    from kr_core.pipeline.budget import Budget
+    from kr_core.pipeline.components import Components, Link
+
+__all__ = ["Engine", "Search", "affordable", "engines_of", "plan", "search"]
+
+AXIOMS = "axioms"
+"""The source that tells what expeditions have found; asked here it would bear witness to itself."""
+_BESIDE = ("local_docs",)
+"""What is asked beside the default chain, where nobody said which sources to ask."""
+_RUN_SECONDS = 600.0
+
+
+class Engine(NamedTuple):
+    """A source that an expedition may ask."""
+
+    link: Link
+    external: bool
+    """Whether a search costs a call."""
+    knows: Callable[[ResearchQuery], bool] | None
+    """Of which libraries it has anything; None where it takes any question."""
+
+
+class Search(NamedTuple):
+    """One planned search."""
+
+    source: str
+    text: str
+    framework: str
+
+
+async def engines_of(components: Components) -> tuple[list[Engine], list[str]]:
+    """The sources that can be asked, in order, and a note for each that cannot be built."""
+    links = [link for link in components.sources(_BESIDE) if link.name != AXIOMS]
+    found, notes = [], []
+    for link in links:
+        try:
+            source = await apart(link.build)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a plugin may raise anything
+            from kr_core.errors import ConfigError
+
+            if isinstance(error, ConfigError) and not components.under_bmad:
+                raise
+            notes.append(f"{link.name}: unavailable: {error}")
+            continue
+        if reason := getattr(source, "unready", ""):
+            notes.append(f"{link.name}: not asked: {reason}")
+            continue
+        knows = _knows(source, components.project) if isinstance(source, Selective) else None
+        there = link._replace(build=lambda source=source: source, built=True)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+        found.append(Engine(there, bool(source.external), knows))
+    return found, notes
+
+
+def plan(
+    engines: Sequence[Engine],
+    queries: Sequence[SubQuery],
+    subjects: Sequence[str],
+    project: LocalProject,
+    calls_left: int,
+) -> tuple[list[Search], bool]:
+    """The searches of a cycle in order, and whether the budget cut any.
+
+    A source that knows only some libraries is asked about each subject that it knows; any other is asked once for each
+    query. Searches that leave the machine are planned query by query, as far as calls are left.
+    """
+    planned: list[Search] = []
+    cut = False
+    for query in queries:
+        for engine in engines:
+            frameworks = list(subjects[:1]) or [""]
+            if engine.knows is not None:
+                frameworks = [name for name in subjects if engine.knows(_query(query.text, name, project))]
+            for framework in frameworks:
+                if engine.link.mcp and not framework:
+                    continue  # it has the documentation of libraries alone
+                if engine.external and calls_left <= 0:
+                    cut = True
+                    continue
+                calls_left -= engine.external
+                planned.append(Search(engine.link.name, query.text, framework))
+    return planned, cut
+
+
+def affordable(
+    wanted: Sequence[Search], engines: Mapping[str, Engine], calls_left: int
+) -> tuple[list[Search], bool]:
+    """As many of these searches as calls are left for, in order, and whether any had to be left out."""
+    planned = []
+    for one in wanted:
+        engine = engines.get(one.source)
+        costs = engine is not None and engine.external
+        if costs and calls_left <= 0:
+            continue
+        calls_left -= costs
+        planned.append(one)
+    return planned, len(planned) < len(wanted)
+
+
+async def search(
+    wanted: Search,
+    engine: Engine,
+    components: Components,
+    budget: Budget,
+    run: str,
+    emit: Callable[[str, dict[str, Any]], None],
+) -> tuple[Finding, tuple[str, ...]]:
+    """Ask the source; whatever becomes of it is an outcome, with the notes on it.
+
+    Args:
+        wanted: what is searched for.
+        engine: the source.
+        components: the pipeline's.
+        budget: of the expedition.
+        run: names the search; one that is made again after a kill is charged once.
+        emit: says what happens.
+    """
+    from kr_core.pipeline.chain import Walk
+
+    limit = components.config.settings.knowledge_research.timeout_seconds
+    async with components.gate():
+        walk = Walk(
+            (engine.link,),
+            _query(wanted.text, wanted.framework, components.project),
+            components.project,
+            budget,
+            components.outside,
+            emit,
+            sufficient=lambda _found: False,
+            timeout_seconds=None if limit is None else float(limit),
+            run_seconds=_RUN_SECONDS,
+            run=run,
+            lenient=components.under_bmad,
+        )
+        chain = await walk.go()
+    finding = chain.consulted[0].finding
+    if finding is None:
+        finding = Finding(outcome=Outcome.limited, reason="no call is left in the budget", reached=False)
+    return finding, chain.notes
+
+
+def _knows(source: Selective, project: LocalProject) -> Callable[[ResearchQuery], bool]:
+    def known(query: ResearchQuery) -> bool:
+        try:
+            return source.knows(query, project)
+        except Exception:
+            return False
+
+    return known
+
+
+def _query(text: str, framework: str, project: LocalProject) -> ResearchQuery:
+    topic, tags = topic_and_tags(text, framework)
+    version = project.version_of(framework) if framework else None
+    return ResearchQuery(
+        framework=framework,
+        framework_version=version[0] if version else UNKNOWN_VERSION,
+        topic=topic,
+        tags=tags,
+        question=text,
+        inferred=frozenset({"framework", "framework_version", "topic", "tags"}),
+        version_from=version[1] if version else None,
+    )

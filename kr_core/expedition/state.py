@@ -1,0 +1,96 @@
+"""What an expedition knows while it runs; made again from the kept steps when it goes on after a kill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kr_core.expedition.evidence import Pool
+from kr_core.expedition.health import Health
+from kr_core.expedition.merging import Known
+from kr_core.model.expedition import MOST_CYCLES, Axiom, CycleReport, Tokens
+
+if TYPE_CHECKING:
+    from kr_core.expedition.evidence import Gathered
+    from kr_core.model import Passage
+
+__all__ = ["Plan", "State"]
+
+CALLS = 30
+TOKENS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an expedition is asked and may spend."""
+
+    id: str
+    """`X` and its number in the project."""
+    run: str
+    """Its own name for steps and budget."""
+    query: str
+    max_cycles: int = MOST_CYCLES
+    max_calls: int = CALLS
+    """Searches that leave the machine."""
+    max_tokens: int = TOKENS
+    agent: str | None = None
+    """The agent that expands, extracts and writes; None for rules alone."""
+
+
+@dataclass(slots=True)
+class State:
+    """What is known so far."""
+
+    plan: Plan
+    pool: Pool
+    known: Known
+    recalled: tuple[str, ...] = ()
+    """Ids of axioms of earlier expeditions that are about the question."""
+    subjects: tuple[str, ...] = ()
+    """Libraries that the question may be about."""
+    found: dict[str, None] = field(default_factory=dict)
+    """Ids of axioms that this expedition has found or confirmed, in order."""
+    documents: dict[str, str] = field(default_factory=dict)
+    """Documents that were read, each with the address that shows it."""
+    read: set[int] = field(default_factory=set)
+    """Numbers of the passages that were read."""
+    asked: list[str] = field(default_factory=list)
+    history: list[CycleReport] = field(default_factory=list)
+    health: Health = field(default_factory=Health)
+    tokens: Tokens = field(default_factory=Tokens)
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def begin(cls, plan: Plan, recalled: list[Axiom], subjects: list[str]) -> State:
+        """The state before the first cycle."""
+        return cls(
+            plan, Pool(plan.query), Known(recalled), tuple(axiom.id for axiom in recalled), tuple(subjects)
+        )
+
+    def take_in(self, gathered: list[Gathered]) -> int:
+        """Note that passages are read; how many documents are new."""
+        before = len(self.documents)
+        for one in gathered:
+            self.read.add(one.number)
+            self.documents.setdefault(one.document, one.passage.url)
+        return len(self.documents) - before
+
+    def spend(self, tokens: Tokens) -> None:
+        """Count what a language model has cost."""
+        self.tokens = Tokens(
+            input=self.tokens.input + tokens.input,
+            output=self.tokens.output + tokens.output,
+            cost_usd=round(self.tokens.cost_usd + tokens.cost_usd, 6),
+        )
+
+    @property
+    def cycles(self) -> int:
+        """Cycles that have ended; repetitions do not count."""
+        return self.history[-1].cycle if self.history else 0
+
+    def passages_of(self, axioms: list[Axiom]) -> list[Passage]:
+        """The passages that axioms were taken from."""
+        wanted = {signal.sha256 for axiom in axioms for signal in axiom.signals if signal.sha256}
+        return list(
+            {one.passage.sha256: one.passage for one in self.pool if one.passage.sha256 in wanted}.values()
+        )

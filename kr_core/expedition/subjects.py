@@ -1,0 +1,76 @@
+"""Which installed packages a question may be about, where it names none: those whose own description speaks of it."""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING
+
+from kr_core.knowledge.inference import infer_framework
+from kr_core.knowledge.project import is_python
+from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.knowledge.distributions import Distribution
+    from kr_core.knowledge.project import LocalProject
+
+__all__ = ["subjects_of"]
+
+_MOST = 5
+_READ = 8000
+"""Characters of a package's metadata: its summary, and how its description begins."""
+_ENOUGH = 0.3
+"""Share of the question's telling words that a description must hold."""
+_NEAR_BEST = 0.6
+
+
+def subjects_of(question: str, project: LocalProject) -> list[str]:
+    """The packages to look in, the likeliest first: the one that the question names, then those that describe themselves so.
+
+    Reads metadata of installed packages; call it off the event loop.
+    """
+    named = infer_framework(question, project)
+    found = [named] if named and not is_python(named) else []
+    installed = list(project.distributions()) or list(project.distributions(own=True))
+    described = [(one, _described(one)) for one in installed]
+    asked = {
+        stem(word): (0.3 if word in WEAK_WORDS else 1.0)
+        for word in content_words(question)
+        if word not in STOP_WORDS
+    }
+    scored = sorted(
+        ((_share(asked, roots, [other for _one, other in described]), one.name) for one, roots in described),
+        key=lambda pair: (-pair[0], pair[1]),
+    )
+    best = scored[0][0] if scored else 0.0
+    found += [name for share, name in scored if share >= max(_ENOUGH, _NEAR_BEST * best)]
+    if (
+        named and not found
+    ):  # Python itself is meant only where no package is: most of them are "Python" something
+        found = [named]
+    return list(dict.fromkeys(found))[:_MOST]
+
+
+def _share(asked: dict[str, float], roots: frozenset[str], others: Sequence[frozenset[str]]) -> float:
+    worth = {
+        root: weight * log(1 + len(others) / (1 + sum(root in other for other in others)))
+        for root, weight in asked.items()
+    }
+    total = sum(worth.values())
+    return sum(value for root, value in worth.items() if root in roots) / total if total else 0.0
+
+
+def _described(one: Distribution) -> frozenset[str]:
+    try:
+        with (one.metadata_folder / "METADATA").open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_READ)
+    except OSError:
+        text = ""
+    head, _, body = text.partition("\n\n")
+    told = [
+        line.partition(":")[2]
+        for line in head.split("\n")
+        if line.startswith(("Summary:", "Keywords:", "Classifier: Framework", "Classifier: Topic"))
+    ]
+    return frozenset(stem(word) for word in words(" ".join([one.name, *told, body])))

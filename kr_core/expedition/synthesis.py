@@ -1,0 +1,163 @@
+"""The answer, composed by rule from axioms: what says most first, the rest by category, conflicts side by side, then the sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kr_core.evidence.quotes import plain
+from kr_core.expedition.categories import MEANINGS
+from kr_core.text import stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.expedition.state import State
+    from kr_core.model.expedition import Axiom, Signal
+
+__all__ = ["Answer", "answer_of", "chosen"]
+
+_FIRST = 5
+_MOST = 40
+_TITLES = {
+    "specifications": "Specifications",
+    "procedures": "Procedures",
+    "compatibility": "Compatibility",
+    "diagnostics": "Diagnostics",
+    "history": "History",
+    "safety": "Safety",
+}
+_LITTLE = 0.5
+"""A question of which less is covered gets a warning before anything else."""
+
+
+class Answer:
+    """Lines of an answer, with its citations numbered in the order in which they are made."""
+
+    def __init__(self) -> None:
+        self.cited: dict[str, int] = {}
+        self.lines: list[str] = []
+
+    def mark(self, axiom: Axiom) -> str:
+        """`[n]`, the axiom's number."""
+        return f"[{self.cited.setdefault(axiom.id, len(self.cited) + 1)}]"
+
+
+def chosen(state: State) -> list[Axiom]:
+    """The axioms that an answer may rest on, those that say most about the question first."""
+    names = dict.fromkeys([*state.found, *state.recalled])
+    axioms = [axiom for name in names if (axiom := state.known.get(name)) is not None]
+    return sorted(axioms, key=lambda axiom: -_worth(state, axiom))[:_MOST]
+
+
+def answer_of(
+    state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()
+) -> tuple[str, tuple[str, ...]]:
+    """The answer as Markdown, and the ids of the axioms that it cites.
+
+    Args:
+        state: what was found.
+        told: sentences that a language model wrote, with `{A-...}` for what each rests on; by rule where there are none.
+        by: the axioms that those sentences cite.
+    """
+    axioms = chosen(state)
+    made = Answer()
+    made.lines.append(f"# {state.plan.query}")
+    if not axioms:
+        made.lines += ["", _nothing(state)]
+        return "\n".join(made.lines) + "\n", ()
+    missing = _missing(state, axioms)
+    if missing:
+        made.lines += ["", missing]
+    current = [axiom for axiom in axioms if axiom.status != "superseded"]
+    if told:
+        made.lines += ["", "## Answer", ""]
+        for line in told:
+            for axiom in by:
+                line = line.replace(f"{{{axiom.id}}}", made.mark(axiom) if f"{{{axiom.id}}}" in line else "")  # noqa: PLW2901  the marks of a line are put in one by one
+            made.lines.append(line)
+    first = [] if told else [axiom for axiom in current if not axiom.conflicts][:_FIRST]
+    if first:
+        made.lines += ["", "## Answer", ""]
+        made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in first]
+    for category in MEANINGS:
+        rest = [
+            axiom
+            for axiom in current
+            if axiom.category == category and axiom not in first and not axiom.conflicts
+        ]
+        if rest:
+            made.lines += ["", f"## {_TITLES[category]}", ""]
+            made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in rest]
+    made.lines += _conflicts(state, axioms, made)
+    made.lines += _sources(state, made)
+    return "\n".join(made.lines) + "\n", tuple(made.cited)
+
+
+def _said(axiom: Axiom) -> str:
+    return " ".join(axiom.statement.split())
+
+
+def _worth(state: State, axiom: Axiom) -> float:
+    said = f"{plain(axiom.signals[0].title)} . {axiom.statement}"
+    return state.pool.share(said) * axiom.confidence
+
+
+def _nothing(state: State) -> str:
+    if not len(state.pool):
+        return "Nothing was found: no source has a passage about this question."
+    return "Nothing was found: no sentence of the passages that were read says enough about this question."
+
+
+def _missing(state: State, axioms: Sequence[Axiom]) -> str:
+    """A warning where the axioms leave much of the question out."""
+    said = {
+        stem(word)
+        for axiom in axioms
+        for word in words(" ".join([axiom.statement, *(signal.title for signal in axiom.signals)]))
+    }
+    asked = state.pool.asked
+    total = sum(asked.values())
+    held = sum(weight for root, weight in asked.items() if root in said)
+    spelled = {stem(word): word for word in reversed(words(state.plan.query))}
+    left = [spelled.get(root, root) for root in asked if root not in said]
+    if not left:
+        return ""
+    if held < _LITTLE * total:
+        return f"The sources do not seem to answer this: nothing found speaks of {', '.join(left)}."
+    return f"Nothing that was found speaks of: {', '.join(left)}."
+
+
+def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]:
+    """Axioms that say otherwise, side by side, each with its versions and dates."""
+    lines: list[str] = []
+    shown: set[frozenset[str]] = set()
+    for axiom in axioms:
+        for name in axiom.conflicts:
+            other = state.known.get(name)
+            pair = frozenset((axiom.id, name))
+            if other is None or pair in shown:
+                continue
+            shown.add(pair)
+            for one in (axiom, other):
+                superseded = " (superseded)" if one.status == "superseded" else ""
+                lines.append(f"- {_said(one)} {made.mark(one)}, {_dated(one.signals[0])}{superseded}")
+            lines.append("")
+    return ["", "## The sources disagree", "", *lines[:-1]] if lines else []
+
+
+def _dated(signal: Signal) -> str:
+    version = f"version {signal.version}, " if signal.version else ""
+    return f"{version}read {signal.timestamp.date().isoformat()}"
+
+
+def _sources(state: State, made: Answer) -> list[str]:
+    lines = ["", "## Sources", ""]
+    for name, number in made.cited.items():
+        axiom = state.known.get(name)
+        if axiom is None:
+            continue
+        for place, signal in enumerate(axiom.signals):
+            head = f"[{number}] {axiom.id}, {round(axiom.confidence * 100)}/100" if place == 0 else "   "
+            where = f"{signal.source} {signal.locator}".strip()
+            lines.append(f"- {head}: {signal.type} {where}" if place == 0 else f"  - {signal.type} {where}")
+    return lines

@@ -1,0 +1,89 @@
+"""What the project's expeditions have found, as a source of later research: each axiom with its sources.
+
+Only axioms that are valid are told: neither those that sources disagree about, nor those that later ones supersede. A passage
+is the one that the axiom was taken from, so that its quotes can be checked; what a person has stated is one of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import kr_core
+from kr_core import AxiomStore, Finding, Outcome, Passage, Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kr_core import Axiom, Journal, ResearchQuery, Setup, SourceContext
+
+_MOST = 8
+_OFFICIAL = frozenset({"DOCUMENT", "CODE", "USER"})
+"""Signals that are an authority: documentation, the code itself, and people of the project."""
+
+
+class Axioms:
+    """The source.
+
+    Args:
+        journal: gives the journal in which they are kept.
+    """
+
+    external = False
+    timeout_seconds = 20.0
+
+    def __init__(self, journal: Callable[[], Journal]) -> None:
+        self._journal = journal
+
+    async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
+        """The axioms about the question, the surest first."""
+        del context
+        return await asyncio.to_thread(self._found, query.question)
+
+    def _found(self, question: str) -> Finding:
+        store = AxiomStore(self._journal())
+        axioms = sorted(store.about(question, "valid"), key=lambda axiom: -axiom.confidence)[:_MOST]
+        passages: dict[str, Passage] = {}
+        for axiom in axioms:
+            for passage in _passages(axiom, store):
+                passages.setdefault(f"{passage.url} {passage.sha256}", passage)
+        if not passages:
+            return Finding(
+                outcome=Outcome.empty, reason="no expedition has found anything about the question"
+            )
+        return Finding(outcome=Outcome.ok, passages=tuple(passages.values())[:_MOST])
+
+
+def _passages(axiom: Axiom, store: AxiomStore) -> Iterator[Passage]:
+    """What an axiom rests on, quotes first: the sentence becomes what the passage is chiefly about."""
+    for signal in axiom.signals:
+        if not signal.sha256:
+            if signal.type == "USER":
+                text = signal.quote or axiom.statement
+                yield Passage(
+                    text=text, url=f"axiom:{axiom.id}", locator=f"noted by {signal.source}", title=axiom.id, lead=text,
+                    kind="section", official=True, fetched_at=signal.timestamp,
+                )  # fmt: skip
+            continue
+        passage = store.passage(signal.sha256)
+        if passage is not None:
+            yield passage.model_copy(
+                update={
+                    "official": passage.official or signal.type in _OFFICIAL,
+                    "coverage": 0.0,
+                    "covered": frozenset(),
+                }
+            )
+
+
+@kr_core.hookimpl
+def kr_source() -> Provider[kr_core.Source]:
+    """What expeditions have found."""
+
+    def build(settings: kr_core.Settings, setup: Setup) -> Axioms:
+        del settings
+        if setup.journal is None:
+            raise kr_core.ConfigError("works inside a pipeline only", where="axioms")
+        return Axioms(setup.journal)
+
+    return Provider(build)
