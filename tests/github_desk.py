@@ -30,7 +30,9 @@ class Desk:
     def call(self, work, respond=None):
         async def run():
             deadline = asyncio.get_running_loop().time() + 30
-            transport = httpx.MockTransport(respond or self._respond)
+            transport = (
+                None if self.settings.get("base_url") else httpx.MockTransport(respond or self._respond)
+            )
             async with context_in(self.folder, deadline, transport) as context:
                 return await work(context)
 

@@ -2,7 +2,7 @@
 
     with github_server() as github:
         github.permissions["ann"] = "write"
-        client = github.Github("ann")       # PyGithub, as a person uses it
+        github.repository_of("ann").get_issue(1).create_comment("...")      # PyGithub, as a person uses it
 
 Its formats are checked by Prism against GitHub's own description (`tests/github_prism.py`). Its clock is its own: it goes a
 second further with each change, and a test can set it.
@@ -14,6 +14,7 @@ import hashlib
 import json
 import re
 import threading
+import warnings
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -50,6 +51,7 @@ LOST = Fault("lost")
 UNSEEN = Fault("unseen")
 BROKEN = Fault("status", 500)
 BROKEN_AFTER = Fault("status", 502, done=True)
+_FLAGS = {"pull": "read", "triage": "triage", "push": "write", "maintain": "maintain", "admin": "admin"}
 _LEVELS = ["none", "read", "triage", "write", "maintain", "admin"]
 
 
@@ -83,15 +85,20 @@ class GitHubServer(Server):
 
     # -- for tests ---------------------------------------------------------------------------------------
 
-    def Github(self, login):
-        """PyGithub for a person."""
+    def repository_of(self, login):
+        """The repository, as a person has it before them with PyGithub."""
         import github
 
         token = f"token-of-{login}"
         self.tokens[token] = login
-        return github.Github(
-            auth=github.Auth.Token(token), base_url=self.url, retry=None, seconds_between_writes=0
+        client = github.Github(
+            auth=github.Auth.Token(token), base_url=self._api, retry=None, seconds_between_writes=0
         )
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # the way without a request is to be another one
+            return client.get_repo(REPOSITORY, lazy=True)
 
     def write(self, login, issue, body, **more):
         """A comment, as a person writes it."""
@@ -184,9 +191,6 @@ class GitHubServer(Server):
     def _user(self, who, _query, _told, _asked):
         return Answer(200, {**self._person(who), "created_at": _DAY, "updated_at": _DAY, **_COUNTS})
 
-    def _repository(self, _who, _query, _told, _asked):
-        return Answer(200, {"id": 1, "name": NAME, "full_name": REPOSITORY})
-
     def _list_issues(self, _who, query, _told, _asked):
         found = [one for one in self.issues.values() if one["number"] not in self.gone]
         if query.get("creator"):
@@ -274,7 +278,9 @@ class GitHubServer(Server):
         role = self.permissions.get(login, "none")
         plain = role if role in _LEVELS else "write"  # a role of the organisation's own
         legacy = {"triage": "read", "maintain": "write"}.get(plain, plain)
-        return Answer(200, {"permission": legacy, "role_name": role, "user": self._person(login)})
+        may = {name: _LEVELS.index(plain) >= _LEVELS.index(level) for name, level in _FLAGS.items()}
+        user = {**self._person(login), "permissions": may, "role_name": role}
+        return Answer(200, {"permission": legacy, "role_name": role, "user": user})
 
     def _membership(self, _who, _query, _told, _asked, organisation, team, login):
         if login.lower() not in self.teams.get(f"{organisation}/{team}", ()):
@@ -353,7 +359,6 @@ _LINKS = (
 _REPO = f"/repos/{REPOSITORY}"
 _ROUTES = (
     ("GET", "/user", "_user"),
-    ("GET", _REPO, "_repository"),
     ("GET", f"{_REPO}/issues", "_list_issues"),
     ("POST", f"{_REPO}/issues", "_open_issue"),
     ("GET", f"{_REPO}/issues/comments", "_list_all_comments"),

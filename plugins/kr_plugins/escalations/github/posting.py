@@ -242,7 +242,7 @@ class Poster:
         if refused.status not in GONE | MOVED:
             return refused
         try:
-            await self._client.get(self._root)
+            await self._client.get(f"{self._root}/issues", {"per_page": "1"})
         except RefusedError:
             return refused  # the repository is not there either, for this token
         self._ledger.is_gone(issue)
