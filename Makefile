@@ -47,10 +47,10 @@ check: .venv/.ready
 	$(BIN)/lint-imports
 
 unit: .venv/.ready quality-env
-	$(BIN)/pytest -q -n 2 -m "not faults"
+	$(BIN)/pytest -q -n 3 --dist worksteal -m "not faults"
 
 faults: .venv/.ready
-	$(BIN)/pytest -q -m faults
+	$(BIN)/pytest -q -n 2 --dist worksteal -m faults
 
 bench: .venv/.ready quality-env peers-env
 	$(BIN)/python tests/bench/bench.py
