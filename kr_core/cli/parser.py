@@ -129,6 +129,14 @@ def parser() -> argparse.ArgumentParser:
         )
     )
     _mcp(_with(commands, common, "mcp", "serve other agents as an MCP server, on standard input and output"))
+    _serve(
+        _with(
+            commands,
+            common,
+            "serve",
+            "serve the inbox as a page and an API over HTTP, and do what is due by the way",
+        )
+    )
     _with(
         commands,
         common,
@@ -139,14 +147,6 @@ def parser() -> argparse.ArgumentParser:
         commands,
         common,
         "doctor",
-    _serve(
-        _with(
-            commands,
-            common,
-            "serve",
-            "serve the inbox as a page and an API over HTTP, and do what is due by the way",
-        )
-    )
         "check installation, configuration, plugins, stores and network, and say what to do",
     )
     doctor.add_argument("--json", action="store_true", help="print a list")
@@ -352,14 +352,6 @@ def _cache(command: argparse.ArgumentParser, common: argparse.ArgumentParser) ->
     check.add_argument("--json", action="store_true", help="print a list of {kind, place, said, todo}")
 
 
-def _listed(command: argparse.ArgumentParser, what: str) -> None:
-    command.add_argument("--archived", action="store_true", help=f"the archived {what} instead")
-    command.add_argument("--json", action="store_true", help="print a list")
-
-
-def _lessons(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
-    show = _with(actions, common, "show", "print the lessons of a phase as an agent is handed them")
 def _docs(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
     index = _with(
@@ -400,6 +392,14 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _listed(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--archived", action="store_true", help=f"the archived {what} instead")
+    command.add_argument("--json", action="store_true", help="print a list")
+
+
+def _lessons(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
+    show = _with(actions, common, "show", "print the lessons of a phase as an agent is handed them")
     show.add_argument("--phase", metavar="P", required=True, help=_PHASES)
     show.add_argument("--framework", metavar="F", default="", help="the library that the work is about")
     show.add_argument("--topic", metavar="T", default="", help="what the work is about")
@@ -470,10 +470,6 @@ def _mcp(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _forms(command: argparse.ArgumentParser) -> None:
-    form = command.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the result as JSON")
-    form.add_argument("--yaml", action="store_true", help="print the result as YAML")
 def _serve(command: argparse.ArgumentParser) -> None:
     command.add_argument("--host", metavar="HOST", help="where it listens; else 127.0.0.1")
     command.add_argument("--port", metavar="PORT", type=int, help="its port; else 8420, and 0 for a free one")
@@ -489,3 +485,7 @@ def _serve(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _forms(command: argparse.ArgumentParser) -> None:
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the result as JSON")
+    form.add_argument("--yaml", action="store_true", help="print the result as YAML")

@@ -433,6 +433,44 @@ class ExchangeFinished(OfExchange):
     escalation_id: str | None
 
 
+class ExpeditionStarted(TypedDict):
+    """An expedition begins, or goes on after it was ended."""
+
+    expedition: str
+    query: str
+    resumed: bool
+
+
+class CycleStarted(TypedDict):
+    """A cycle of an expedition begins; its second attempt repeats one in which engines were down."""
+
+    expedition: str
+    cycle: int
+    attempt: int
+
+
+class CycleFinished(TypedDict):
+    """What a cycle has brought, which engines were `down`, and what follows: `continue`, `repeat` or `stop`."""
+
+    expedition: str
+    cycle: int
+    attempt: int
+    new_axioms: int
+    merged: int
+    new_sources: int
+    down: list[str]
+    decision: str
+
+
+class ExpeditionFinished(TypedDict):
+    """Which rule ended an expedition, and how many axioms it has found."""
+
+    expedition: str
+    reason: str
+    cycles: int
+    axioms: int
+
+
 EVENTS: dict[str, type] = {
     "run.started": RunStarted,
     **{f"{stage}.started": Nothing for stage in STAGES},
@@ -473,47 +511,9 @@ EVENTS: dict[str, type] = {
     "escalation.superseded": EscalationSuperseded,
     "human.replied": HumanReplied,
     "exchange.finished": ExchangeFinished,
-}
-"""The data of each kind of event; a source may emit further kinds of its own through `context.emit`."""
-class ExpeditionStarted(TypedDict):
-    """An expedition begins, or goes on after it was ended."""
-
-    expedition: str
-    query: str
-    resumed: bool
-
-
-class CycleStarted(TypedDict):
-    """A cycle of an expedition begins; its second attempt repeats one in which engines were down."""
-
-    expedition: str
-    cycle: int
-    attempt: int
-
-
-class CycleFinished(TypedDict):
-    """What a cycle has brought, which engines were `down`, and what follows: `continue`, `repeat` or `stop`."""
-
-    expedition: str
-    cycle: int
-    attempt: int
-    new_axioms: int
-    merged: int
-    new_sources: int
-    down: list[str]
-    decision: str
-
-
-class ExpeditionFinished(TypedDict):
-    """Which rule ended an expedition, and how many axioms it has found."""
-
-    expedition: str
-    reason: str
-    cycles: int
-    axioms: int
-
-
     "expedition.started": ExpeditionStarted,
     "cycle.started": CycleStarted,
     "cycle.finished": CycleFinished,
     "expedition.finished": ExpeditionFinished,
+}
+"""The data of each kind of event; a source may emit further kinds of its own through `context.emit`."""
