@@ -142,8 +142,8 @@ class Listing:
                 if isinstance(key, str):
                     changed[key] = number
             self._changes.extend((number, key) for key, number in changed.items())
-            documents = [self._journal.document(_KIND, key) for key in changed]
-            self._take([one for one in documents if one is not None])
+            found = [self._journal.document(_KIND, key) for key in changed]
+            self._take([one for one in found if one is not None])
             if entries:
                 self._number = entries[-1][0]
             if len(entries) < _PAGE:

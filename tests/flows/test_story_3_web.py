@@ -1,0 +1,188 @@
+"""User story 3 on the page: each of its scenarios, by whole processes and a real browser."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from agents import QUESTION, project, prompts
+from browser import chromium, tab
+
+pytestmark = pytest.mark.req("H1", "H2", "H3", "H7")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as one:
+        yield one
+
+
+@pytest.fixture
+def log(project_folder):
+    return project(project_folder, more="escalations: [web]\n")
+
+
+@contextmanager
+def serving(folder, environ, port="0"):
+    """`kr serve`; if it still runs at the end, it ends cleanly when it is told to."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "kr_core", "serve", "--port", port],
+        cwd=folder, env={**environ, "KR_TRUST": "all", "LOGNAME": "ada"}, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        said = process.stderr.readline()
+        process.url = re.fullmatch(r"kr: the inbox is at (http://127\.0\.0\.1:\d+)/\n", said)[1]
+        yield process
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            assert (process.wait(5), process.stderr.read()) == (0, "")
+
+
+@pytest.fixture
+def server(log, project_folder, environ):
+    with serving(project_folder, environ) as process:
+        yield process
+
+
+@pytest.fixture
+def ask(kr, server):
+    """`kr ask`, which does not wait; its case."""
+
+    def run():
+        done = kr(
+            "ask",
+            QUESTION,
+            "--topic",
+            "authentication",
+            "--feature",
+            "F-1",
+            "--json",
+            env={"KR_TRUST": "all"},
+        )
+        assert done.code == 5, done.err
+        return done.json["escalation"]["id"]
+
+    return run
+
+
+@pytest.fixture
+def page(browser, server):
+    with tab(browser, server.url) as one:
+        yield one
+
+
+def record(kr):
+    return [json.loads(line) for line in kr("log", "F-1", "--json").out.splitlines()]
+
+
+def shown(kr, key):
+    return kr("inbox", "show", key, "--json").json
+
+
+def test_us3_1_confirmed_answer_is_returned_with_validated_by_human(ask, page, kr):
+    """Given an escalated answer, when the human confirms it on the page, the original answer is validated by a human."""
+    key = ask()
+    page.goto("/")
+    page.get_by_role("link", name=QUESTION).click()
+    case = page.locator("main").inner_text()
+    for part in (
+        QUESTION,
+        "Use Redis.",
+        "It expires keys by itself.",
+        "How many sessions there are",
+        "65 of 100",
+        "80 needed",
+    ):
+        assert part in case
+    page.get_by_label("The answer is right").check()
+    page.get_by_role("button", name="Send the reply").click()
+    page.locator("#news", has_text=f"{key} is answered.").wait_for()
+    assert shown(kr, key)["resolution"] == {"action": "confirm", "by": "ada", "content": None}
+    answers = [entry["data"] for entry in record(kr) if entry["kind"] == "answer.received"]
+    assert (answers[-1]["content"], answers[-1]["agent"], answers[-1]["validated_by"]) == (
+        "Use Redis.",
+        "duc",
+        "human",
+    )
+    assert {entry["data"]["place"] for entry in record(kr) if entry["kind"] == "escalation.shown"} == {
+        page.url.partition("?")[0]
+    }
+
+
+def test_us3_2_corrected_answer_is_returned_with_the_human_as_source(ask, page, kr):
+    """Given an escalated answer, when the human corrects it on the page, the human is its source."""
+    key = ask()
+    page.goto(f"/cases/{key}")
+    page.get_by_label("Answer with this text").check()
+    page.get_by_label("The answer", exact=True).fill("Use Postgres; we run it already.")
+    page.get_by_role("button", name="Send the reply").click()
+    page.locator(".notice.done").wait_for()
+    answers = [entry["data"] for entry in record(kr) if entry["kind"] == "answer.received"]
+    assert answers[-1]["content"] == "Use Postgres; we run it already."
+    assert (answers[-1]["agent"], answers[-1]["validated_by"]) == ("human", "human")
+
+
+def test_us3_3_added_context_goes_to_the_original_agent_with_the_question(log, ask, page, kr):
+    """Given an escalated answer, when the human adds context on the page, the same agent is asked again and told it."""
+    key = ask()
+    page.goto(f"/cases/{key}")
+    page.get_by_label("Ask duc again").check()
+    page.get_by_label("What duc should know").fill("We have 40 servers.")
+    page.get_by_role("button", name="Send the reply").click()
+    page.locator(".final", has_text="Use Redis with three replicas.").wait_for()
+    first, second = prompts(log)
+    assert "We have 40 servers." in second
+    assert QUESTION in second
+    assert "We have 40 servers." not in first
+    asked = [entry for entry in record(kr) if entry["kind"] == "question.asked"]
+    assert asked[1]["parent_id"] == asked[0]["exchange_id"]
+    assert shown(kr, key)["resolution"]["action"] == "add_context"
+
+
+def test_us3_4_chat_is_about_that_question_until_the_human_ends_it(log, ask, page, kr):
+    """Given an escalated answer, when the human chats on the page, it ends with the human's final answer."""
+    key = ask()
+    page.goto(f"/cases/{key}")
+    page.get_by_label("Say something").fill("What about failover?")
+    page.get_by_role("button", name="Say it").click()
+    page.locator(".turns .agent").wait_for()
+    page.get_by_label("End the talk with this answer").check()
+    page.get_by_label("The final answer").fill("Use Redis with a replica.")
+    page.get_by_role("button", name="Send the reply").click()
+    page.locator(".notice.done").wait_for()
+    assert "What about failover?" in prompts(log)[1]
+    assert QUESTION in prompts(log)[1]
+    replies = [entry["data"] for entry in record(kr) if entry["kind"] == "human.replied"]
+    assert [(one["action"], one["content"]) for one in replies] == [
+        ("chat", "What about failover?"),
+        ("chat", "Use Redis with a replica."),
+    ]
+    assert shown(kr, key)["resolution"] == {
+        "action": "chat",
+        "by": "ada",
+        "content": "Use Redis with a replica.",
+    }
+
+
+def test_a_case_survives_the_server_and_its_form_survives_it_too(
+    ask, page, kr, server, project_folder, environ
+):
+    """A server that is killed and started anew goes on with the case; the form of the old page is shown again with its text."""
+    key = ask()
+    page.goto(f"/cases/{key}")
+    port = re.search(r":(\d+)", server.url)[1]
+    server.kill()
+    server.wait()
+    with serving(project_folder, environ, port) as again:
+        assert again.url == server.url
+        page.get_by_label("Answer with this text").check()
+        page.get_by_label("The answer", exact=True).fill("Use Postgres.")
+        page.get_by_role("button", name="Send the reply").click()
+        page.locator(".notice.refused", has_text="Nothing was done").wait_for()
+        assert page.locator("#text_correct").input_value() == "Use Postgres."
+        page.get_by_role("button", name="Send the reply").click()
+        page.locator(".notice.done").wait_for()
+        assert shown(kr, key)["resolution"]["content"] == "Use Postgres."
+        page.complaints.clear()  # of requests that nobody answered, and of the refusal
