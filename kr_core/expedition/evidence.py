@@ -117,7 +117,14 @@ class Pool:
     def weights(self) -> dict[str, float]:
         """What each word of the question is worth now, and each pair of them that some passage has."""
         worth = {root: weight * self.rarity(root) for root, weight in self.asked.items()}
-        return worth | {pair: _PAIR * self.rarity(pair) for pair in self.pairs if self._frequency[pair]}
+        return worth | {
+            pair: _PAIR * self._held_together(pair) for pair in self.pairs if self._frequency[pair]
+        }
+
+    def _held_together(self, pair: str) -> float:
+        """How much two words are one term: how often the rarer of them stands beside the other, where there is either."""
+        rarer = min(self._frequency[root] for root in pair.split())
+        return self._frequency[pair] / rarer if rarer else 0.0
 
     def share(self, text: str, worth: Mapping[str, float] | None = None) -> float:
         """How much of the question a text says, rare words first; 0 to 1."""

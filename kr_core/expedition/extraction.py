@@ -28,10 +28,14 @@ _EACH = 3
 """Sentences of one passage."""
 _MOST = 20
 """Of one cycle."""
-_LEAST = 0.3
+_LEAST = 0.2
 """Share of the question that a sentence must say, its title included."""
-_OWN = 0.12
+_OWN = 0.1
 """And that it must say itself."""
+_OWN_BELOW_TITLE = 0.18
+"""The same where the title says some of it for every sentence below it."""
+_NEAR_BEST = 0.4
+"""And what it must be worth beside the best sentence of its cycle."""
 _SHORTEST, _LONGEST = 20, 400
 _DIRECTIVE = re.compile(
     r"^\s*\.\.\s+(versionadded|versionchanged|deprecated|versionremoved)::[ \t]*(\S+)[ \t]*(.*)$",
@@ -45,6 +49,9 @@ _ASKS_SINCE = re.compile(
     r"\b(?:since|version\w*|when|deprecat\w*|introduc\w*|added|removed|changed|history|migrat\w*)\b",
     re.IGNORECASE,
 )
+_REFERENCE = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
+_LINKS = re.compile(r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]+\]\([^)]*\)\s*){3,}|(?:https?://\S+\s+){2,}")
+"""Badges and lists of links."""
 _INSTRUCTION = re.compile(
     r"\b(?:ignore (?:all |any )?(?:previous|prior|above)|disregard (?:the|all)|system prompt|you are (?:an? )?(?:AI|assistant|language model)"
     r"|as an AI|</?(?:system|assistant|instructions?)>)",
@@ -85,6 +92,7 @@ def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom
             for sentence in best
         ]
     found.sort(key=lambda entry: (-entry[0], entry[1]))
+    found = [entry for entry in found if entry[0] >= _NEAR_BEST * found[0][0]]
     unique: dict[str, Axiom] = {}
     for _worth, _place, axiom in found:
         unique.setdefault(f"{axiom.id} {axiom.signals[0].source}", axiom)
@@ -96,13 +104,16 @@ def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
     head = _roots(title)
     weights = pool.weights()
     for quote in _quotes(one):
-        said = plain(quote)
+        said = _REFERENCE.sub(r"\1", plain(quote)).strip("*_ ")
+        if _LINKS.search(quote):
+            continue
         if not _SHORTEST <= len(said) <= _LONGEST or instructs(said):
             continue
         own = pool.share(said, weights)
         whole = pool.share(f"{title} . {said}", weights)
         dated = since and _SINCE.search(said) is not None
-        if whole < _LEAST or (own < _OWN and not dated):
+        least = _OWN if whole - own < _OWN else _OWN_BELOW_TITLE
+        if whole < _LEAST or (own < least and not dated):
             continue
         worth = 0.6 * own + 0.4 * whole + (0.3 if dated else 0.0)
         yield _Sentence(_about(said, title, head), quote, worth)

@@ -14,6 +14,7 @@ __all__ = [
     "AnswerEscalation",
     "Arguments",
     "Ask",
+    "Expedition",
     "GetReport",
     "Lessons",
     "QaLog",
@@ -104,6 +105,35 @@ class Research(Arguments):
             description="Ask the sources again though the answer is known; only where it seems wrong or old."
         ),
     ] = False
+
+
+class Expedition(Arguments):
+    """A large question, or an expedition that was begun."""
+
+    question: Annotated[
+        str | None,
+        Field(
+            description="What is to be found out, in one sentence that can be understood without the conversation. Never put"
+            " secrets or private code in it."
+        ),
+    ] = None
+    expedition_id: Annotated[
+        str | None,
+        Field(
+            description="An expedition that was begun, such as `X3`, in place of a question: what it found, or where it was"
+            " ended before its end, going on with it."
+        ),
+    ] = None
+    max_cycles: Annotated[
+        Whole,
+        Field(
+            ge=2, le=10, description="How many cycles it may take, 2 to 10; most end sooner by themselves."
+        ),
+    ] = 10
+    max_calls: Annotated[
+        Whole, Field(ge=0, description="How many searches may leave this machine; 0 stays on it.")
+    ] = 30
+    max_tokens: _MaxTokens = DEFAULT_TOKENS
 
 
 class Ask(Arguments):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mcp_types import Tool, ToolAnnotations
 
 from kr_core.model import ResearchResult
+from kr_core.model.expedition import Axiom
 from kr_core.model.lessons import Lesson, LessonsResult
 from kr_core.server.mcp import arguments, schemas
 
@@ -46,6 +47,15 @@ _TOOLS = {
         "Have several questions about libraries researched at once, for a story: the same as `research` for each, with one budget"
         " of external calls for the story. Call it when a story begins and you know what you will need; for one question use"
         " `research`.",
+        reads=False,
+        outside=True,
+    ),
+    "expedition": _Entry(
+        "Research a large question",
+        arguments.Expedition,
+        "Research a question that one look-up cannot answer, over all sources, in cycles until nothing new comes: each fact with"
+        " what says it, conflicts side by side. It takes seconds to minutes. Call it for surveys and comparisons across libraries"
+        " or versions; for one thing about one library use `research`, which is quicker.",
         reads=False,
         outside=True,
     ),
@@ -207,6 +217,15 @@ def _results() -> dict[str, Schema]:
             ),
             requesting_agent=_maybe(_TEXT),
             errors=_list(_object(type=_TEXT, message=_TEXT, field=_maybe(_TEXT))),
+        ),
+        "expedition": _object(
+            id=_TEXT,
+            query=_TEXT,
+            reason=_TEXT,
+            cycles=_NUMBER,
+            axioms=_list(schemas.of_result(Axiom)),
+            sources=_TEXTS,
+            answer=_TEXT,
         ),
         "ask": asked,
         "lessons": schemas.of_result(LessonsResult),

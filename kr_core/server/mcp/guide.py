@@ -8,6 +8,7 @@ INSTRUCTIONS = """\
 KR answers technical questions with their sources, and puts decisions to whoever may take them.
 - `research`: how a library works, in the version that this project has. Call it before you write code against an API that you
   are not certain of; never answer from memory what it can look up.
+- `expedition`: a question too large for one look-up, such as a comparison of libraries or versions.
 - `ask`: a decision that is not yours: architecture, security, product. It is accepted, or a human decides; never decide instead.
 - `lessons` before a phase of work, `record_lesson` after something went wrong.
 The prompt `when_to_ask` says more."""
@@ -24,6 +25,7 @@ Before you write code against a library:
 - Go by what comes back, and name its sources where you use it. Its confidence is high, medium or low; with low, or the status
   `degraded` or `budget-exhausted`, say so and check by running the code.
 - A repeated question costs nothing. Set `refresh` only where an answer is wrong or too old.
+- A survey or a comparison that takes many look-ups: `expedition`, once; it takes longer, and each fact has its source.
 - What was found before: `search_knowledge`, then `get_report`.
 
 When something has to be decided that is not yours to decide (architecture, security, data, product, cost):

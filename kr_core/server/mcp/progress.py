@@ -69,6 +69,12 @@ def _words(kind: str, data: dict[str, Any]) -> str:
             return f"{data['source']}: {data['outcome']}, {data['passages']} passages"
         case "agent.started" | "synthesis.started":
             return f"asking {data['agent']}"
+        case "cycle.started":
+            return f"cycle {data['cycle']}{' again' if data['attempt'] == 2 else ''}"
+        case "cycle.finished":
+            return (
+                f"cycle {data['cycle']}: {data['new_axioms']} new axioms, {data['new_sources']} new documents"
+            )
         case "agent.failed":
             return f"{data['agent']}: {data['outcome']}: {data['reason']}"
         case "answer.gated":

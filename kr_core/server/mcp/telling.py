@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.model import Entry, ResearchResult
+    from kr_core.model.expedition import Finished
     from kr_core.model.questions import AskResult, QALogEntry
     from kr_core.pipeline.record import Exchange
 
@@ -24,6 +25,7 @@ __all__ = [
     "brief",
     "entry_line",
     "exchange_line",
+    "expedition",
     "in_arguments",
     "log_entry",
     "researched",
@@ -59,6 +61,16 @@ def researched(result: ResearchResult) -> str:
     lines += _noted(results.degradation_notes)
     lines += _noted([fault.message for fault in result.errors])
     return printable(_within("\n".join(lines).rstrip()))
+
+
+def expedition(finished: Finished) -> str:
+    """What an expedition has found."""
+    lines = [
+        f"{finished.id} ended after {finished.cycles} cycles by {finished.reason}: {len(finished.axioms)} axioms.",
+        "",
+        brief(finished.answer, _LONGEST_SUMMARY),
+    ]
+    return printable(_within("\n".join([*lines, *_noted(finished.notes)]).rstrip()))
 
 
 def waiting(result: AskResult, said: str, where: str) -> list[str]:

@@ -62,6 +62,13 @@ class Tools:
         result = (await (await self._project.pipeline()).aresearch(given.question, **options)).result
         return Reply(telling.researched(result), fitted(result.to_dict()), result.status == "failure")
 
+    async def expedition(self, given: arguments.Expedition, _human: Human) -> Reply:
+        """Research a large question, or go on with an expedition that was begun."""
+        from kr_core.server.mcp.expeditions import researched
+
+        finished = await researched(await self._project.pipeline(), given)
+        return Reply(telling.expedition(finished), fitted(finished.model_dump(mode="json"), given.max_tokens))
+
     async def research_request(self, given: arguments.ResearchRequest, _human: Human) -> Reply:
         """Answer a team's request, by the same handler as `kr team`."""
         resident = await self._project.resident()
