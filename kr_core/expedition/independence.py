@@ -74,6 +74,8 @@ def confidence_of(signals: Sequence[Signal]) -> float:
 def _depend(one: Signal, other: Signal) -> bool:
     if site_of(one) == site_of(other) or (one.sha256 and one.sha256 == other.sha256):
         return True
+    if "USER" in {one.type, other.type}:
+        return False  # who states it may have read it there, and stands for it all the same
     ours, theirs = _said(one.quote), _said(other.quote)
     if not ours or not theirs:
         return False

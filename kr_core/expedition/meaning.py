@@ -49,6 +49,8 @@ class _Read(NamedTuple):
     names: frozenset[str]
     raw: frozenset[str]
     denies: bool
+    size: int
+    """Words that say something, those that have an opposite included."""
 
 
 def normalised(statement: str) -> str:
@@ -67,9 +69,9 @@ def compared(one: str, other: str, likeness: Callable[[str, str], float] | None 
     if normalised(one) == normalised(other):
         return "same"
     ours, theirs = _read(one), _read(other)
-    if min(len(ours.words), len(theirs.words)) < _LEAST_WORDS:
+    if min(ours.size, theirs.size) < _LEAST_WORDS:
         return "other"
-    common = len(ours.words & theirs.words) / len(ours.words | theirs.words)
+    common = len(ours.words & theirs.words) / (len(ours.words | theirs.words) or 1)
     if common >= _SAME_SUBJECT and ours.names == theirs.names and _otherwise(ours, theirs):
         return "conflict"
     facts = ours.numbers == theirs.numbers and ours.names == theirs.names and ours.denies == theirs.denies
@@ -105,4 +107,5 @@ def _read(statement: str) -> _Read:
     telling = {
         word for word in raw if word not in STOP_WORDS and word not in WEAK_WORDS and word not in opposites
     }
-    return _Read(frozenset(map(stem, telling)), numbers, names, raw, bool(_DENIED.search(text)))
+    size = len(telling) + len(raw & opposites)
+    return _Read(frozenset(map(stem, telling)), numbers, names, raw, bool(_DENIED.search(text)), size)
