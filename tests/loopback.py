@@ -94,7 +94,10 @@ class Server:
                     body, kind = json.dumps(body), "application/json"
                 raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
                 headers = {"Content-Type": kind, "Content-Length": str(len(raw)), **answer.headers}
-                self.send_response(answer.status)
+                if "Date" in headers:
+                    self.send_response_only(answer.status)  # the other one says the time by itself
+                else:
+                    self.send_response(answer.status)
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()

@@ -17,7 +17,7 @@ import httpx
 from kr_core import Outcome, RequestError, json_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from kr_plugins.escalations.github.ledger import Ledger
 
@@ -52,9 +52,14 @@ class RefusedError(RequestError):
 
 
 class Pace:
-    """How a process keeps to GitHub's limits."""
+    """How a process keeps to GitHub's limits.
 
-    def __init__(self) -> None:
+    Args:
+        now: seconds since 1970.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self.now = now
         self.is_limited = False
         """Whether the server has told of limits: one without any needs no pauses."""
         self.strikes = 0
@@ -88,8 +93,6 @@ class Client:
         self._token = token
         self._ledger = ledger
         self._pace = pace
-        self.time = ""
-        """GitHub's own, as of its last answer; empty before."""
 
     async def get(self, path: str, params: Mapping[str, str] | None = None, etag: str = "") -> httpx.Response:
         """Ask for something; with an ETag, status 304 means that it is as it was.
@@ -115,7 +118,7 @@ class Client:
     async def _asked(
         self, method: str, path: str, params: dict[str, str], headers: dict[str, str], body: Any
     ) -> httpx.Response:
-        left = self._ledger.wait_until - time.time()
+        left = self._ledger.wait_until - self._pace.now()
         if 0 < left < _LONGEST_WAIT:
             said = f"GitHub has asked to wait; the limit ends in {left:.0f} s"
             raise RequestError(Outcome.limited, said, where=self._base)
@@ -135,7 +138,6 @@ class Client:
             said = f"{type(error).__name__}: {self._without_secret(str(error))}".removesuffix(": ")
             raise RequestError(Outcome.unavailable, f"cannot be reached: {said}", where=url) from None
         self._pace.is_limited = self._pace.is_limited or "x-ratelimit-limit" in response.headers
-        self.time = _time_of(response) or self.time
         if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
             self._pace.strikes = 0
             return response
@@ -146,7 +148,7 @@ class Client:
         told = f"answered {status}{f': {said}' if said else ''}"
         seconds = self._wait_of(response, said)
         if seconds is not None:
-            self._ledger.wait(time.time() + seconds)
+            self._ledger.wait(self._pace.now() + seconds)
             what = f"{told}; it is left alone for {seconds:.0f} s"
             return RefusedError(Outcome.limited, what, status=status, where=url)
         outcome, todo = _meaning(status, said)
@@ -162,7 +164,7 @@ class Client:
             reset = _number(headers.get("x-ratelimit-reset"))
             # Of GitHub's clock, not ours: they may differ.
             now = _epoch_of(response)
-            seconds = None if reset is None else max(reset - (time.time() if now is None else now), 1.0)
+            seconds = None if reset is None else max(reset - (self._pace.now() if now is None else now), 1.0)
         if seconds is None:
             if response.status_code != httpx.codes.TOO_MANY_REQUESTS and not _LIMITED.search(said):
                 return None
@@ -215,8 +217,3 @@ def _epoch_of(response: httpx.Response) -> float | None:
         return parsedate_to_datetime(response.headers.get("date", "")).timestamp()
     except (ValueError, TypeError, OverflowError):
         return None
-
-
-def _time_of(response: httpx.Response) -> str:
-    epoch = _epoch_of(response)
-    return "" if epoch is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch))

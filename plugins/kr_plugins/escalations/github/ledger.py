@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import secrets
 import tempfile
 from contextlib import suppress
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Intent", "Ledger", "Posted"]
 
+_CASE = re.compile(r"(E[0-9]+)@([0-9]+)")
 _SIGNED = 32
 """Characters of a signature."""
 
@@ -69,7 +71,9 @@ class Ledger:
         self.wait_until = 0.0
         """Seconds since 1970; GitHub has asked for nothing to be sent before."""
         self.latest = ""
-        """The last time of GitHub's that is known."""
+        """When the last of what was posted was, by GitHub's clock; empty where nothing was."""
+        self.cases: dict[str, tuple[int, int, str]] = {}
+        """Cases that are posted, or may be: the issue, the latest revision, and a time before which it was not there."""
         try:
             make_state_folder(folder)
             self._path.parent.mkdir(exist_ok=True)
@@ -115,11 +119,13 @@ class Ledger:
         if "secret" in line:
             self._secret = self._secret or bytes.fromhex(line["secret"])
         elif "will" in line:
-            self._intents[line["will"]] = Intent(line["issue"], line["after"])
-            self.latest = max(self.latest, line["after"])
+            intent = Intent(line["issue"], line["after"])
+            self._intents[line["will"]] = intent
+            self._note_case(line["will"], intent.issue, intent.after)
         elif "is" in line:
             posted = Posted(line["issue"], line["id"], line["url"], line["created"])
             self._posted[line["is"]] = posted
+            self._note_case(line["is"], posted.issue, posted.created)
             self._intents.pop(line["is"], None)
             self.latest = max(self.latest, posted.created)
         elif "not" in line:
@@ -132,6 +138,11 @@ class Ledger:
             self._logins[line["token"]] = line["login"]
         elif "wait" in line:
             self.wait_until = float(line["wait"])
+
+    def _note_case(self, about: str, issue: int, time: str) -> None:
+        found = _CASE.fullmatch(about)
+        if found and int(found[2]) >= self.cases.get(found[1], (0, 0, ""))[1]:
+            self.cases[found[1]] = (issue, int(found[2]), time)
 
     def posted(self, about: str) -> Posted | None:
         """Where something stands; None where it does not, or nobody knows."""

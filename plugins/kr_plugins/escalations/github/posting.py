@@ -131,9 +131,7 @@ class Poster:
 
     async def _post(self, about: str, issue: int, path: str, written: dict[str, Any]) -> dict[str, Any]:
         """Post something that nobody has posted; what may have been is noted before."""
-        if not self._client.time and not self._ledger.latest:
-            await self.login()  # which tells GitHub's time
-        self._ledger.will_post(about, issue, self._client.time or self._ledger.latest)
+        self._ledger.will_post(about, issue, self._ledger.latest)
         try:
             told = await self._client.send("POST", path, written)
         except RefusedError as refused:
@@ -196,7 +194,7 @@ class Poster:
         if known is not None and (is_checked(known.issue) or await self._is_open(known.issue)):
             return known.issue
         intent = None if known is not None else self._ledger.intent(about)
-        found = None if intent is None else await self._found_issue(about, intent)
+        found = None if intent is None else await self._found_issue(about)
         if found is not None:
             return found.issue
         text = _ISSUE_TEXT.format(about=title and f" about {title}")
@@ -207,11 +205,10 @@ class Poster:
         self._ledger.is_posted(about, posted)
         return posted.issue
 
-    async def _found_issue(self, about: str, intent: Intent) -> Posted | None:
+    async def _found_issue(self, about: str) -> Posted | None:
         marker, login = marked(self._ledger, about), await self.login()
         asked = {"state": "all", "per_page": "100", "sort": "created", "direction": "desc"}
         asked |= {"creator": login} if login else {}
-        asked |= {"since": before(intent.after)} if intent.after else {}
         answer = await self._client.get(f"{self._root}/issues", asked)
         for told in page_of(answer):
             text = told.get("body") if isinstance(told, dict) else None

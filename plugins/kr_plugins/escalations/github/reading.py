@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import httpx
 
 from kr_core import Heard, HumanReply, Outcome, RequestError, Unclear, read_replies
+from kr_plugins.escalations.github.client import GONE, RefusedError
 from kr_plugins.escalations.github.comments import Comment, comment_of, place_of
 from kr_plugins.escalations.github.posting import before, page_of
 from kr_plugins.escalations.github.wording import about_of
@@ -29,6 +30,9 @@ _MOST_PAGES = 10
 _PAGE_SIZES = (100, 10, 1)
 """Comments of a page; smaller where so many are more than an answer may hold."""
 _MOST_SEEN = 1000
+_MOST_LATER = 100
+_FORGOTTEN = 7 * 24 * 3600
+"""Seconds: whoever puts a case and is killed is followed by another one before; older cases are over."""
 _ALWAYS = "2008-01-01T00:00:00Z"
 """Before GitHub was."""
 _LONGEST_SAID = 4000
@@ -56,6 +60,8 @@ class Mark(NamedTuple):
     """Of the answer to the same question, when it was asked last."""
     seen: tuple[tuple[int, str], ...] = ()
     """What was dealt with of them: ids, with the time of the last change."""
+    later: tuple[tuple[int, str], ...] = ()
+    """Comments about cases that stand on GitHub, and nobody has noted yet that they do: a process was killed in between."""
 
     def __str__(self) -> str:
         return json.dumps(self._asdict(), separators=(",", ":"))
@@ -66,7 +72,8 @@ class Mark(NamedTuple):
         try:
             told = json.loads(text)
             seen = tuple((int(one), str(time)) for one, time in told["seen"])
-            return cls(str(told["since"]), max(int(told["skip"]), 0), str(told["etag"]), seen)
+            later = tuple((int(one), str(name)) for one, name in told["later"])
+            return cls(str(told["since"]), max(int(told["skip"]), 0), str(told["etag"]), seen, later)
         except (ValueError, KeyError, TypeError):
             return cls()
 
@@ -76,7 +83,7 @@ class Places:
 
     Args:
         shown: the cases.
-        ledger: where they were posted.
+        ledger: where they were posted, and others of which nobody has noted it yet.
         repository: `owner/name`.
     """
 
@@ -87,7 +94,11 @@ class Places:
         """When the first of them was posted; empty where that is not known of all."""
         self.oldest = 0
         """The first comment of those of which it is not known; 0 where there is none."""
+        self.known: set[str] = set()
+        self.unnoted: dict[str, str] = {}
+        """Cases that stand in an issue and are not among those that were shown, with the time when they were posted."""
         for one in shown:
+            self.known.add(one.escalation_id)
             posted = ledger.posted(f"{one.escalation_id}@{one.revision}")
             place = (posted.issue, posted.id) if posted is not None else place_of(one.place, repository)
             if place is None:
@@ -98,6 +109,11 @@ class Places:
                 self.oldest = min(self.oldest or place[1], place[1])
             waiting, closed = self.of_issue.setdefault(place[0], ({}, {}))
             (waiting if one.waits else closed)[one.escalation_id] = one.revision
+        for name, (issue, revision, time) in ledger.cases.items():
+            if name not in self.known and before(ledger.latest, _FORGOTTEN) <= time:
+                self.unnoted[name] = time
+                self.of_issue.setdefault(issue, ({}, {}))[0][name] = revision
+                self.begun = min(self.begun or time, time)
 
     def latest(self, issue: int, escalation_id: str) -> int:
         """The revision of a case that was shown last in an issue; 0 for none."""
@@ -111,6 +127,8 @@ class Readings(NamedTuple):
     replies: tuple[HumanReply | Unclear, ...] = ()
     was_judged: bool = False
     """Whether it had to be looked into: it has a command, or what looks like one."""
+    later: str = ""
+    """A case that it is about, and that nobody has noted yet."""
 
 
 class Reader:
@@ -145,6 +163,7 @@ class Reader:
         if not mark.since:
             mark = Mark(await self._first(root))
         replies: list[HumanReply | Unclear] = []
+        mark = await self._put_off(root, mark, replies)
         size, start = 0, mark
         for number in range(_MOST_PAGES):
             try:
@@ -171,6 +190,23 @@ class Reader:
             mark = _continued(mark, read, comments, _PAGE_SIZES[size])
         return Heard(replies, str(mark))
 
+    async def _put_off(self, root: str, mark: Mark, replies: list[HumanReply | Unclear]) -> Mark:
+        """Read what could not be read before, as far as it can now."""
+        left = []
+        for one, name in mark.later:
+            if name not in self._places.known:
+                left.append((one, name))
+                continue
+            try:
+                comment = comment_of((await self._client.get(f"{root}/issues/comments/{one}")).json())
+            except RefusedError as refused:
+                if refused.status not in GONE:
+                    raise
+                continue
+            if comment is not None:
+                replies += (await self.of(comment)).replies
+        return mark._replace(later=tuple(left))
+
     async def _first(self, root: str) -> str:
         """From when on comments matter: since the first case was posted."""
         begun = self._places.begun
@@ -194,6 +230,7 @@ class Reader:
     ) -> tuple[Mark, RequestError | None]:
         """Read a page; where that fails in the middle, what was dealt with is in the mark all the same."""
         seen = dict.fromkeys(mark.seen)
+        later = dict.fromkeys(mark.later)
         ids = {one for one, _ in mark.seen}
         failed = None
         for comment in comments:
@@ -207,7 +244,9 @@ class Reader:
             replies += reading.replies
             if reading.was_judged:
                 seen[comment.id, comment.updated] = None
-        return mark._replace(seen=tuple(seen)[-_MOST_SEEN:]), failed
+            if reading.later:
+                later[comment.id, reading.later] = None
+        return mark._replace(seen=tuple(seen)[-_MOST_SEEN:], later=tuple(later)[-_MOST_LATER:]), failed
 
     # -- one comment -------------------------------------------------------------------------------------
 
@@ -230,7 +269,10 @@ class Reader:
             return Readings()
         if comment.is_edited and was_read:
             return Readings(was_judged=True)
-        about = read.commands[0].escalation_id if read.commands else next(iter(waiting or closed))
+        named = [command.escalation_id for command in read.commands]
+        about = next((one for one in (*named, *waiting, *closed) if one in self._places.known), "")
+        if not about:  # nobody can be told yet
+            return Readings(was_judged=True, later=next(iter(named), ""))
         refused = await self._refusal(comment)
         if refused:
             return self._unclear(comment, about, "refused", refused)
@@ -238,9 +280,12 @@ class Reader:
         if comment.is_edited:
             return self._unclear(comment, about, "help", _EDITED)
         replies: list[HumanReply | Unclear] = []
+        later = ""
         for command in read.commands:
             external = f"{comment.id}:{command.line}"
-            if command.action == "chat":
+            if command.escalation_id in self._places.unnoted:
+                later = command.escalation_id
+            elif command.action == "chat":
                 talk = _CHAT.format(name=name)
                 replies.append(Unclear(command.escalation_id, comment.login, "help", talk, external))
             else:
@@ -253,7 +298,7 @@ class Reader:
         if read.faults:
             listed = "\n".join(f"- line {fault.line}: {fault.said}" for fault in read.faults)[:_LONGEST_SAID]
             replies += self._unclear(comment, about, "help", f"{listed}\n\n{_HELP.format(name=name)}").replies
-        return Readings(tuple(replies), was_judged=True)
+        return Readings(tuple(replies), was_judged=True, later=later)
 
     def _seen_by(self, comment: Comment, escalation_id: str) -> int | None:
         """The revision that was the latest when a comment was written; None where that is not known."""
@@ -293,7 +338,7 @@ def _ended(asked: Mark, read: Mark, comments: Sequence[Comment], etag: str) -> M
     """The mark where there is no more to read: a little earlier than the last comment, since some may come to light late."""
     since = max([asked.since, *(before(comment.updated) for comment in comments[-1:])])
     seen = tuple(one for one in read.seen if one[1] >= since)
-    return Mark(since, 0, etag if since == asked.since and not asked.skip else "", seen)
+    return Mark(since, 0, etag if since == asked.since and not asked.skip else "", seen, read.later)
 
 
 def _continued(asked: Mark, read: Mark, comments: Sequence[Comment], size: int) -> Mark:

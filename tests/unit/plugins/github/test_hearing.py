@@ -338,6 +338,37 @@ def test_clocks_that_differ_do_not_matter(tmp_path, github):
     assert github.requests(path="issues/comments")[0].query["since"][0].startswith("2019-")
 
 
+@pytest.mark.req("H5", "H7")
+def test_a_reply_to_a_case_that_nobody_has_noted_yet_waits_for_it(desk, github):
+    """A process was killed after it had posted a case and before that was kept: meanwhile others are read, and then this one."""
+    desk.open(case("E1"))
+    desk.open(case("E2", feature="F-2"))
+    kept = {name: desk.shown.pop(name) for name in ("E1", "E2")}
+    desk.open(case("E3"))
+    github.write("ann", 1, "/kr confirm E1@1\n\n/kr confirm E3@1")
+    github.write("ann", 2, "/kr confirm")
+    assert [one.escalation_id for one in desk.poll()] == ["E3"]
+    for _ in range(200):
+        github.write("carl", 1, "hm")
+    assert desk.poll() == []
+    desk.shown.update(kept)
+    assert {(one.escalation_id, one.response.action) for one in desk.again().poll()} == {
+        ("E1", "confirm"), ("E2", "confirm"), ("E3", "confirm"),
+    }  # fmt: skip
+    assert desk.poll() == []
+
+
+def test_a_case_that_was_over_long_ago_waits_for_nothing(desk, github):
+    """Its commands are no commands any more, as those of a case that there never was."""
+    desk.open(case("E1"))
+    desk.shown.clear()
+    github.now = github.now.replace(month=3)
+    desk.open(case("E2"))
+    github.write("ann", 1, "/kr confirm E1@1")
+    (only,) = desk.poll()
+    assert "there is no E1; waiting: E2" in only.said
+
+
 def test_a_comment_that_comes_to_light_late_is_read(shown, github):
     """GitHub has many servers: one may tell of a comment after a younger one was told."""
     late = github.write("ann", 1, "/kr confirm E1@1")
