@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Listening"]
 
 _BACKLOG = 256
+_HIGHEST_PORT = 65_535
 _LAST_SECONDS = 1
 """So long calls may take at the end before they are cancelled."""
 
@@ -68,6 +69,8 @@ class Listening:
 
 def _bound(host: str, port: int) -> socket.socket:
     """A socket that listens; its protocol is named, since asyncio sends small answers at once only where it is."""
+    if not 0 <= port <= _HIGHEST_PORT:  # `getaddrinfo` would take the rest of it
+        raise _cannot_listen(host, port, ValueError("is no port"))
     try:
         family, kind, protocol, _name, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)
@@ -77,7 +80,7 @@ def _bound(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
         bound.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:  # a port beyond 65535
+    except OSError as error:
         bound.close()
         raise _cannot_listen(host, port, error) from error
     return bound
