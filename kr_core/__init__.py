@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Kept as Kept
     from kr_core.protocols import Log as Log
     from kr_core.protocols import LogRecord as LogRecord
+    from kr_core.protocols import Momentary as Momentary
     from kr_core.protocols import Moved as Moved
     from kr_core.protocols import Notice as Notice
     from kr_core.protocols import Project as Project
@@ -177,6 +178,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "Kept": "",
         "Log": "",
         "LogRecord": "",
+        "Momentary": "",
         "Moved": "",
         "Notice": "",
         "Project": "",

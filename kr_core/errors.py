@@ -67,11 +67,15 @@ class RequestError(KRError):
         what: what is wrong.
         where: what was asked.
         todo: what the reader can do about it.
+        seconds: how long to leave it alone, where it said so.
     """
 
-    def __init__(self, outcome: str, what: str, *, where: str = "", todo: str = "") -> None:
+    def __init__(
+        self, outcome: str, what: str, *, where: str = "", todo: str = "", seconds: float | None = None
+    ) -> None:
         super().__init__(what, where=where, todo=todo)
         self.outcome = outcome
+        self.seconds = seconds
 
 
 def suggestion(word: str, known: Iterable[str], label: str) -> str:

@@ -50,6 +50,7 @@ __all__ = [
     "Kept",
     "Log",
     "LogRecord",
+    "Momentary",
     "Moved",
     "Notice",
     "Project",
@@ -563,6 +564,13 @@ class Escalation(Protocol):
         Raises:
             RequestError: it could not be told now; it is tried again later.
         """
+
+
+@runtime_checkable
+class Momentary(Protocol):
+    """A way to a human that shows a case once, to whoever sits before the process that asks; nothing is owed to it later."""
+
+    momentary: bool
 
 
 class Receiver(Escalation, Protocol):

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from kr_core.asking import depends
 from kr_core.asking.answering import AGENT_UNAVAILABLE, Asking, shortened, submitted, together
 from kr_core.asking.escalating import Escalating
 from kr_core.asking.exchange import told
+from kr_core.asking.keeping import Keeping
 from kr_core.asking.sent import Sent, UnderWay
 from kr_core.asking.talking import Talking
-from kr_core.errors import ConfigError
+from kr_core.asking.tending import Tending
+from kr_core.errors import ConfigError, KRError
 from kr_core.model.questions import (
     AcceptedOrEscalate,
     AgentHandle,
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 
     from kr_core.asking.depends import Key, Known
     from kr_core.asking.exchange import Exchange
+    from kr_core.asking.tending import Tended
     from kr_core.escalation.cases import Cases
     from kr_core.model import Event
     from kr_core.model.questions import QALogEntry
@@ -45,6 +50,9 @@ if TYPE_CHECKING:
 __all__ = ["AsyncKnowledgeRouterService", "KnowledgeRouterService"]
 
 Result = TypeVar("Result")
+TEND_SECONDS = 60.0
+"""How often a process that lives long asks for replies."""
+_SOON_SECONDS = 1.0
 _END_SECONDS = 5.0
 """How long what is cancelled may take to end its programs and requests."""
 _LATER = "is not available in this version of KR"
@@ -63,9 +71,12 @@ class AsyncKnowledgeRouterService:
     def __init__(self, pipeline: Pipeline | None = None) -> None:
         self.pipeline = pipeline or Pipeline.open()
         self._asking = Asking(self.pipeline)
-        self._escalating = Escalating(self.pipeline)
+        self._keeping = Keeping(self.pipeline)
+        self._tending = Tending(self._keeping)
+        self._escalating = Escalating(self._keeping, self._tending)
         self._talking = Talking(self.pipeline, self._asking, self._escalating)
         self._sent = Sent()
+        self._wake = asyncio.Event()
         self._ready = False
 
     @classmethod
@@ -86,11 +97,11 @@ class AsyncKnowledgeRouterService:
     @property
     def cases(self) -> Cases:
         """The questions that were put to a human."""
-        return self._escalating.cases
+        return self._keeping.cases
 
     def shown(self, request: EscalationRequest) -> Case:
         """An escalation as people read it."""
-        return self._escalating.shown(request)
+        return self._keeping.shown(request)
 
     def result_of(self, escalation_id: str) -> AskResult:
         """What an escalation has come to so far.
@@ -232,10 +243,13 @@ class AsyncKnowledgeRouterService:
         Raises:
             ConfigError: there is no such escalation, or the reply cannot be applied, with the reason; it is on the record.
         """
-        case = await self._escalating.accepted_reply(escalation_id, response)
         if response.action != "add_context":
-            return self._escalating.result_of(case)
-        return await self._talking.asked_again(case, response)
+            return self._escalating.result_of(await self._escalating.accepted_reply(escalation_id, response))
+        async with self._tending.asking(
+            escalation_id
+        ):  # so that nobody else does it, unless this process is killed
+            case = await self._escalating.accepted_reply(escalation_id, response)
+            return await self._talking.asked_again(case, response)
 
     async def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
         """Say something (the response's `content`) to the agent of an escalation, which goes on waiting.
@@ -251,6 +265,102 @@ class AsyncKnowledgeRouterService:
             ConfigError: it does not wait, or there is nobody to talk with; that is on the record, too.
         """
         return await self._talking.chat(escalation_id, response)
+
+    # -- what is due for those that wait --------------------------------------------------------------------
+
+    async def tend(self) -> Tended:
+        """Do once all that is due for the questions that wait for a human, in whatever process they were put.
+
+        They are shown, what people have written is applied, people are told and reminded, time limits are kept, and agents
+        are asked again with what people have added. Several processes may do so at the same time.
+
+        Raises:
+            ConfigError: a way to a human is wrongly configured.
+            StorageError: the journal cannot be used.
+        """
+        return await self._tending.tend(self._talking.asked_again)
+
+    async def keep_tending(
+        self, tell: Callable[[str], object] | None = None, every_seconds: float = TEND_SECONDS
+    ) -> NoReturn:
+        """Do so again and again, until cancelled: now, every minute, when something becomes due, and after `wake`.
+
+        Args:
+            tell: called with each note of what could not be done, once until it changes.
+            every_seconds: how often people's replies are asked for.
+        """
+        noted: dict[str, tuple[str, ...]] = {}
+        asking = asyncio.Event()
+
+        async def again(
+            what: str, woken: asyncio.Event, once: Callable[[], Coroutine[Any, Any, Tended]]
+        ) -> None:
+            while True:
+                woken.clear()
+                wait = every_seconds
+                try:
+                    tended = await once()
+                    notes = tended.notes
+                    if tended.applied:
+                        asking.set()  # somebody may have added context
+                    if tended.next is not None:
+                        left = (tended.next - datetime.now(UTC)).total_seconds()
+                        wait = min(max(left, _SOON_SECONDS), every_seconds)
+                except KRError as error:  # it may be mended while this process lives
+                    notes = (str(error),)
+                if tell is not None and notes != noted.get(what, ()):
+                    for note in notes:
+                        tell(note)
+                noted[what] = notes
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(woken.wait(), wait)
+
+        await together(
+            [
+                again("look", self._wake, self._tending.look),
+                again("ask", asking, lambda: self._tending.ask_agents(self._talking.asked_again)),
+            ]
+        )
+        raise AssertionError  # it does not return
+
+    def wake(self) -> None:
+        """Let `keep_tending` look at once; in its event loop's thread."""
+        self._wake.set()
+
+    async def receive(self, sink: str, headers: Mapping[str, str], body: bytes) -> int:
+        """Apply what a service tells that calls by itself: a webhook.
+
+        Args:
+            sink: the way to a human, by its name in `escalations`.
+            headers: of the call; names in lower case.
+            body: as it came in, byte for byte.
+
+        Returns:
+            How many replies were new.
+
+        Raises:
+            ConfigError: there is no such way to a human, or it receives nothing.
+            RequestError: the call is not the service's (`blocked`), cannot be understood (`bad_answer`), or cannot be heard now.
+        """
+        count = await self._tending.receive(sink, headers, body)
+        self.wake()
+        return count
+
+    async def history(self, escalation_id: str) -> list[QALogEntry]:
+        """The entries of all exchanges of an escalation, in order: from the question to its end, with talks about it.
+
+        Raises:
+            ConfigError: there is no such escalation.
+        """
+        from kr_core.pipeline.record import history
+
+        def read() -> list[QALogEntry]:
+            case = self.cases.get(escalation_id)
+            return history(
+                self.pipeline.journal, [case.request.exchange_id, *(turn.exchange_id for turn in case.turns)]
+            )
+
+        return await to_its_end(read)
 
     # -- its steps, under the names that other programs know -----------------------------------------------
 
@@ -501,6 +611,18 @@ class KnowledgeRouterService:
     def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
         """See `AsyncKnowledgeRouterService.chat`."""
         return self._run(self._service.chat(escalation_id, response))
+
+    def tend(self) -> Tended:
+        """See `AsyncKnowledgeRouterService.tend`."""
+        return self._run(self._service.tend())
+
+    def receive(self, sink: str, headers: Mapping[str, str], body: bytes) -> int:
+        """See `AsyncKnowledgeRouterService.receive`."""
+        return self._run(self._service.receive(sink, headers, body))
+
+    def history(self, escalation_id: str) -> list[QALogEntry]:
+        """See `AsyncKnowledgeRouterService.history`."""
+        return self._run(self._service.history(escalation_id))
 
     def route_question(self, question: Question) -> AgentHandle:
         """See `AsyncKnowledgeRouterService.route_question`."""

@@ -28,7 +28,7 @@ _PAGE = 1000
 _SHOWN = 500
 _FRAME = 1000
 """Characters beside an answer: its question, as far as it is shown, and the fences."""
-FINAL = ("accepted", "answered")
+FINAL = ("accepted", "answered", "expired")
 """How a question ends that others can build on."""
 
 

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kr_core.asking import replying
-from kr_core.asking import sinks as calling
 from kr_core.asking.answering import shortened
 from kr_core.asking.depends import key
 from kr_core.errors import ConfigError
-from kr_core.escalation.cases import Cases, KeptCase, Turn
-from kr_core.escalation.harmless import harmless_line
-from kr_core.escalation.showing import shown
+from kr_core.escalation.cases import KeptCase, Turn
 from kr_core.model.questions import AskResult, EscalationRequest
 from kr_core.net.egress import redacted
 from kr_core.pipeline.running import to_its_end
-from kr_core.printable import printable
-from kr_core.protocols import Notice
-from kr_core.templating import search_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kr_core.asking.depends import Key
     from kr_core.asking.exchange import Exchange
+    from kr_core.asking.keeping import Keeping
+    from kr_core.asking.tending import Tending
     from kr_core.model import Event
     from kr_core.model.questions import Answer, HumanResponse, Question
     from kr_core.model.routing import Route
-    from kr_core.pipeline.pipeline import Pipeline
-    from kr_core.protocols import Case, Escalation
 
 __all__ = ["Escalating", "undecided"]
 
@@ -41,18 +34,14 @@ class Escalating:
     """Puts questions to a human, and applies what the human replies.
 
     Args:
-        pipeline: the project's.
+        keeping: keeps the cases.
+        tending: shows them, and tells people what became of them.
     """
 
-    def __init__(self, pipeline: Pipeline) -> None:
-        self._pipeline = pipeline
-        self._components = pipeline.components
-        self._folders = search_folders(pipeline.config.root)
-
-    @property
-    def cases(self) -> Cases:
-        """The cases of the project."""
-        return Cases(self._components.journal)
+    def __init__(self, keeping: Keeping, tending: Tending) -> None:
+        self._keeping = keeping
+        self._tending = tending
+        self._components = keeping.pipeline.components
 
     async def open(
         self,
@@ -69,10 +58,9 @@ class Escalating:
                 f"{reason}, and there is no way to a human: name one in the configuration, such as `escalations: [stdout]`"
             )
             return None
-        return await self._show(
-            exchange,
-            await to_its_end(lambda: self._opened(exchange, answer, reason, threshold, alternatives)),
-        )
+        case = await to_its_end(lambda: self._opened(exchange, answer, reason, threshold, alternatives))
+        exchange.notes += await self._tending.present(case.request.id)
+        return case.request
 
     def _opened(
         self,
@@ -85,7 +73,7 @@ class Escalating:
         route = exchange.route
         assert route is not None, "it was routed when it began"
         request = EscalationRequest(
-            id=self.cases.new_id(),
+            id=self._keeping.cases.new_id(),
             exchange_id=exchange.id,
             parent_id=exchange.parent_id,
             question=exchange.question,
@@ -97,54 +85,16 @@ class Escalating:
             notes=tuple(exchange.notes),
         )
         case = KeptCase(request, route, "open", 1)
-        kept = self._kept(case, [_opening(exchange, request)])
+        opening = _opening(exchange, request)
+        kept = self._keeping.cases.open(case, [opening])
         assert kept, "its id is new"
+        self._keeping.observed([opening])
         return case
 
     def _agent(self, route: Route, answer: Answer | None) -> str | None:
         """Who can be asked again: nobody where only a human may answer, nor a program that has handed in an answer."""
         known = answer is not None and answer.agent in self._components.table().agents
         return answer.agent if route.agent is not None and answer is not None and known else route.agent
-
-    async def _show(self, exchange: Exchange, case: KeptCase) -> EscalationRequest:
-        """Show a case by every sink; where none can, it waits in the inbox."""
-        request = case.request
-        sinks, notes = self._components.escalations()
-        exchange.notes += notes
-        places: list[str] = []
-        for name, sink in sinks.items():
-            place, fault = await self._shown_by(name, sink, exchange, request)
-            if fault is not None:
-                exchange.notes.append(f"escalation {name}: {fault}")
-            exchange.say(
-                "escalation.shown",
-                escalation_id=request.id,
-                revision=request.revision,
-                sink=name,
-                place=place,
-                error=fault,
-            )
-            places += [] if place is None else [place]
-        if places:
-            notified = case._replace(status="notified", version=case.version + 1)
-            await to_its_end(
-                lambda: self.cases.keep(notified)
-            )  # a reply that came meanwhile has gone further
-        return request
-
-    async def _shown_by(
-        self, name: str, sink: Escalation, exchange: Exchange, request: EscalationRequest
-    ) -> tuple[str | None, str | None]:
-        """Where a sink has shown a case, and why it could not."""
-        case = self.shown(request)
-        try:
-            return await calling.call(self._pipeline, name, exchange.emit, partial(sink.open, case)), None
-        except Exception as error:
-            return None, _told(error)
-
-    def shown(self, request: EscalationRequest) -> Case:
-        """A case as people read it."""
-        return shown(request, self._folders)
 
     async def waiting_for(self, question: Question) -> EscalationRequest | None:
         """The case in which a question waits for a human, if it does.
@@ -166,7 +116,7 @@ class Escalating:
             ConfigError: one that waits under the feature and id of a question is another question.
         """
         texts = {key(question): redacted(question.text) for question in questions}
-        waiting = await to_its_end(lambda: self.cases.waiting_of({*texts, *others}))
+        waiting = await to_its_end(lambda: self._keeping.cases.waiting_of({*texts, *others}))
         for case in waiting:
             request, known = case.request, case.request.question
             if texts.get(key(known), known.text) != known.text:
@@ -187,59 +137,21 @@ class Escalating:
             ConfigError: it cannot be applied; that is on the record, too.
         """
         response = replying.clean(response)
-        case = await to_its_end(lambda: self._reply(escalation_id, response))
+        refused: list[str] = []
+
+        def take(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            refused.clear()
+            taken = replying.taken(case, response)
+            assert taken is not None, "what has no id was never dealt with before"
+            refused.append(taken[2])
+            return taken[:2]
+
+        case = await to_its_end(lambda: self._keeping.change(escalation_id, take))
+        if refused[0]:
+            raise ConfigError(refused[0], where=case.request.id)
         if not case.waits:
-            await self._acknowledge(case)
+            await self._tending.tell(escalation_id)
         return case
-
-    def _reply(self, escalation_id: str, response: HumanResponse) -> KeptCase:
-        while True:
-            case = self.cases.get(escalation_id)
-            self._check(case, response)
-            said = [replying.replied(case, response)]
-            if response.action == "add_context":
-                question = replying.with_context(case.request.question, response.content)
-                request = case.request.model_copy(update={"question": question})
-                changed = case._replace(request=request, version=case.version + 1)
-            else:
-                answer = replying.final_answer(case, response)
-                changed = replying.resolved(case, response, answer)
-                said += replying.concluded(case, answer)
-            if self._kept(changed, said):
-                return changed
-
-    def _check(self, case: KeptCase, response: HumanResponse) -> None:
-        """Refuse a reply that cannot be applied; on the record.
-
-        Raises:
-            ConfigError: it cannot, with the reason.
-        """
-        refused = replying.refusal(case, response)
-        if refused:
-            event = replying.replied(case, response, refused)
-            self._components.journal.append([event]).result()
-            self._observed([event])
-            raise ConfigError(refused, where=case.request.id)
-
-    async def _acknowledge(self, case: KeptCase) -> None:
-        """Tell all sinks that a case is decided; one that cannot say so is no reason to fail."""
-        resolution = case.resolution
-        assert resolution is not None, "it is decided"
-        by = harmless_line(resolution.by)
-        said = f"{case.request.id} is answered, by {by} ({resolution.action.removeprefix('add_')})"
-        notice = Notice(f"{case.request.id}@{case.version}", "ended", said)
-        shown = self.shown(case.request)
-        sinks, _ = self._components.escalations()
-        for name, sink in sinks.items():
-            try:
-                await calling.call(
-                    self._pipeline,
-                    name,
-                    lambda _kind, _data: None,
-                    partial(sink.acknowledge, shown, notice),
-                )
-            except Exception:  # noqa: S112  the answer stands; who looks into the sink sees the case, and is refused there
-                continue
 
     # -- talk -----------------------------------------------------------------------------------------------
 
@@ -251,16 +163,20 @@ class Escalating:
         """
         response = replying.clean(response)
 
-        def speak() -> KeptCase:
-            while True:
-                case = self.cases.get(escalation_id)
-                self._check(case, response)
-                turn = Turn(by=response.by, text=response.content, exchange_id=_latest(case))
-                changed = case._replace(turns=(*case.turns, turn), version=case.version + 1)
-                if self._kept(changed, [replying.replied(case, response)]):
-                    return changed
+        refused: list[str] = []
 
-        return await to_its_end(speak)
+        def speak(case: KeptCase) -> tuple[KeptCase, list[Event]]:
+            refused[:] = [replying.refusal(case, response)]
+            told = replying.replied(case, response, refused[0])
+            if refused[0]:
+                return case, [told]
+            turn = Turn(by=response.by, text=response.content, exchange_id=_latest(case))
+            return case._replace(turns=(*case.turns, turn)), [told]
+
+        case = await to_its_end(lambda: self._keeping.change(escalation_id, speak))
+        if refused[0]:
+            raise ConfigError(refused[0], where=case.request.id)
+        return case
 
     async def heard(self, escalation_id: str, exchange: Exchange, answer: Answer) -> KeptCase:
         """Keep an agent's turn; the case as it is then, which somebody may have decided meanwhile."""
@@ -271,14 +187,10 @@ class Escalating:
             exchange_id=exchange.id,
         )
 
-        def hear() -> KeptCase:
-            while True:
-                case = self.cases.get(escalation_id)
-                changed = case._replace(turns=(*case.turns, turn), version=case.version + 1)
-                if not case.waits or self._kept(changed):
-                    return changed if case.waits else case
+        def hear(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            return (case._replace(turns=(*case.turns, turn)), []) if case.waits else None
 
-        return await to_its_end(hear)
+        return await to_its_end(lambda: self._keeping.change(escalation_id, hear))
 
     # -- asked again ----------------------------------------------------------------------------------------
 
@@ -294,26 +206,21 @@ class Escalating:
             The case as it is then: it waits on where more was added meanwhile, which the agent has not seen; and somebody may
             have decided it.
         """
-        known = asked.request.question.context
+        mine: list[bool] = []
 
-        def resolve() -> tuple[KeptCase, bool]:
-            while True:
-                case = self.cases.get(asked.request.id)
-                if not case.waits or case.request.question.context != known:
-                    return case, False
-                changed = replying.resolved(case, response, answer)
-                if self._kept(changed):
-                    return changed, True
+        def resolve(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            mine[:] = [case.waits and _knows(asked, case)]
+            return (replying.resolved(case, response, answer), []) if mine[0] else None
 
-        case, mine = await to_its_end(resolve)
-        if mine:
-            await self._acknowledge(case)
+        case = await to_its_end(lambda: self._keeping.change(asked.request.id, resolve))
+        if mine[0]:
+            await self._tending.tell(asked.request.id)
         return case
 
     async def revised(
         self,
         exchange: Exchange,
-        escalation_id: str,
+        asked: KeptCase,
         reason: str,
         answer: Answer | None,
         alternatives: Sequence[Answer] = (),
@@ -322,7 +229,7 @@ class Escalating:
 
         Args:
             exchange: in which the agent was asked again.
-            escalation_id: the case.
+            asked: the case as the agent knew it.
             reason: why it waits again.
             answer: the new answer; the one before stays where there is none.
             alternatives: new answers that do not agree.
@@ -331,32 +238,31 @@ class Escalating:
             The case as it is then; somebody may have decided it meanwhile.
         """
 
-        def revise() -> KeptCase:
-            while True:
-                case = self.cases.get(escalation_id)
-                if not case.waits:
-                    return case
-                came: dict[str, object] = {}
-                if answer is not None or alternatives:
-                    came["answer"] = None if answer is None else shortened(answer, exchange.id)
-                    came["alternatives"] = tuple(shortened(one, exchange.id) for one in alternatives)
-                request = case.request.model_copy(
-                    update={
-                        "revision": case.request.revision + 1,
-                        "exchange_id": exchange.id,
-                        "parent_id": exchange.parent_id,
-                        "reason": reason,
-                        "notes": tuple(exchange.notes),
-                        **came,
-                    }
-                )
-                changed = case._replace(request=request, status="open", version=case.version + 1)
-                if self._kept(changed, [_opening(exchange, request)]):
-                    return changed
+        def revise(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            if not case.waits:
+                return None
+            came: dict[str, object] = {}
+            if answer is not None or alternatives:
+                came["answer"] = None if answer is None else shortened(answer, exchange.id)
+                came["alternatives"] = tuple(shortened(one, exchange.id) for one in alternatives)
+            request = case.request.model_copy(
+                update={
+                    "revision": case.request.revision + 1,
+                    "exchange_id": exchange.id,
+                    "parent_id": exchange.parent_id,
+                    "reason": reason,
+                    "notes": tuple(exchange.notes),
+                    **came,
+                }
+            )
+            changed = replying.put_again(case, request)
+            if _knows(asked, case):
+                changed = changed._replace(care=changed.care._replace(pending=None))
+            return changed, [_opening(exchange, request)]
 
-        changed = await to_its_end(revise)
+        changed = await to_its_end(lambda: self._keeping.change(asked.request.id, revise))
         if changed.waits:
-            await self._show(exchange, changed)
+            exchange.notes += await self._tending.present(changed.request.id)
         return changed
 
     def result_of(self, case: KeptCase) -> AskResult:
@@ -368,6 +274,8 @@ class Escalating:
             question_id=request.question.id,
             status="escalated"
             if case.waits
+            else "expired"
+            if case.status == "expired"
             else "accepted"
             if by_agent
             else "answered"
@@ -380,33 +288,16 @@ class Escalating:
             notes=(*request.notes, *undecided(case)),
         )
 
-    # -- the record -----------------------------------------------------------------------------------------
 
-    def _kept(self, case: KeptCase, events: Sequence[Event] = ()) -> bool:
-        """Keep a case with what is said of it; False where somebody was first."""
-        kept = self.cases.keep(case, events)
-        if kept:
-            self._observed(events)
-        return kept
-
-    def _observed(self, events: Sequence[Event]) -> None:
-        """Show observers what was kept together with a case, and so did not go by them."""
-        for event in events:
-            for observer in self._pipeline.observers:
-                try:
-                    observer(event)
-                except Exception:  # noqa: S112  an observer only watches; nobody else would want to know
-                    continue
+def _knows(asked: KeptCase, case: KeptCase) -> bool:
+    """Whether an agent that was asked about a case has seen all that was added to it."""
+    return asked.request.question.context == case.request.question.context
 
 
 def undecided(case: KeptCase) -> list[str]:
     """Why a case waits no longer that nobody has decided; empty for all others."""
     ended = not case.waits and case.resolution is None
     return [f"{case.request.id} is {case.status}: it was asked anew"] if ended else []
-
-
-def _told(error: Exception) -> str:
-    return printable(f"{type(error).__name__}: {error}")
 
 
 def _latest(case: KeptCase) -> str:

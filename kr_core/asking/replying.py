@@ -3,30 +3,79 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.asking.answering import LONGEST_QUESTION
 from kr_core.asking.exchange import told
+from kr_core.escalation.due import Pending
+from kr_core.escalation.harmless import harmless_line
 from kr_core.escalation.options import options
 from kr_core.model.events import Event, new_id
 from kr_core.model.questions import Answer, Resolution
 from kr_core.model.routing import HUMAN
 from kr_core.net.egress import redacted
 from kr_core.printable import printable
+from kr_core.protocols import Notice
 
 if TYPE_CHECKING:
     from kr_core.escalation.cases import KeptCase
-    from kr_core.model.questions import HumanResponse, Question
+    from kr_core.model.questions import EscalationRequest, HumanResponse, Question
+    from kr_core.protocols import Unclear
 
-__all__ = ["choice", "clean", "concluded", "final_answer", "refusal", "replied", "resolved", "with_context"]
+__all__ = [
+    "Written",
+    "choice",
+    "clean",
+    "clean_name",
+    "concluded",
+    "ending",
+    "event",
+    "expired",
+    "final_answer",
+    "put_again",
+    "refusal",
+    "replied",
+    "resolved",
+    "taken",
+    "unclear",
+    "with_context",
+]
 
 _LONGEST_NAME = 200
+_MOST_REFUSALS = 20
+"""So often one person is told by one sink that a reply to a case was refused."""
+_MOST_PEOPLE = 50
+"""So many people are told by one sink, about one case, that they are not understood, or may not answer."""
+
+
+class Written(NamedTuple):
+    """Where a reply comes from."""
+
+    sink: str = ""
+    """Empty for the terminal, the page, and whoever else is told at once what became of it."""
+    external_id: str = ""
+
+    @property
+    def mark(self) -> str:
+        """What tells it from any other; empty where it comes but once."""
+        digest = hashlib.sha256(self.external_id.encode("utf-8", "replace")).hexdigest()[:20]
+        return f"{self.sink} {digest}" if self.sink and self.external_id else ""
+
+
+HERE = Written()
+"""Where a reply comes from whose writer is told at once what became of it."""
 
 
 def clean(response: HumanResponse) -> HumanResponse:
     """A reply fit to be kept and shown: without what looks like a secret, and without what steers a terminal."""
-    by = " ".join(printable(redacted(response.by)).split())[:_LONGEST_NAME] or HUMAN
-    return response.model_copy(update={"content": printable(redacted(response.content)).strip(), "by": by})
+    content = printable(redacted(response.content)).strip()
+    return response.model_copy(update={"content": content, "by": clean_name(response.by)})
+
+
+def clean_name(by: str) -> str:
+    """Somebody's name, in the same way."""
+    return " ".join(printable(redacted(by)).split())[:_LONGEST_NAME] or HUMAN
 
 
 def with_context(question: Question, added: str) -> Question:
@@ -39,6 +88,8 @@ def with_context(question: Question, added: str) -> Question:
 def refusal(case: KeptCase, response: HumanResponse) -> str:
     """Why a reply cannot be applied to a case as it stands; empty if it can."""
     request = case.request
+    if case.status == "expired":
+        return "it is expired: nobody had decided in time, and the agent's answer is used"
     if not case.waits:
         by = f", by {case.resolution.by} ({case.resolution.action})" if case.resolution else ""
         return f"it is {case.status} already{by}"
@@ -131,11 +182,148 @@ def _of_human(case: KeptCase, content: str) -> Answer:
     )
 
 
-def resolved(case: KeptCase, response: HumanResponse, answer: Answer) -> KeptCase:
-    """The case with the human's decision."""
-    return case._replace(
+def taken(
+    case: KeptCase, response: HumanResponse, written: Written = HERE
+) -> tuple[KeptCase, list[Event], str] | None:
+    """What a reply does to a case: the case as it is to be kept, what is said of it, and why it was refused, if it was.
+
+    None where it was dealt with before. Nothing is kept here: the caller does so in one transaction, or not at all.
+
+    Args:
+        case: as it is kept.
+        response: the reply, cleaned.
+        written: where it comes from.
+    """
+    if written.mark and written.mark in case.care.heard:
+        return None
+    invited = response.action == "chat" and not response.content and bool(written.sink)
+    refused = refusal(case, response.model_copy(update={"content": "-"}) if invited else response)
+    events = [replied(case, response, refused, written.sink)]
+    changed = case
+    if refused:
+        changed, said = _refused(changed, response, written, refused), ""
+    elif invited:
+        said = _INVITED.format(id=case.request.id)
+    elif response.action == "add_context":
+        question = with_context(case.request.question, response.content)
+        again = Pending(response.by, response.content, case.request.revision)
+        changed = changed._replace(
+            request=case.request.model_copy(update={"question": question}),
+            care=case.care._replace(pending=again),
+        )
+        said = f"{_who(response)} has added context to {case.request.id}; {case.request.agent} is asked again"
+    else:
+        answer = final_answer(case, response)
+        changed = resolved(case, response, answer, but=written.sink)
+        events += concluded(case, answer)
+        said = ending(changed)
+    care = changed.care
+    if said and written.sink:
+        name = f"{case.request.id}-{written.mark.partition(' ')[2] or new_id()}"
+        care = care.owing(Notice(name, "understood", said, written.external_id), [written.sink])
+    if written.mark:
+        care = care._replace(heard=(*care.heard, written.mark))
+    return changed._replace(care=care), events, refused
+
+
+_INVITED = (
+    "To talk about {id}, write `kr inbox chat {id}` at a shell in the project, or open {id} on the page of `kr serve`. It waits"
+    " meanwhile."
+)
+
+
+def _refused(case: KeptCase, response: HumanResponse, written: Written, why: str) -> KeptCase:
+    """The case with what somebody is to be told whose reply was refused; not for ever the same one."""
+    care = case.care
+    key = f"{written.sink} refused {response.by}"
+    if not written.sink or care.told.get(key, 0) >= _MOST_REFUSALS:
+        return case
+    said = f"{case.request.id}: {_who(response)}, `{_word(response)}` was not done: {harmless_line(why)}"
+    notice = Notice(
+        f"{case.request.id}-{written.mark.partition(' ')[2] or new_id()}",
+        "refused",
+        said,
+        written.external_id,
+    )
+    told = {**care.told, key: care.told.get(key, 0) + 1}
+    return case._replace(care=care.owing(notice, [written.sink])._replace(told=told))
+
+
+def unclear(case: KeptCase, said: Unclear, sink: str) -> tuple[KeptCase, list[Event]] | None:
+    """What comes of something that cannot be applied: its writer is told so, once for each case and kind; None if that was so."""
+    care = case.care
+    by = clean_name(said.by)
+    key = f"{sink} {said.kind} of {by}"
+    people = sum(one.startswith(f"{sink} {said.kind} of ") for one in care.told)
+    if key in care.told or people >= _MOST_PEOPLE:
+        return None
+    text = printable(redacted(said.said)).strip()
+    digest = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:20]
+    notice = Notice(f"{case.request.id}-{said.kind}-{digest}", said.kind, text, said.external_id)
+    care = care.owing(notice, [sink])._replace(told={**care.told, key: 1})
+    told = event(
+        case, "human.unclear", escalation_id=case.request.id, sink=sink, by=by, kind=said.kind, said=text
+    )
+    return case._replace(care=care), [told]
+
+
+def ending(case: KeptCase) -> str:
+    """What people are told of a case that is decided."""
+    resolution, name = case.resolution, case.request.id
+    if resolution is None:
+        return f"{name} needs no reply any more: its question was asked anew"
+    if case.status == "expired":
+        return f"{name} is expired: nobody has decided in time, and the agent's answer is used, unconfirmed"
+    return f"{name} is answered, by {harmless_line(resolution.by)} ({resolution.action.removeprefix('add_')})"
+
+
+def _who(response: HumanResponse) -> str:
+    return harmless_line(response.by)
+
+
+def _word(response: HumanResponse) -> str:
+    return response.action.removeprefix("add_")
+
+
+def expired(case: KeptCase, limit: str) -> tuple[KeptCase, list[Event]]:
+    """The case whose time is over, with the agent's answer and a warning; nobody has confirmed it."""
+    answer = case.request.answer
+    assert answer is not None, "there is one to be used"
+    warning = f"nobody has decided within {limit}; it is the agent's answer, which was not sure enough"
+    answer = answer.model_copy(update={"warning": warning, "validated_by": None})
+    now = dt.datetime.now(dt.UTC)
+    changed = case._replace(
+        status="expired",
+        answer=answer,
+        resolution=Resolution(action="timeout", by=_NOBODY, time=now),
+    )
+    changed = changed.ended(Notice(f"{case.request.id}-ended", "ended", ending(changed)))
+    told = event(
+        case,
+        "escalation.expired",
+        escalation_id=case.request.id,
+        revision=case.request.revision,
+        agent=answer.agent,
+    )
+    return changed, [told, *concluded(case, answer, "expired")]
+
+
+_NOBODY = "nobody"
+
+
+def put_again(case: KeptCase, request: EscalationRequest) -> KeptCase:
+    """The case with a new revision, which waits as if it were new."""
+    care = case.care._replace(since=dt.datetime.now(dt.UTC), reminded=None, tiers=0, timed_out=False)
+    for name, state in care.sinks.items():
+        owed = tuple(notice for notice in state.owed if notice.kind != "reminder")
+        care = care.with_sink(name, state._replace(owed=owed))
+    return case._replace(request=request, status="open", care=care)
+
+
+def resolved(case: KeptCase, response: HumanResponse, answer: Answer, but: str = "") -> KeptCase:
+    """The case with the human's decision; every way to a human is to say so, but the one that says so as it answers."""
+    changed = case._replace(
         status="resolved",
-        version=case.version + 1,
         answer=answer,
         resolution=Resolution(
             action=response.action,
@@ -144,11 +332,12 @@ def resolved(case: KeptCase, response: HumanResponse, answer: Answer) -> KeptCas
             time=dt.datetime.now(dt.UTC),
         ),
     )
+    return changed.ended(Notice(f"{case.request.id}-ended", "ended", ending(changed)), but)
 
 
-def replied(case: KeptCase, response: HumanResponse, refused: str = "") -> Event:
+def replied(case: KeptCase, response: HumanResponse, refused: str = "", sink: str = "") -> Event:
     """The record of a reply, applied or refused."""
-    return _event(
+    return event(
         case,
         "human.replied",
         escalation_id=case.request.id,
@@ -156,19 +345,20 @@ def replied(case: KeptCase, response: HumanResponse, refused: str = "") -> Event
         action=response.action,
         content=response.content,
         by=response.by,
+        sink=sink,
         applied=not refused,
         reason=refused,
     )
 
 
-def concluded(case: KeptCase, answer: Answer) -> list[Event]:
-    """The record of a human's decision: the answer, and the end of the exchange."""
+def concluded(case: KeptCase, answer: Answer, status: str = "answered") -> list[Event]:
+    """The record of a decision: the answer, and the end of the exchange."""
     return [
-        _event(case, "answer.received", **told(answer)),
-        _event(
+        event(case, "answer.received", **told(answer)),
+        event(
             case,
             "exchange.finished",
-            status="answered",
+            status=status,
             agent=answer.agent,
             confidence=answer.confidence,
             escalation_id=case.request.id,
@@ -176,7 +366,8 @@ def concluded(case: KeptCase, answer: Answer) -> list[Event]:
     ]
 
 
-def _event(case: KeptCase, kind: str, **data: object) -> Event:
+def event(case: KeptCase, kind: str, /, **data: object) -> Event:
+    """An event of the exchange that has put a case."""
     question = case.request.question
     about = {
         "exchange_id": case.request.exchange_id,

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Talking"]
 
+_STATUSES = {"add_context": "accepted", "timeout": "expired"}
+"""The results of what is decided without a human's answer."""
+
 
 class Talking:
     """Goes on with a case by way of its agent; each time in an exchange of its own, linked to the one before.
@@ -62,25 +65,23 @@ class Talking:
             exchange.given_up(error)
             raise
 
-    async def _gated(self, exchange: Exchange, case: KeptCase, response: HumanResponse) -> AskResult:
-        threshold = case.request.threshold
+    async def _gated(self, exchange: Exchange, asked: KeptCase, response: HumanResponse) -> AskResult:
+        threshold = asked.request.threshold
         weighed = await self._asking.consult_all(exchange)
         answer = weighed.answer
         verdict = None if answer is None else self._asking.judge(exchange, answer)
         if verdict is not None:
             threshold = verdict.threshold
         if answer is not None and verdict is not None and verdict.accepted:
-            case = await self._escalating.resolved_by_agent(case, answer, response)
+            case = await self._escalating.resolved_by_agent(asked, answer, response)
             if case.waits:
                 reason = f"context was added meanwhile that {answer.agent} has not seen"
-                case = await self._escalating.revised(exchange, case.request.id, reason, answer)
+                case = await self._escalating.revised(exchange, asked, reason, answer)
         else:
             reason = (
                 verdict.reason if verdict else weighed.said if weighed.alternatives else _nothing(exchange)
             )
-            case = await self._escalating.revised(
-                exchange, case.request.id, reason, answer, weighed.alternatives
-            )
+            case = await self._escalating.revised(exchange, asked, reason, answer, weighed.alternatives)
         return await self._finished(exchange, case, threshold)
 
     async def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
@@ -120,7 +121,7 @@ class Talking:
         """The result of an exchange that went on with a case, which somebody else may have decided meanwhile."""
         status, answer, resolution = "escalated", case.request.answer, case.resolution
         if resolution is not None:
-            status = "accepted" if resolution.action == "add_context" else "answered"
+            status = _STATUSES.get(resolution.action, "answered")
             answer = case.answer
             if status == "answered":
                 exchange.notes.append(f"{case.request.id} was answered meanwhile by {resolution.by}")

@@ -147,6 +147,7 @@ def _told(result: AskResult, *, alone: bool = False) -> str:
             return printable(answer.content) + "\n"
         lines = [answer.content, ""]
         lines += [answer.rationale, ""] if answer.rationale else []
+        lines += [f"Warning: {answer.warning}", ""] if answer.warning else []
         lines += [f"{_by(answer)}; {result.route.reason}"]
     return printable("\n".join(lines)) + "\n"
 

@@ -15,12 +15,14 @@ from kr_core.escalation.harmless import harmless_line, quoted
 from kr_core.escalation.styling import for_terminal
 from kr_core.model.questions import AskResult, HumanResponse
 from kr_core.pipeline import Pipeline
+from kr_core.printable import printable
 from kr_core.service import KnowledgeRouterService
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from kr_core.asking.tending import Tended
     from kr_core.escalation.cases import KeptCase
 
 _ID = re.compile(r"(E[0-9]{1,9})(?:@([0-9]{1,9}))?", re.IGNORECASE)
@@ -40,6 +42,13 @@ def run(options: argparse.Namespace) -> int:
                 return _list(service, options)
             if options.action == "show":
                 return _show(service, options)
+            if options.action == "poll":
+                tended = service.tend()
+                progress.clear()
+                _polled(tended, options)
+                for note in [] if options.quiet or options.json else pipeline.deliver_logs():
+                    print(f"note: {note}", file=sys.stderr)
+                return 0
             result = _answered(service, options)
             progress.clear()
             ask.show(result, options)
@@ -88,6 +97,28 @@ def _text(words: Sequence[str]) -> str:
     if list(words) != ["-"]:
         return " ".join(words)
     return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def _polled(tended: Tended, options: argparse.Namespace) -> None:
+    if options.json:
+        print(output.as_json(tended.to_dict()))
+        return
+    done = [f"{said}: {count}" for name, said in _DONE.items() if (count := getattr(tended, name))]
+    print("\n".join(done) or "nothing was due")
+    for note in () if options.quiet else tended.notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+_DONE = {
+    "applied": "replies applied",
+    "refused": "replies refused",
+    "shown": "shown",
+    "told": "told",
+    "reminded": "reminders",
+    "timed_out": "time limits passed, which wait on",
+    "expired": "expired, their answers used with a warning",
+    "asked_again": "agents asked again",
+}
 
 
 # -- what is shown -------------------------------------------------------------------------------------------
@@ -152,6 +183,11 @@ def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
     if not case.waits:
         said = f"{said.partition('**How to answer**')[0].rstrip()}\n\n{_decided(case)}"
     print(for_terminal(said, sys.stdout))
+    for name, state in case.sinks.items():
+        if state.place:
+            print(f"Shown by {name}: {printable(state.place)}\n")
+    if case.asking:
+        print(f"{case.request.agent} is being asked again, with what was added.\n")
     if case.turns:
         print(f"Talk so far:\n{talking.said_so_far(case)}\n")
     if case.waits:
@@ -165,4 +201,6 @@ def _decided(case: KeptCase) -> str:
         return f"It is {case.status}."
     how = resolution.action.removeprefix("add_")
     when = f"{resolution.time.astimezone():%Y-%m-%d %H:%M}"
+    if case.status == "expired":
+        return f"**Expired**, {when}. Warning: {harmless_line(case.answer.warning)}\n\n{quoted(case.answer.content)}"
     return f"**Answered** by {harmless_line(resolution.by)} ({how}), {when}:\n\n{quoted(case.answer.content)}"

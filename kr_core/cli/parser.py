@@ -273,6 +273,10 @@ def _inbox(command: argparse.ArgumentParser, common: argparse.ArgumentParser) ->
     show = _with(actions, common, "show", "show all that is known of a question, and how to answer it")
     show.add_argument("id", metavar="ID", help="such as E7")
     show.add_argument("--json", action="store_true", help="{id, status, revision, case, resolution}")
+    poll = _with(
+        actions, common, "poll", "do once all that is due: show, read replies, tell, remind, keep time limits"
+    )
+    poll.add_argument("--json", action="store_true", help="what was done, as JSON")
     for name, text, what, about in (
         ("confirm", "say that the agent's answer is right", "", ""),
         ("correct", "give the answer", "TEXT", "the answer; - for standard input"),

@@ -63,8 +63,11 @@ def attend(service: KnowledgeRouterService, shown: AskResult, by: str) -> AskRes
             pass
     if result.status != "escalated":
         return result
-    assert case.resolution is not None, "it is decided"
-    tell(f"{name} was answered meanwhile by {case.resolution.by}.")
+    if case.status == "resolved":
+        assert case.resolution is not None, "it is decided"
+        tell(f"{name} was answered meanwhile by {case.resolution.by}.")
+    else:
+        tell(f"{name} is {case.status} meanwhile.")
     return service.result_of(name)
 
 

@@ -23,7 +23,7 @@ __all__ = ["flaws"]
 _PAGE = 1000
 _SHOWN = 200
 _SHORTENED = re.compile(r"\n\n\[Shortened: .* in the log, exchange (\S+)\]\Z")
-_STATES = {"open", "notified", "resolved", "superseded"}
+_STATES = {"open", "notified", "resolved", "expired", "superseded"}
 _TODO = "compare it with `kr log` and `kr inbox show --json`; what counts is the log"
 
 
@@ -38,6 +38,7 @@ class _Told:
         self.ends: dict[str, set[str]] = {}
         """How the exchanges of each case ended."""
         self.superseded: set[str] = set()
+        self.expired: set[str] = set()
         self._texts: set[int] = set()
         after = 0
         while page := journal.entries(after=after, limit=_PAGE):
@@ -52,6 +53,8 @@ class _Told:
             self.opened[name] = event
         elif event.kind == "escalation.superseded":
             self.superseded.add(name)
+        elif event.kind == "escalation.expired":
+            self.expired.add(name)
         elif event.kind == "human.replied" and data.get("applied"):
             said = (str(data.get("action")), _same(data.get("by")), _same(data.get("content")))
             self.replies.setdefault(name, set()).add(said)
@@ -79,7 +82,7 @@ def flaws(journal: Journal) -> list[Flaw]:
     """
     cases = Cases(journal)
     try:
-        kept = {case.request.id: case for case in cases.all()}
+        kept = {case.request.id: case for case in cases.each()}
     except (ValueError, KeyError, TypeError) as error:
         said = f"they cannot be read: {type(error).__name__}: {' '.join(str(error).split())[:_SHOWN]}"
         return [Flaw("unreadable", "cases", said, "restore the journal from a backup")]
@@ -118,12 +121,25 @@ def _differing(journal: Journal, case: KeptCase, told: _Told) -> Iterator[str]:
         yield "its tentative answer is not on record"
     if case.status not in _STATES:
         yield f"its state `{printable(case.status)}` is none"
-    if case.waits and told.ends.get(name, set()) & {"answered", "accepted"}:
+    if case.waits and told.ends.get(name, set()) & {"answered", "accepted", "expired"}:
         yield "it waits, and the record says that it is answered"
     if case.status == "superseded" and name not in told.superseded:
         yield "it was asked anew, and the record does not say so"
+    if case.status == "expired":
+        yield from _of_expiry(case, about, told)
     if case.status == "resolved":
         yield from _of_decision(case, about, told)
+
+
+def _of_expiry(case: KeptCase, about: dict[str, str], told: _Told) -> Iterator[str]:
+    answer = case.answer
+    if answer is None or not answer.warning or answer.validated_by is not None:
+        yield "nobody decided it, and its answer has no warning"
+        return
+    if case.request.id not in told.expired:
+        yield "nobody decided it in time, and the record does not say so"
+    if not told.has(about, "decided", answer.content, *_decided(answer.model_dump())):
+        yield "its answer is not the one on record"
 
 
 def _of_decision(case: KeptCase, about: dict[str, str], told: _Told) -> Iterator[str]:

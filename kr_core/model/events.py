@@ -351,6 +351,7 @@ class AnswerReceived(OfExchange):
     cost_usd: float | None
     seconds: float | None
     validated_by: str | None
+    warning: str
     notes: list[str]
 
 
@@ -412,6 +413,51 @@ class EscalationSuperseded(OfExchange):
     successor: str
 
 
+class EscalationReminded(OfExchange):
+    """People were to be told that nobody has replied yet, by these sinks; `ask` are those whom it is meant for."""
+
+    escalation_id: str
+    revision: int
+    sinks: list[str]
+    ask: list[str]
+
+
+class EscalationTimedOut(OfExchange):
+    """The time limit has passed; `policy` is what follows: `block`, it goes on waiting, or `use_answer`."""
+
+    escalation_id: str
+    revision: int
+    policy: str
+
+
+class EscalationExpired(OfExchange):
+    """Nobody has decided in time, and the answer of this agent is used, with a warning; nobody has confirmed it."""
+
+    escalation_id: str
+    revision: int
+    agent: str
+
+
+class EscalationTold(OfExchange):
+    """A sink has told people what became of a reply, or of a case, or reminded them; `error` where it could not."""
+
+    escalation_id: str
+    sink: str
+    kind: str
+    said: str
+    error: str | None
+
+
+class HumanUnclear(OfExchange):
+    """Somebody wrote what cannot be applied: it was not understood (`help`), or it is not theirs to say (`refused`)."""
+
+    escalation_id: str
+    sink: str
+    by: str
+    kind: str
+    said: str
+
+
 class HumanReplied(OfExchange):
     """What a human did about an escalation; `applied` is False where it was refused, with the reason."""
 
@@ -420,12 +466,14 @@ class HumanReplied(OfExchange):
     action: str
     content: str
     by: str
+    sink: str
+    """The way by which it came; empty for the terminal, the page, and whoever else asks KR itself."""
     applied: bool
     reason: str
 
 
 class ExchangeFinished(OfExchange):
-    """How it ended: `accepted`, `escalated`, `answered` or `failed`."""
+    """How it ended: `accepted`, `escalated`, `answered`, `expired` or `failed`."""
 
     status: str
     agent: str | None
@@ -508,7 +556,12 @@ EVENTS: dict[str, type] = {
     "escalation.opened": EscalationOpened,
     "escalation.shown": EscalationShown,
     "sink.request": SinkRequest,
+    "escalation.told": EscalationTold,
+    "escalation.reminded": EscalationReminded,
+    "escalation.timed_out": EscalationTimedOut,
+    "escalation.expired": EscalationExpired,
     "escalation.superseded": EscalationSuperseded,
+    "human.unclear": HumanUnclear,
     "human.replied": HumanReplied,
     "exchange.finished": ExchangeFinished,
     "expedition.started": ExpeditionStarted,

@@ -79,7 +79,8 @@ class Answer(Value):
     """An answer to a question.
 
     `confidence` is 0 to 100; one that cannot be read is 0, with a note. `raw_confidence` is the agent's own, before
-    calibration. `validated_by` is `human` once a person has confirmed or given it. `seconds` is how long it took.
+    calibration. `validated_by` is `human` once a person has confirmed or given it. `warning` says why it is not to be
+    relied on as others are: nobody has decided in time, say. `seconds` is how long it took.
     """
 
     question_id: str
@@ -96,6 +97,7 @@ class Answer(Value):
     seconds: float | None = None
     time: dt.datetime = Field(default_factory=lambda: dt.datetime.now(dt.UTC))
     validated_by: Literal["human"] | None = None
+    warning: str = ""
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="before")
@@ -202,12 +204,13 @@ class AskResult(Value):
     """What became of a question that was asked.
 
     `accepted`: the agent's answer passed the gate; `answered`: a human gave or confirmed it; `escalated`: it waits for
-    one; `failed`: there is neither an answer nor a way to a human.
+    one; `expired`: nobody has decided in time, and the agent's answer is used, with a warning; `failed`: there is neither an
+    answer nor a way to a human.
     """
 
     exchange_id: str
     question_id: str
-    status: Literal["accepted", "escalated", "answered", "failed"]
+    status: Literal["accepted", "escalated", "answered", "expired", "failed"]
     route: Route
     answer: Answer | None = None
     threshold: Score100
@@ -233,6 +236,7 @@ class AskResult(Value):
                 "agent": answer.agent,
                 "model": answer.model,
                 "validated_by": answer.validated_by,
+                "warning": answer.warning or None,
             },
             "threshold": self.threshold,
             "escalation": None

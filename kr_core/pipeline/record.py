@@ -10,13 +10,13 @@ from kr_core.model.questions import QALogEntry
 from kr_core.model.routing import HUMAN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from kr_core.model import Event
     from kr_core.protocols import Journal
 
-__all__ = ["Exchange", "Wanted", "entries", "exchanges", "follow", "last_number", "qa_log"]
+__all__ = ["Exchange", "Wanted", "entries", "exchanges", "follow", "history", "last_number", "qa_log"]
 
 _PAGE = 1000
 
@@ -121,6 +121,24 @@ def qa_log(journal: Journal, feature_id: str) -> list[QALogEntry]:
         StorageError: the journal cannot be read.
     """
     return list(_all(journal, Wanted(feature_id)))
+
+
+def history(journal: Journal, exchange_ids: Iterable[str]) -> list[QALogEntry]:
+    """The entries of some exchanges, and of those that they follow, in order.
+
+    Raises:
+        StorageError: the journal cannot be read.
+    """
+    left, seen, found = list(exchange_ids), set[str](), list[QALogEntry]()
+    while left:
+        exchange = left.pop()
+        if exchange in seen:
+            continue
+        seen.add(exchange)
+        of_it = list(_all(journal, Wanted(exchange=exchange)))
+        found += of_it
+        left += {entry.parent_id for entry in of_it if entry.parent_id is not None}
+    return sorted(found, key=lambda entry: entry.number)
 
 
 def entries(journal: Journal, wanted: Wanted) -> Iterator[QALogEntry]:

@@ -14,7 +14,7 @@ PUBLIC = """AcceptedOrEscalate Agent AgentHandle AgentProfile AgentStatus Answer
 Attribution Axiom AxiomStore CONTRACT_VERSION COVERED Cache Candidates Case Citation Claim CodeExample Command ConfigError
 Distribution Document Draft EVENTS Entry EntryStatus Escalation EscalationRequest Event Exchange ExpeditionUpdate Expeditions FULLY Fault
 Finding Flaw HUMAN Heard HumanReply HumanResponse INDEX_FORMAT IndexedPassage Job Journal KRError Kept
-KnowledgeRouterService Lesson Lessons LessonsResult Level LocalProject Log LogRecord Moved Notice Outcome Page
+KnowledgeRouterService Lesson Lessons LessonsResult Level LocalProject Log LogRecord Momentary Moved Notice Outcome Page
 Passage PassageIndex Pipeline PluginError Program Project Provider QALogEntry Question Ranked Rate Rebuilt
 Receiver Renderer Repairable Replies Reply Report RequestError Research ResearchQuery ResearchRequest
 ResearchResult Route Router RoutingRule SKELETON_MARK STAGES STALE_MARK Score Scorer Settings Setup Shown Signal

@@ -166,7 +166,7 @@ def _results() -> dict[str, Schema]:
     asked = _object(
         exchange_id=_TEXT,
         question_id=_TEXT,
-        status={"type": "string", "enum": ["accepted", "escalated", "answered", "failed"]},
+        status={"type": "string", "enum": ["accepted", "escalated", "answered", "expired", "failed"]},
         route=_object(target=_maybe(_TEXT), agent=_maybe(_TEXT), rule=_maybe(_TEXT), reason=_TEXT),
         answer=_maybe(
             _object(
@@ -178,6 +178,7 @@ def _results() -> dict[str, Schema]:
                 agent=_TEXT,
                 model=_TEXT,
                 validated_by=_maybe(_TEXT),
+                warning=_maybe(_TEXT),
             )
         ),
         threshold=_NUMBER,

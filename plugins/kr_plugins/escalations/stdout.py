@@ -24,6 +24,9 @@ def kr_escalation() -> Provider[Escalation]:
 class Terminal:
     """Shows cases on the terminal, if there is one; standard output is the result's alone, so it is standard error."""
 
+    momentary = True
+    """What waits longer is in the inbox: it is not shown to whoever happens to have a terminal later."""
+
     async def open(self, case: Case, context: SinkContext) -> str | None:
         """Show a case; None where nobody sits before a terminal."""
         del context

@@ -1,0 +1,681 @@
+"""What is due for the cases of a project is done: they are shown, replies are heard, people are told and reminded.
+
+Any process does it, as often as it likes, and several at once: each step is found from what is kept, one process at a time works
+with one way to a human, and each change names the version that it changes. Whatever is interrupted is found again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.asking import replying
+from kr_core.asking.answering import together
+from kr_core.asking.sinks import Sinks, turn
+from kr_core.errors import ConfigError, KRError, RequestError, StorageError
+from kr_core.escalation.due import Due, Pending, SinkState, due, held_back, pause
+from kr_core.escalation.harmless import harmless_line
+from kr_core.model import Outcome
+from kr_core.model.events import Event
+from kr_core.model.limits import duration_text
+from kr_core.model.questions import HumanResponse
+from kr_core.pipeline.running import to_its_end
+from kr_core.printable import printable
+from kr_core.protocols import Case, Document, Heard, HumanReply, Notice, Shown, Unclear
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from kr_core.asking.keeping import Keeping
+    from kr_core.escalation.cases import KeptCase
+    from kr_core.escalation.due import Standing
+    from kr_core.model.limits import Limits
+    from kr_core.protocols import Escalation
+    from kr_core.routing.table import Table
+
+    AskAgain = Callable[[KeptCase, HumanResponse], Awaitable[object]]
+
+__all__ = ["Tended", "Tending"]
+
+_KIND = "sink"
+_AT_A_TIME = 100
+"""Calls of one sink before replies are heard again."""
+_IN_A_CHANGE = 100
+"""Replies to one case that are applied in one transaction."""
+_WHOLE = frozenset({Outcome.timeout, Outcome.limited, Outcome.unavailable, Outcome.blocked})
+"""Outcomes that say something about the sink rather than about one case."""
+_ASKING_LOCKS = 64
+_RECEIVE_SECONDS = 8.0
+"""A service that calls waits for an answer for ten seconds or so."""
+_SAID = 200
+
+
+class Tended(NamedTuple):
+    """What was done."""
+
+    shown: int = 0
+    """Revisions that a sink has shown."""
+    told: int = 0
+    """Notices that a sink has said."""
+    applied: int = 0
+    """Replies of people that were applied."""
+    refused: int = 0
+    reminded: int = 0
+    """Cases about which people are reminded."""
+    timed_out: int = 0
+    """Cases whose time limit has passed, and that go on waiting."""
+    expired: int = 0
+    """Cases in which the agent's answer is used, since nobody has decided in time."""
+    asked_again: int = 0
+    """Agents that were asked again."""
+    notes: tuple[str, ...] = ()
+    """What could not be done, and is tried again."""
+    next: dt.datetime | None = None
+    """When something will be due by the time alone; None for nothing."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {
+            **self._asdict(),
+            "notes": list(self.notes),
+            "next": None if self.next is None else self.next.isoformat(),
+        }
+
+
+class _Round:
+    """What was done so far."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.notes: dict[str, None] = {}
+        self.next: dt.datetime | None = None
+
+    def count(self, what: str, more: int = 1) -> None:
+        self.counts[what] = self.counts.get(what, 0) + more
+
+    def note(self, text: str) -> None:
+        self.notes[printable(text)] = None
+
+    def tended(self) -> Tended:
+        return Tended(**self.counts, notes=tuple(self.notes), next=self.next)
+
+
+class _SinkKept(NamedTuple):
+    """What is kept of a sink itself."""
+
+    mark: str = ""
+    faults: int = 0
+    again: dt.datetime | None = None
+    version: int = 0
+
+
+class Tending:
+    """Does what is due for the cases of a project.
+
+    Args:
+        keeping: keeps them.
+    """
+
+    def __init__(self, keeping: Keeping) -> None:
+        self._keeping = keeping
+        self._pipeline = keeping.pipeline
+        self._sinks = Sinks(self._pipeline)
+        self._by_topic: tuple[Table | None, dict[str, Limits]] = (None, {})
+        self._now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
+
+    # -- all that is due ------------------------------------------------------------------------------------
+
+    async def tend(self, ask_again: AskAgain) -> Tended:
+        """Do all that is due once, and ask the agents again that are to be asked.
+
+        Args:
+            ask_again: asks the agent of a case again, with what a human has added.
+
+        Raises:
+            ConfigError: a sink is wrongly configured.
+            StorageError: the journal cannot be used.
+        """
+        done = _Round()
+        await self._tended(done)
+        if await self._asked_again(ask_again, done):
+            await self._tended(done)
+        return done.tended()
+
+    async def look(self) -> Tended:
+        """The same, but for the agents, which may take minutes."""
+        done = _Round()
+        await self._tended(done)
+        return done.tended()
+
+    async def ask_agents(self, ask_again: AskAgain) -> Tended:
+        """Ask the agents again that are to be asked; what they say is shown."""
+        done = _Round()
+        await self._asked_again(ask_again, done)
+        return done.tended()
+
+    async def _tended(self, done: _Round) -> None:
+        sinks, _, notes = self._sinks.there()
+        for note in notes:
+            done.note(note)
+        deaf: set[str] = set()
+        while True:
+            asked = [name for name in sinks if name not in deaf]
+            heard = await together([self._hear(name, sinks[name], done) for name in asked])
+            deaf |= {name for name, came in zip(asked, heard, strict=True) if not came}
+            await to_its_end(partial(self._keep_time, list(sinks), set(deaf), done))
+            more = await together([self._work(name, sinks[name], done) for name in sinks])
+            if not any(more):
+                break
+        await to_its_end(lambda: self._look_ahead(list(sinks), done))
+
+    def _look_ahead(self, sinks: Sequence[str], done: _Round) -> None:
+        now = self._now()
+        standing = self._keeping.cases.standing()
+        nexts = [found.next for one in standing if (found := self._due(one, sinks, now)).next is not None]
+        kept = [self._kept(name) for name in sinks]
+        nexts += [one.again for one in kept if one.again is not None and one.again > now]
+        done.next = min((one for one in nexts if one is not None), default=None)
+
+    def _due(self, standing: Standing, sinks: Sequence[str], now: dt.datetime) -> Due:
+        return due(standing, self._limits(standing.topic), sinks, now)
+
+    def _limits(self, topic: str) -> Limits:
+        components = self._pipeline.components
+        table = components.table()
+        if self._by_topic[0] is not table:  # rules may change while a program runs
+            self._by_topic = (table, {})
+        known = self._by_topic[1]
+        if topic not in known:
+            known[topic] = components.config.settings.escalation.overridden(table.limits(topic))
+        return known[topic]
+
+    # -- what people have written ---------------------------------------------------------------------------
+
+    async def _hear(self, name: str, sink: Escalation, done: _Round) -> bool:
+        """Apply what people have written by a sink; whether it could be asked."""
+        async with self._sinks.turn(name) as mine:
+            if not mine:
+                done.note(f"escalation {name}: another process works with it")
+                return False
+            kept = await to_its_end(lambda: self._kept(name))
+            if held_back(kept.again, self._now()):
+                done.note(f"escalation {name}: {_left_alone(kept)}")
+                return False
+            shown = await to_its_end(lambda: self._shown(name))
+            if not shown:
+                return True
+            try:
+                heard = await self._sinks.call(name, self._observe, partial(sink.poll, shown, kept.mark))
+                replies = _checked(heard)
+            except StorageError:
+                raise
+            except Exception as error:
+                await to_its_end(partial(self._failed, name, error, done))
+                return False
+            await to_its_end(lambda: self._apply(name, replies, done))
+            if heard.mark != kept.mark or kept.faults:
+                await to_its_end(
+                    lambda: self._keep(name, kept._replace(mark=heard.mark, faults=0, again=None))
+                )
+            return True
+
+    async def receive(self, name: str, headers: Mapping[str, str], body: bytes) -> int:
+        """Apply what a service tells that calls by itself; how many replies were new.
+
+        Raises:
+            ConfigError: there is no such sink, or it receives nothing.
+            RequestError: the call is not the service's, cannot be understood, or cannot be heard now.
+        """
+        sink = self._sinks.there()[0].get(name)
+        receive = getattr(sink, "receive", None)
+        if sink is None or receive is None:
+            raise ConfigError(
+                f"no way to a human called `{name}` receives calls",
+                where="escalations",
+                todo="see `kr plugins list`",
+            )
+        done = _Round()
+        async with self._sinks.turn(name, _RECEIVE_SECONDS) as mine:
+            if not mine:
+                raise RequestError(Outcome.unavailable, "another process works with it", where=name)
+            shown = await to_its_end(lambda: self._shown(name))
+            try:
+                heard = await self._sinks.call(name, self._observe, partial(receive, shown, headers, body))
+            except TimeoutError as error:
+                raise RequestError(Outcome.timeout, str(error), where=name) from error
+            replies = _checked(heard)
+            await to_its_end(lambda: self._apply(name, replies, done))
+        return done.counts.get("applied", 0) + done.counts.get("refused", 0)
+
+    def _shown(self, name: str) -> list[Shown]:
+        found = []
+        for one in self._keeping.cases.standing():
+            state = one.care.at(name)
+            if state.revision:
+                found.append(Shown(one.id, state.revision, state.place or "", one.waits))
+        return found
+
+    def _apply(self, name: str, replies: Sequence[HumanReply | Unclear], done: _Round) -> None:
+        """Apply replies, those to one case that follow each other in one transaction."""
+        for escalation_id, group in groupby(replies, key=lambda reply: reply.escalation_id):
+            several = list(group)
+            for first in range(0, len(several), _IN_A_CHANGE):
+                self._apply_to(name, escalation_id, several[first : first + _IN_A_CHANGE], done)
+
+    def _apply_to(
+        self, name: str, escalation_id: str, replies: Sequence[HumanReply | Unclear], done: _Round
+    ) -> None:
+        counts: dict[str, int] = {}
+
+        def apply(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            counts.clear()
+            events: list[Event] = []
+            now = case
+            for reply in replies:
+                if isinstance(reply, Unclear):
+                    said = replying.unclear(now, reply, name)
+                    if said is not None:
+                        now, events = said[0], [*events, *said[1]]
+                    continue
+                written = replying.Written(name, reply.external_id)
+                taken = replying.taken(now, replying.clean(reply.response), written)
+                if taken is not None:
+                    now, events = taken[0], [*events, *taken[1]]
+                    what = "refused" if taken[2] else "applied"
+                    counts[what] = counts.get(what, 0) + 1
+            return None if now is case else (now, events)
+
+        try:
+            self._keeping.change(escalation_id, apply)
+        except ConfigError as error:
+            done.note(f"escalation {name}: {error}")
+            return
+        for what, number in counts.items():
+            done.count(what, number)
+
+    # -- time -----------------------------------------------------------------------------------------------
+
+    def _keep_time(self, sinks: Sequence[str], deaf: set[str], done: _Round) -> None:
+        """Do what is due by the time alone."""
+        now = self._now()
+        for one in self._keeping.cases.standing():
+            found = self._due(one, sinks, now)
+            unheard = any(one.care.at(name).tried for name in deaf)
+            end = "" if found.end == "use_answer" and unheard else found.end  # somebody may have replied
+            if found.end and not end:
+                done.note(
+                    f"{one.id}: its time is over, and it waits until {', '.join(sorted(deaf))} can be asked"
+                )
+            if found.behind or found.remind or end or found.settled:
+                self._pass(one.id, sinks, done, may_end=bool(end))
+
+    def _pass(self, escalation_id: str, sinks: Sequence[str], done: _Round, *, may_end: bool) -> None:
+        """Do for one case what is due by the time, as it is kept now."""
+        counts: list[str] = []
+
+        def change(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            counts.clear()
+            now = self._now()
+            found = self._due(case.standing, sinks, now)
+            changed, care = case, case.care
+            events: list[Event] = []
+            if found.settled and not care.settled:
+                changed = case._replace(care=care._replace(settled=True))
+            elif found.behind:
+                reminded = None if care.reminded is None else min(care.reminded, now)
+                changed = case._replace(care=care._replace(since=min(case.since, now), reminded=reminded))
+            elif found.end == "use_answer" and may_end:
+                limit = self._limits(case.request.question.topic).timeout
+                assert limit is not None, "it has passed"
+                counts.append("expired")
+                changed, events = replying.expired(case, duration_text(limit))
+            else:
+                if found.end == "block" and may_end:
+                    counts.append("timed_out")
+                    care = care._replace(timed_out=True)
+                    about = {"escalation_id": case.request.id, "revision": case.request.revision}
+                    events.append(replying.event(case, "escalation.timed_out", **about, policy="block"))
+                if found.remind:
+                    counts.append("reminded")
+                    care, told = self._reminded(case, care, found, sinks, now)
+                    events.append(told)
+                changed = case if care is case.care else case._replace(care=care)
+            return None if changed is case else (changed, events)
+
+        self._keeping.change(escalation_id, change)
+        for what in counts:
+            done.count(what)
+
+    def _reminded(self, case: KeptCase, care: Any, found: Due, sinks: Sequence[str], now: dt.datetime) -> Any:
+        limits = self._limits(case.request.question.topic)
+        later = {name for tier in limits.tiers if now - case.since < tier.after for name in tier.escalations}
+        newly = found.tiers > care.tiers
+        to = [name for name in sinks if care.at(name).revision or (newly and name not in later)]
+        number = care.reminders + 1
+        waits = duration_text(_rounded(now - case.since))
+        said = f"{case.request.id}@{case.request.revision} waits for a reply, for {waits} now"
+        notice = Notice(f"{case.request.id}-reminder-{number}", "reminder", said, "", found.ask)
+        care = care.owing(notice, to)._replace(reminded=now, reminders=number, tiers=found.tiers)
+        about = {"escalation_id": case.request.id, "revision": case.request.revision}
+        return care, replying.event(case, "escalation.reminded", **about, sinks=to, ask=list(found.ask))
+
+    # -- what is shown and said -----------------------------------------------------------------------------
+
+    async def _work(self, name: str, sink: Escalation, done: _Round) -> bool:
+        """Show and say what is due by a sink, as far as it goes; whether there may be more."""
+
+        def found() -> list[str]:
+            now = self._now()
+            if held_back(self._kept(name).again, now):
+                return []
+            each = ((one.id, self._due(one, [name], now)) for one in self._keeping.cases.standing())
+            return [one for one, what in each if what.show or what.say]
+
+        names = await to_its_end(found)
+        for escalation_id in names[:_AT_A_TIME]:
+            if not await self.attend(name, sink, escalation_id, done):
+                return False
+        return len(names) > _AT_A_TIME
+
+    async def attend(self, name: str, sink: Escalation, escalation_id: str, done: _Round) -> bool:
+        """Show a case by a sink if that is due, and say what is owed; whether the sink can go on with other cases."""
+        async with self._sinks.turn(name) as mine:
+            if not mine:
+                done.note(f"escalation {name}: another process works with it")
+                return False
+            kept = await to_its_end(lambda: self._kept(name))
+            if held_back(kept.again, self._now()):
+                done.note(f"escalation {name}: {_left_alone(kept)}")
+                return False
+            case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+            found = self._due(case.standing, [name], self._now())
+            if name in found.show:
+                going_on, case = await self._show(name, sink, case, done)
+                if not going_on or case.care.at(name).revision < case.request.revision:
+                    return going_on
+            for notice in case.care.at(name).owed if not found.settled else ():
+                if not await self._say(name, sink, case, notice, done):
+                    return False
+            return True
+
+    async def _show(self, name: str, sink: Escalation, case: KeptCase, done: _Round) -> tuple[bool, KeptCase]:
+        revision = case.request.revision
+
+        def tried(kept: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            state = kept.care.at(name)
+            return (
+                None if state.tried == revision else (_with(kept, name, state._replace(tried=revision)), [])
+            )
+
+        def shown(place: str, kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+            state = kept.care.at(name)._replace(revision=revision, place=place, faults=0, again=None)
+            changed = _with(kept, name, state)
+            if kept.waits and kept.request.revision == revision:
+                changed = changed._replace(status="notified")
+            return changed, [self._shown_event(case, name, place, None)]
+
+        def nobody(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+            state = kept.care.at(name)
+            return _with(kept, name, state._replace(tried=state.revision)), []
+
+        case = await self._changed(case, tried)
+        place = case.care.at(name).place
+        try:
+            came = await self._sinks.call(
+                name, self._emitter(case), partial(sink.open, self._case(case, place))
+            )
+            if came is not None and not (isinstance(came, str) and came.strip()):
+                raise TypeError(f"`open` returned {type(came).__name__} instead of where the case stands")
+        except StorageError:
+            raise
+        except Exception as error:
+            return await to_its_end(partial(self._failed_with, name, case, error, done)), case
+        if came is None:  # nobody is there, for no case
+            return False, await self._changed(case, nobody)
+        done.count("shown")
+        return True, await self._changed(case, partial(shown, printable(came)))
+
+    async def _say(self, name: str, sink: Escalation, case: KeptCase, notice: Notice, done: _Round) -> bool:
+        def said(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+            state = kept.care.at(name)
+            left = tuple(one for one in state.owed if one.id != notice.id)
+            event = self._told_event(case, name, notice, None)
+            return _with(kept, name, state._replace(owed=left, faults=0, again=None)), [event]
+
+        place = case.care.at(name).place
+        try:
+            await self._sinks.call(
+                name, self._emitter(case), partial(sink.acknowledge, self._case(case, place), notice)
+            )
+        except StorageError:
+            raise
+        except Exception as error:
+            return await to_its_end(partial(self._failed_with, name, case, error, done, notice))
+        done.count("told")
+        await self._changed(case, said)
+        return True
+
+    def _case(self, case: KeptCase, place: str | None) -> Case:
+        return self._keeping.shown(case.request)._replace(place=place)
+
+    async def _changed(
+        self, case: KeptCase, change: Callable[[KeptCase], tuple[KeptCase, list[Event]] | None]
+    ) -> KeptCase:
+        return await to_its_end(lambda: self._keeping.change(case.request.id, change))
+
+    # -- one case at once -----------------------------------------------------------------------------------
+
+    async def present(self, escalation_id: str) -> list[str]:
+        """Show a case that was just put, by every sink whose turn it is; notes of those that could not."""
+        sinks, passing, notes = self._sinks.there()
+        done = _Round()
+        await together([self._pass_by(name, sink, escalation_id, done) for name, sink in passing.items()])
+        await together([self.attend(name, sink, escalation_id, done) for name, sink in sinks.items()])
+        return [*notes, *done.notes]
+
+    async def _pass_by(self, name: str, sink: Escalation, escalation_id: str, done: _Round) -> None:
+        """Show a case to whoever sits here."""
+        case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+        if name not in self._due(case.standing, [name], self._now()).show:
+            return  # a later tier's
+        place, fault = None, None
+        try:
+            place = await self._sinks.call(
+                name, self._emitter(case), partial(sink.open, self._case(case, None))
+            )
+        except Exception as error:
+            fault = _told(error)
+            done.note(f"escalation {name}: {fault}")
+        revision = case.request.revision
+
+        def change(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+            changed = kept
+            if place is not None and kept.waits and kept.request.revision == revision:
+                changed = changed._replace(status="notified")
+            return changed, [self._shown_event(case, name, place, fault)]
+
+        await self._changed(case, change)
+
+    async def tell(self, escalation_id: str) -> None:
+        """Let all sinks say at once what they owe about a case; what cannot be said now is said later."""
+        sinks, passing, _ = self._sinks.there()
+        case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+        done = _Round()
+        owing = [name for name in sinks if case.care.at(name).owed]
+        await together([self.attend(name, sinks[name], escalation_id, done) for name in owing])
+        if case.waits:
+            return
+        notice = Notice(f"{case.request.id}-ended", "ended", replying.ending(case))
+        for name, sink in passing.items():
+            try:
+                await self._sinks.call(
+                    name, self._observe, partial(sink.acknowledge, self._case(case, None), notice)
+                )
+            except Exception:  # noqa: S112  the answer stands; who sits here sees that the case is decided
+                continue
+
+    # -- agents that are asked again ------------------------------------------------------------------------
+
+    async def _asked_again(self, ask_again: AskAgain, done: _Round) -> int:
+        standing = await to_its_end(self._keeping.cases.standing)
+        now = self._now()
+        names = [one.id for one in standing if one.waits and self._due(one, (), now).ask_again]
+        return sum(await together([self._one_asked_again(name, ask_again, done) for name in names]))
+
+    async def _one_asked_again(self, escalation_id: str, ask_again: AskAgain, done: _Round) -> int:
+        async with self.asking(escalation_id) as mine:
+            if not mine:
+                return 0  # somebody does it
+            case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+            pending = case.care.pending
+            if not case.waits or pending is None:
+                return 0
+            response = HumanResponse(action="add_context", content=pending.content, by=pending.by)
+            try:
+                await ask_again(case, response)
+            except StorageError:
+                raise
+            except KRError as error:
+                done.note(f"{escalation_id}: {error}")
+                faults = pending.faults + 1
+                later = pending._replace(faults=faults, again=self._now() + pause(faults))
+                await self._changed(case, partial(_postponed, pending, later))
+                return 0
+            done.count("asked_again")
+            return 1
+
+    def asking(self, escalation_id: str, seconds: float = 0.0) -> Any:
+        """Be the one that asks the agent of a case; a context that is False where somebody else is."""
+        place = int(escalation_id[1:]) % _ASKING_LOCKS if escalation_id[1:].isdigit() else 0
+        return turn(self._pipeline.config.state_folder / "asking" / f"{place}.lock", seconds)
+
+    # -- faults ---------------------------------------------------------------------------------------------
+
+    def _failed_with(
+        self, name: str, case: KeptCase, error: Exception, done: _Round, notice: Notice | None = None
+    ) -> bool:
+        """Note that a sink failed with a case; whether it can go on with others."""
+        told = _told(error)
+        note = f"{case.request.id} by escalation {name}: {told}" if notice else f"escalation {name}: {told}"
+        whole = _is_whole(error)
+        if whole:
+            self._failed(name, error, done)
+        else:
+            done.note(note)
+        asked = error.seconds if isinstance(error, RequestError) else None
+
+        def change(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+            state = kept.care.at(name)
+            faults = state.faults + 1
+            changed = _with(
+                kept, name, state._replace(faults=faults, again=self._now() + pause(faults, asked))
+            )
+            if state.faults:
+                return changed, []  # the first one is on record; there may be thousands
+            if notice is None:
+                return changed, [self._shown_event(case, name, None, told)]
+            return changed, [self._told_event(case, name, notice, told)]
+
+        self._keeping.change(case.request.id, change)
+        return not whole
+
+    def _failed(self, name: str, error: Exception, done: _Round) -> None:
+        """Leave a sink alone for a while."""
+        done.note(f"escalation {name}: {_told(error)}")
+        kept = self._kept(name)
+        faults = kept.faults + 1
+        asked = error.seconds if isinstance(error, RequestError) else None
+        self._keep(name, kept._replace(faults=faults, again=self._now() + pause(faults, asked)))
+
+    def _kept(self, name: str) -> _SinkKept:
+        document = self._pipeline.journal.document(_KIND, name)
+        if document is None:
+            return _SinkKept()
+        data = document.data
+        again = data.get("again")
+        return _SinkKept(
+            data.get("mark", ""),
+            data.get("faults", 0),
+            None if again is None else dt.datetime.fromisoformat(again),
+            document.version,
+        )
+
+    def _keep(self, name: str, kept: _SinkKept) -> None:
+        """Keep what is known of a sink; where another process was quicker, what it has kept stands."""
+        again = None if kept.again is None else kept.again.isoformat()
+        data = {"mark": kept.mark, "faults": kept.faults, "again": again}
+        self._pipeline.journal.change(Document(_KIND, name, "", kept.version + 1, data))
+
+    # -- what is said of it ---------------------------------------------------------------------------------
+
+    def _emitter(self, case: KeptCase) -> Callable[[str, dict[str, Any]], None]:
+        """What a sink reports about a case goes on the record."""
+        request = case.request
+
+        def emit(kind: str, data: dict[str, Any]) -> None:
+            event = replying.event(case, kind, escalation_id=request.id, **data)
+            self._pipeline.journal.append([event])
+            self._keeping.observed([event])
+
+        return emit
+
+    def _observe(self, kind: str, data: dict[str, Any]) -> None:
+        """What a sink reports when it is asked for replies, every minute, only observers see."""
+        self._keeping.observed([Event(kind, "", data)])
+
+    @staticmethod
+    def _shown_event(case: KeptCase, name: str, place: str | None, error: str | None) -> Event:
+        about = {"escalation_id": case.request.id, "revision": case.request.revision}
+        return replying.event(case, "escalation.shown", **about, sink=name, place=place, error=error)
+
+    @staticmethod
+    def _told_event(case: KeptCase, name: str, notice: Notice, error: str | None) -> Event:
+        about = {"escalation_id": case.request.id, "sink": name, "kind": notice.kind, "said": notice.said}
+        return replying.event(case, "escalation.told", **about, error=error)
+
+
+def _with(case: KeptCase, name: str, state: SinkState) -> KeptCase:
+    return case._replace(care=case.care.with_sink(name, state))
+
+
+def _postponed(before: Pending, later: Pending, kept: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+    if kept.care.pending != before:
+        return None
+    return kept._replace(care=kept.care._replace(pending=later)), []
+
+
+def _checked(heard: Any) -> Sequence[HumanReply | Unclear]:
+    if not isinstance(heard, Heard):
+        raise TypeError(f"it returned {type(heard).__name__} instead of kr_core.Heard")
+    if not isinstance(heard.mark, str):
+        raise TypeError(f"its mark is {type(heard.mark).__name__} instead of a text")
+    for reply in heard.replies:
+        if not isinstance(reply, Unclear) and not (
+            isinstance(reply, HumanReply) and isinstance(reply.response, HumanResponse)
+        ):
+            raise TypeError(f"it brought {type(reply).__name__} instead of kr_core.HumanReply")
+    return heard.replies
+
+
+def _is_whole(error: Exception) -> bool:
+    if isinstance(error, RequestError):
+        return error.outcome in _WHOLE
+    return isinstance(error, TimeoutError)
+
+
+def _left_alone(kept: _SinkKept) -> str:
+    return f"it failed, and is left alone until {kept.again:%H:%M:%S} UTC"
+
+
+def _told(error: Exception) -> str:
+    said = str(error) if isinstance(error, RequestError) else f"{type(error).__name__}: {error}"
+    return harmless_line(said, _SAID)
+
+
+def _rounded(length: dt.timedelta) -> dt.timedelta:
+    """A length of time as people say it: in its largest unit alone."""
+    seconds = max(1, int(length.total_seconds()))
+    unit = next((size for size in (86_400, 3_600, 60) if seconds >= 2 * size), 1)
+    return dt.timedelta(seconds=seconds // unit * unit)
