@@ -76,7 +76,11 @@ class Cycle:
         self._mind = mind
         self._emit = emit
         self._failed: list[Search] = []
+        self._missed: list[Search] = []
+        """Searches of cycles that were given up, to be made when their engines are back."""
         self._queries: list[SubQuery] = []
+        self._looked: set[str] = set()
+        """Texts that some source could look for in this cycle."""
         self.cut = False
         """Whether the budget left a search undone."""
 
@@ -95,7 +99,7 @@ class Cycle:
                 self._mind.account(kept, state)
             self._queries = [SubQuery.model_validate(one) for one in kept["queries"]]
             state.asked += [query.text for query in self._queries]
-            self._failed = []
+            self._failed, self._looked = [], set()
             for note in self._mind_notes():
                 yield note
         yield SubQueries(cycle=number, queries=tuple(self._queries))
@@ -124,6 +128,8 @@ class Cycle:
             outcomes.append((wanted.source, finding.outcome.value))
             if finding.outcome not in {Outcome.ok, Outcome.empty}:
                 self._failed.append(wanted)
+            else:
+                self._looked.add(wanted.text)
             if finding.outcome is Outcome.ok:
                 gathered = [state.pool.add(wanted.source, one, number) for one in finding.passages]
                 fresh += [one for one in gathered if one is not None]
@@ -157,6 +163,9 @@ class Cycle:
             return True
 
         await self._steps.do(f"{name} keep", keep)
+        down = state.health.down(outcomes, again=attempt == 2)
+        if attempt == 2 or not down:
+            self._give_up()
         earlier = state.history[-1] if attempt == 2 else CycleReport(cycle=number)
         state.history.append(
             CycleReport(
@@ -165,9 +174,15 @@ class Cycle:
                 new_axioms=new + earlier.new_axioms,
                 merged=merged + earlier.merged,
                 new_sources=sources + earlier.new_sources,
-                down=state.health.down(outcomes, again=attempt == 2),
+                down=down,
             )
         )
+
+    def _give_up(self) -> None:
+        """Remember what could not be looked for; a query that nobody could look for counts as not asked."""
+        self._missed = [one for one in self._failed if self._state.health.expects(one.source)]
+        failed = {one.text for one in self._failed} - self._looked
+        self._state.asked = [text for text in self._state.asked if text not in failed]
 
     async def _expanded(self) -> dict[str, Any]:
         state = self._state
@@ -192,7 +207,8 @@ class Cycle:
                     return searching.affordable(again, self._engines, left)
                 engines = list(self._engines.values())
                 project = self._components.project
-                return searching.plan(engines, self._queries, self._state.subjects, project, left)
+                wanted = searching.wanted(engines, self._queries, self._state.subjects, project)
+                return searching.affordable([*self._missed, *wanted], self._engines, left)
 
             planned, cut = await to_its_end(work)
             return {"searches": [list(one) for one in planned], "cut": cut}

@@ -40,6 +40,10 @@ _SEEDS = 6
 _NO_TITLES = frozenset(
     {"", "readme", "documentation", "docs", "index", "introduction", "overview", "contents", "features"}
 )
+_DATING = frozenset("since version versions release releases when".split())
+"""Words that ask for a time, and are no part of a term."""
+_LEAST_WORTH = 0.3
+"""Of a word that every passage has: they were searched for by it, so it is still what the question is about."""
 _READ = 6000
 """Characters of a passage that are looked at."""
 
@@ -76,7 +80,15 @@ class Pool:
         self.asked: dict[str, float] = {
             stem(word): _WEAK if word in WEAK_WORDS else 1.0 for word in content_words(question)
         }
-        self.pairs = pairs_in(words(question))
+        telling = [
+            word if word not in WEAK_WORDS and word not in STOP_WORDS else "the" for word in words(question)
+        ]
+        self.pairs = {
+            pair
+            for one, other in itertools.pairwise(telling)
+            for pair in pairs_in([one, other])
+            if not {one, other} & _DATING
+        }
         """Neighbouring words of the question, as pairs of stems: `server sent` means more than the two apart."""
         self._gathered: dict[tuple[str, str, str], Gathered] = {}
         self._frequency: Counter[str] = Counter()
@@ -116,7 +128,10 @@ class Pool:
 
     def weights(self) -> dict[str, float]:
         """What each word of the question is worth now, and each pair of them that some passage has."""
-        worth = {root: weight * self.rarity(root) for root, weight in self.asked.items()}
+        worth = {
+            root: weight * (_LEAST_WORTH + (1 - _LEAST_WORTH) * self.rarity(root))
+            for root, weight in self.asked.items()
+        }
         return worth | {
             pair: _PAIR * self._held_together(pair) for pair in self.pairs if self._frequency[pair]
         }
@@ -124,7 +139,7 @@ class Pool:
     def _held_together(self, pair: str) -> float:
         """How much two words are one term: how often the rarer of them stands beside the other, where there is either."""
         rarer = min(self._frequency[root] for root in pair.split())
-        return self._frequency[pair] / rarer if rarer else 0.0
+        return self._frequency[pair] / (rarer + 1)
 
     def share(self, text: str, worth: Mapping[str, float] | None = None) -> float:
         """How much of the question a text says, rare words first; 0 to 1."""
@@ -175,7 +190,8 @@ def title_of(passage: Passage) -> str:
     title = plain(passage.title or passage.symbol or "")
     parts = [part.strip() for part in title.split("§")]
     telling = [part for part in parts if part.casefold() not in _NO_TITLES]
-    return re.sub(r"\s*\([^)]*\)\s*$", "", ": ".join(telling[-2:])).strip(" `*#")
+    title = re.sub(r"\s*\([^)]*\)\s*$", "", ", ".join(telling[-2:]))
+    return re.sub(r"\*\*|`", "", title).strip(" *#")
 
 
 def pairs_in(said: Sequence[str]) -> set[str]:

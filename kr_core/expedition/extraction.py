@@ -104,7 +104,7 @@ def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
     head = _roots(title)
     weights = pool.weights()
     for quote in _quotes(one):
-        said = _REFERENCE.sub(r"\1", plain(quote)).strip("*_ ")
+        said = _REFERENCE.sub(r"\1", plain(quote)).replace("**", "").strip()
         if _LINKS.search(quote):
             continue
         if not _SHORTEST <= len(said) <= _LONGEST or instructs(said):

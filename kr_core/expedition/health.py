@@ -26,6 +26,10 @@ class Health:
         self._answered: set[str] = set()
         self._given_up: set[str] = set()
 
+    def expects(self, source: str) -> bool:
+        """Whether an engine has answered before, so that it may do so again."""
+        return source in self._answered
+
     def down(self, outcomes: Iterable[tuple[str, str]], *, again: bool) -> tuple[str, ...]:
         """The engines that were down in a cycle, in order; none where it can be judged.
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kr_core.evidence.quotes import plain
-from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, words
+from kr_core.text import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,9 @@ _ALIKE = 0.86
 """Cosine of two statements that say the same in other words."""
 _LEAST_WORDS = 3
 _NUMBER = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)*(?:[a-z%]{0,3})(?!\w)", re.IGNORECASE)
-_CODE = re.compile(r"`([^`]+)`|\b(\w+(?:\.\w+)+)\b|\b(\w+_\w+)\b|\b([a-z]+[A-Z]\w*)\b|(?<!\w)(--[\w-]+)")
+_CODE = re.compile(
+    r"`([^`]+)`|\b([A-Za-z_]\w*(?:\.\w+)+)\b|\b(\w+_\w+)\b|\b([a-z]+[A-Z]\w*)\b|(?<!\w)(--[\w-]+)"
+)
 _DENIED = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|unless)\b|n['’]t\b|\b(?:un|non-?)(?:supported|safe|available)\b",
     re.IGNORECASE,
@@ -104,8 +106,6 @@ def _read(statement: str) -> _Read:
     numbers = frozenset(number.casefold().lstrip("v") for number in _NUMBER.findall(prose))
     raw = frozenset(words(_NUMBER.sub(" ", prose)))
     opposites = frozenset().union(*_OPPOSITES)
-    telling = {
-        word for word in raw if word not in STOP_WORDS and word not in WEAK_WORDS and word not in opposites
-    }
+    telling = {word for word in raw if word not in STOP_WORDS and word not in opposites}
     size = len(telling) + len(raw & opposites)
     return _Read(frozenset(map(stem, telling)), numbers, names, raw, bool(_DENIED.search(text)), size)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.expedition.independence import confidence_of, document_of, site_of
-from kr_core.expedition.meaning import compared, normalised
+from kr_core.expedition.meaning import Relation, compared, normalised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -67,11 +67,7 @@ class Known:
             merged = united(same, axiom)
             self._put(merged)
             return Joined(merged, new=False, before=same.confidence, changed=merged != same)
-        against = [
-            other
-            for other in self
-            if compared(axiom.statement, other.statement, self._likeness) == "conflict"
-        ]
+        against = [other for other in self if self._related(axiom, other) == "conflict"]
         self._put(axiom)
         for other in against:
             self._set_against(axiom.id, other.id)
@@ -81,9 +77,21 @@ class Known:
         name = self._by_text.get(normalised(axiom.statement), axiom.id)
         if name in self._axioms:
             return self._axioms[name]
-        return next(
-            (one for one in self if compared(axiom.statement, one.statement, self._likeness) == "same"), None
-        )
+        return next((one for one in self if self._related(axiom, one) == "same"), None)
+
+    def _related(self, axiom: Axiom, other: Axiom) -> Relation:
+        """How two axioms stand to each other.
+
+        A statement that has its title before it says so of that title. Beside one that needs no title it is compared as its
+        source has it: that one names its subject itself, and so must this one to say the same.
+        """
+        related = compared(axiom.statement, other.statement, self._likeness)
+        if related != "other":
+            return related
+        ours, theirs = _bare(axiom), _bare(other)
+        if (ours is None) == (theirs is None):
+            return "other"
+        return compared(ours or axiom.statement, theirs or other.statement, self._likeness)
 
     def _put(self, axiom: Axiom) -> None:
         self._axioms[axiom.id] = axiom
@@ -116,6 +124,15 @@ def united(one: Axiom, other: Axiom) -> Axiom:
 
 def _place(signal: Signal) -> tuple[str, str, str]:
     return signal.type, document_of(signal.source, signal.locator), normalised(signal.quote)
+
+
+def _bare(axiom: Axiom) -> str | None:
+    """A statement without the title that was put before it; None where there is none."""
+    said, title = axiom.statement, axiom.signals[0].title
+    head, colon, rest = said.partition(": ")
+    if not colon or not title or normalised(head) not in normalised(title):
+        return None
+    return rest
 
 
 def _later(one: Axiom, other: Axiom) -> Axiom | None:

@@ -75,6 +75,7 @@ async def expedition(
     for note in notes:
         state.notes.append(note)
         yield Noted(text=note)
+    paid = any(engine.external for engine in engines)
     cycle = Cycle(state, steps, engines, components, budget, store, mind, run.emit)
     number, attempt = 1, 1
     reason: Ending | None = None
@@ -88,8 +89,9 @@ async def expedition(
             await ran.aclose()  # a caller that goes away stops the searches
         report = state.history[-1]
         verdict = decide(state.history, plan.max_cycles)
-        over = cycle.cut or (mind is not None and mind.spent_up)
-        if over and verdict.rule is None:
+        left = await to_its_end(lambda: budget.remaining)
+        spent = (left == 0 and paid) or (mind is not None and mind.spent_up)
+        if (cycle.cut and verdict.rule != "maximum_cycles") or (spent and verdict.rule is None):
             verdict = verdict._replace(decision="stop", rule="budget_exhausted")
         run.emit(
             "cycle.finished",
@@ -98,7 +100,6 @@ async def expedition(
         yield Converging(
             report=report, previous=verdict.previous, decision=verdict.decision, rule=verdict.rule
         )
-        left = await to_its_end(lambda: budget.remaining)
         yield Spent(
             tokens=state.tokens,
             tokens_left=mind.left if mind else 0,

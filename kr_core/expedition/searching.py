@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kr_core.pipeline.budget import Budget
     from kr_core.pipeline.components import Components, Link
 
-__all__ = ["Engine", "Search", "affordable", "engines_of", "plan", "search"]
+__all__ = ["Engine", "Search", "affordable", "engines_of", "search", "wanted"]
 
 AXIOMS = "axioms"
 """The source that tells what expeditions have found; asked here it would bear witness to itself."""
@@ -70,53 +70,47 @@ async def engines_of(components: Components) -> tuple[list[Engine], list[str]]:
     return found, notes
 
 
-def plan(
-    engines: Sequence[Engine],
-    queries: Sequence[SubQuery],
-    subjects: Sequence[str],
-    project: LocalProject,
-    calls_left: int,
-) -> tuple[list[Search], bool]:
-    """The searches of a cycle in order, and whether the budget cut any.
+def wanted(
+    engines: Sequence[Engine], queries: Sequence[SubQuery], subjects: Sequence[str], project: LocalProject
+) -> list[Search]:
+    """The searches of a cycle in order, query by query.
 
     A source that knows only some libraries is asked about each subject that it knows; any other is asked once for each
-    query. Searches that leave the machine are planned query by query, as far as calls are left.
+    query.
     """
-    planned: list[Search] = []
-    cut = False
+    found: list[Search] = []
     for query in queries:
         for engine in engines:
             frameworks = list(subjects[:1]) or [""]
             if engine.knows is not None:
                 frameworks = [name for name in subjects if engine.knows(_query(query.text, name, project))]
-            for framework in frameworks:
-                if engine.link.mcp and not framework:
-                    continue  # it has the documentation of libraries alone
-                if engine.external and calls_left <= 0:
-                    cut = True
-                    continue
-                calls_left -= engine.external
-                planned.append(Search(engine.link.name, query.text, framework))
-    return planned, cut
+            found += [
+                Search(engine.link.name, query.text, framework)
+                for framework in frameworks
+                if framework or not engine.link.mcp  # an MCP source has the documentation of libraries alone
+            ]
+    return found
 
 
 def affordable(
-    wanted: Sequence[Search], engines: Mapping[str, Engine], calls_left: int
+    searches: Sequence[Search], engines: Mapping[str, Engine], calls_left: int
 ) -> tuple[list[Search], bool]:
-    """As many of these searches as calls are left for, in order, and whether any had to be left out."""
-    planned = []
-    for one in wanted:
+    """As many of these searches as calls are left for, in order and each once; and whether any had to be left out."""
+    planned: list[Search] = []
+    cut = False
+    for one in dict.fromkeys(searches):
         engine = engines.get(one.source)
         costs = engine is not None and engine.external
         if costs and calls_left <= 0:
+            cut = True
             continue
         calls_left -= costs
         planned.append(one)
-    return planned, len(planned) < len(wanted)
+    return planned, cut
 
 
 async def search(
-    wanted: Search,
+    asked: Search,
     engine: Engine,
     components: Components,
     budget: Budget,
@@ -126,7 +120,7 @@ async def search(
     """Ask the source; whatever becomes of it is an outcome, with the notes on it.
 
     Args:
-        wanted: what is searched for.
+        asked: what is searched for.
         engine: the source.
         components: the pipeline's.
         budget: of the expedition.
@@ -139,7 +133,7 @@ async def search(
     async with components.gate():
         walk = Walk(
             (engine.link,),
-            _query(wanted.text, wanted.framework, components.project),
+            _query(asked.text, asked.framework, components.project),
             components.project,
             budget,
             components.outside,

@@ -52,11 +52,13 @@ class AxiomStore:
         return None if document is None else _read(document)
 
     def about(self, question: str, status: str = "") -> list[Axiom]:
-        """The axioms that are about a question."""
+        """The axioms that are about a question, those that say most of it first."""
         asked = {stem(word) for word in content_words(question) if word not in WEAK_WORDS}
         if not asked:
             return []
-        return [axiom for axiom in self.all(status) if _share(asked, axiom) >= _ABOUT]
+        shares = [(_share(asked, axiom), axiom) for axiom in self.all(status)]
+        shares.sort(key=lambda pair: (-pair[0], -pair[1].confidence))
+        return [axiom for share, axiom in shares if share >= _ABOUT]
 
     def passage(self, sha256: str) -> Passage | None:
         """The passage that a signal was taken from, by its fingerprint."""

@@ -36,13 +36,13 @@ class Axioms:
         self._journal = journal
 
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
-        """The axioms about the question, the surest first."""
+        """The axioms about the question, those that say most of it first."""
         del context
         return await asyncio.to_thread(self._found, query.question)
 
     def _found(self, question: str) -> Finding:
         store = AxiomStore(self._journal())
-        axioms = sorted(store.about(question, "valid"), key=lambda axiom: -axiom.confidence)[:_MOST]
+        axioms = store.about(question, "valid")[:_MOST]
         passages: dict[str, Passage] = {}
         for axiom in axioms:
             for passage in _passages(axiom, store):
