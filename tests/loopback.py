@@ -47,7 +47,9 @@ class Server:
         self.asked = []
         self._lock = threading.Lock()
         self._server = _Quiet((address, 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )  # `kr` waits for no other kind when it runs in the same process
         self._thread.start()
 
     @property

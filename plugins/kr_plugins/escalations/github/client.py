@@ -44,10 +44,20 @@ class RefusedError(RequestError):
 
     Args:
         status: the HTTP status.
+        seconds: how long GitHub is to be left alone, where it said so.
     """
 
-    def __init__(self, outcome: str, what: str, *, status: int, where: str, todo: str = "") -> None:
-        super().__init__(outcome, what, where=where, todo=todo)
+    def __init__(
+        self,
+        outcome: str,
+        what: str,
+        *,
+        status: int,
+        where: str,
+        todo: str = "",
+        seconds: float | None = None,
+    ) -> None:
+        super().__init__(outcome, what, where=where, todo=todo, seconds=seconds)
         self.status = status
 
 
@@ -121,7 +131,7 @@ class Client:
         left = self._ledger.wait_until - self._pace.now()
         if 0 < left < _LONGEST_WAIT:
             said = f"GitHub has asked to wait; the limit ends in {left:.0f} s"
-            raise RequestError(Outcome.limited, said, where=self._base)
+            raise RequestError(Outcome.limited, said, where=self._base, seconds=left)
         url = f"{self._base}{path}"
         known = {
             "Accept": "application/vnd.github+json",
@@ -150,7 +160,7 @@ class Client:
         if seconds is not None:
             self._ledger.wait(self._pace.now() + seconds)
             what = f"{told}; it is left alone for {seconds:.0f} s"
-            return RefusedError(Outcome.limited, what, status=status, where=url)
+            return RefusedError(Outcome.limited, what, status=status, where=url, seconds=seconds)
         outcome, todo = _meaning(status, said)
         return RefusedError(outcome, told, status=status, where=url, todo=todo)
 

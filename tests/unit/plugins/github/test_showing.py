@@ -340,6 +340,7 @@ def test_limits_are_kept_by_all_processes_of_the_project(desk, github, fault, se
     error = failing(desk, lambda: desk.open(case("E2")))
     assert error.outcome == "limited"
     assert f"left alone for {seconds} s" in str(error)
+    assert error.seconds == seconds
     github.asked.clear()
     again = failing(desk, lambda: desk.again().open(case("E2")))
     assert (again.outcome, github.asked) == ("limited", [])

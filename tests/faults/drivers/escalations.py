@@ -1,0 +1,293 @@
+"""Processes put questions to people on GitHub, and are killed; GitHub fails; people answer. In the end each was asked once.
+
+`escalations.py FOLDER --seed=N --kills=N --escalations=N` prints what happened, and whatever does not hold, as JSON.
+
+GitHub is a process of its own. It kills whoever asks it: before it does what is asked, after it did and before it answers, or
+a moment later, while what it answered is applied. It refuses, breaks off and is slow, by chance.
+"""
+
+import argparse
+import asyncio
+import json
+import mmap
+import os
+import random
+import re
+import signal
+import struct
+import sys
+import threading
+import time
+import urllib.request
+from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # for the server
+
+from github_server import BOT, BROKEN, BROKEN_AFTER, LOST, REPOSITORY, SECONDARY, UNSEEN, GitHubServer
+from loopback import Answer as Said
+
+from kr_core import Answer, AsyncKnowledgeRouterService, Question
+from kr_core.asking import sinks
+from kr_core.escalation.verifying import flaws
+
+WORKERS = 2
+LIFE_SECONDS = 1.5
+"""So long a worker works if nobody kills it: who lives longer has learned to leave a host alone that fails."""
+CALL_SECONDS = 0.8
+"""In place of half a minute, so that a slow answer comes too late."""
+SLOW_SECONDS = 1.0
+SPEED = 600
+"""Minutes that are waited for pass in tenths of a second."""
+FAULTY, DEADLY = 0.12, 0.25
+FAULTS = [LOST, UNSEEN, BROKEN, BROKEN_AFTER, SECONDARY, "slow"]
+SETTLE_SECONDS = 120
+TOKEN = "ghp_worker{}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+
+class Shared:
+    """Numbers that all processes see: pids of workers, kills that are left, and whether there are still faults."""
+
+    def __init__(self):
+        self._map = mmap.mmap(-1, 8 * (WORKERS + 2))
+
+    def __getitem__(self, place):
+        return struct.unpack_from("q", self._map, 8 * place)[0]
+
+    def __setitem__(self, place, value):
+        struct.pack_into("q", self._map, 8 * place, value)
+
+
+KILLS, FAULTY_YET = WORKERS, WORKERS + 1
+
+
+# -- GitHub ----------------------------------------------------------------------------------------------------
+
+
+class Deadly(GitHubServer):
+    """A GitHub that fails and kills by chance, and whose people answer at once."""
+
+    def __init__(self, seed, shared):
+        self.chance = random.Random(seed)
+        self.shared = shared
+        super().__init__()
+        self.tokens = {TOKEN.format(number): BOT for number in range(WORKERS)}
+        self.permissions.update(ann="write", ben="admin", eve="read")
+
+    def _say(self, asked):
+        if asked.path == "/state":
+            with self.lock:
+                return Said(200, list(self.comments.values()))
+        with self.lock:
+            fault = self.chance.choice(FAULTS) if self._may(FAULTY) and self.shared[FAULTY_YET] else None
+            kill = self.chance.choice(["before", "after", "soon"]) if self._may(DEADLY) else None
+            moment = self.chance.uniform(0, 0.03)
+        if kill == "before" and self._killed(asked):
+            return Said(reset=True)
+        if fault == "slow":
+            with self.lock:
+                answer = self._headed(self._done(asked))
+            time.sleep(SLOW_SECONDS)
+            return answer
+        self.faults_now.fault = fault
+        answer = super()._say(asked)
+        if kill == "after" and self._killed(asked):
+            return Said(reset=True)
+        if kill == "soon":
+            threading.Timer(moment, self._killed, [asked]).start()
+        return answer
+
+    faults_now = threading.local()
+
+    def _fault(self, _asked):
+        return self.faults_now.fault
+
+    def _may(self, share):
+        return self.chance.random() < share
+
+    def _killed(self, asked):
+        """Kill who asks, if any more are to be killed; whether it was done."""
+        with self.lock:
+            if self.shared[KILLS] <= 0:
+                return False
+            number = int(re.search(r"worker(\d)", asked.headers["authorization"])[1])
+            pid = self.shared[number]
+            if not pid:
+                return False
+            self.shared[number] = 0
+            self.shared[KILLS] -= 1
+            os.kill(pid, signal.SIGKILL)
+            return True
+
+    def _comment(self, issue, body, login, **more):
+        one = super()._comment(issue, body, login, **more)
+        found = re.match(r"<!-- kr (E\d+@\d+) ", body)
+        if found and login == BOT:
+            for person in ["ann", *(["ben"] if self._may(0.3) else []), *(["eve"] if self._may(0.1) else [])]:
+                text = self.chance.choice(["/kr confirm {}", "/kr correct {} Use Postgres."])
+                super()._comment(issue, text.format(found[1]), person)
+        return one
+
+
+def serve(seed, shared, told):
+    server = Deadly(seed, shared)
+    os.write(told, server.url.encode())
+    os.close(told)
+    signal.pause()
+
+
+# -- workers ---------------------------------------------------------------------------------------------------
+
+
+def work(folder, url, number, begun, escalations, *, settle=False):
+    """Put this worker's share of the questions, and do what is due; the last one does the rest of all."""
+
+    def epoch():
+        return begun + (time.time() - begun) * SPEED
+
+    async def run():
+        sinks.CALL_SECONDS = CALL_SECONDS
+        github = {"repository": REPOSITORY, "token": TOKEN.format(number), "base_url": url}
+        config = {"escalations": ["github"], "plugins": {"github": github}, "sources": []}
+        del config["sources"]
+        async with AsyncKnowledgeRouterService.open(config, folder=folder) as service:
+            service._tending._now = lambda: datetime.fromtimestamp(epoch(), UTC)
+            known, _ = service.pipeline.components.escalations()
+            known["github"]._pace.now = epoch
+            asked = {case.request.question.id for case in service.cases.all()}
+            share = range(escalations) if settle else range(number, escalations, WORKERS)
+            end = time.monotonic() + (SETTLE_SECONDS if settle else LIFE_SECONDS)
+            for one in [f"q{n}" for n in share if f"q{n}" not in asked]:
+                question = Question(
+                    id=one, text=f"Which store, for {one}?", feature_id=f"F-{int(one[1:]) % 3}"
+                )
+                answer = Answer(question_id=one, content=f"Use Redis for {one}.", confidence=40)
+                await service.escalate_to_human(answer, question)
+                if int(one[1:]) % 5 == 0:
+                    await service.tend()
+                if time.monotonic() > end:
+                    return
+            while time.monotonic() < end:
+                done = await service.tend()
+                if settle and not (done.shown or done.told or done.applied or done.refused or done.notes):
+                    return
+                await asyncio.sleep(0.01)
+
+    asyncio.run(run())
+
+
+def forked(task, *arguments, **options):
+    """Run something in a process of its own; returns its pid. Nothing has begun a thread here."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        task(*arguments, **options)
+        os._exit(0)
+    except BaseException as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        os._exit(1)
+
+
+# -- what must hold --------------------------------------------------------------------------------------------
+
+
+def checked(folder, comments, escalations):
+    """What does not hold of the comments and of the journal."""
+    wrong = []
+    markers = Counter(
+        re.match(r"<!-- kr (\S+) ", one["body"])[1] for one in comments if one["user"]["login"] == BOT
+    )
+    wrong += [f"{marker} stands there {count} times" for marker, count in markers.items() if count > 1]
+
+    async def look():
+        async with AsyncKnowledgeRouterService.open({"escalations": ["stdout"]}, folder=folder) as service:
+            cases = service.cases.all()
+            journal = service.pipeline.journal
+            wrong.extend(f"{flaw.place}: {flaw.said}" for flaw in (*journal.verify(), *flaws(journal)))
+            replies = [
+                event for _, event in journal.entries(limit=1_000_000) if event.kind == "human.replied"
+            ]
+            return cases, replies
+
+    cases, replies = asyncio.run(look())
+    if len(cases) != escalations:
+        wrong.append(f"there are {len(cases)} cases, not {escalations}")
+    wrong += [f"{case.request.id} is {case.status}" for case in cases if case.status != "resolved"]
+    wrong += [
+        f"{case.request.id}@{case.request.revision} is nowhere"
+        for case in cases
+        if markers[f"{case.request.id}@{case.request.revision}"] != 1
+    ]
+    applied = Counter(event.data["escalation_id"] for event in replies if event.data["applied"])
+    wrong += [f"{name} had {count} replies applied" for name, count in applied.items() if count != 1]
+    written = Counter(
+        (re.search(r"E\d+", one["body"])[0], one["user"]["login"])
+        for one in comments
+        if one["user"]["login"] in {"ann", "ben"}
+    )
+    recorded = Counter((event.data["escalation_id"], event.data["by"]) for event in replies)
+    if written != recorded:
+        wrong.append(f"on record {dict(recorded - written)} too often, {dict(written - recorded)} not at all")
+    return {"cases": len(cases), "comments": len(comments), "replies": len(replies), "faults": wrong}
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("folder", type=Path)
+    options.add_argument("--seed", type=int, required=True)
+    options.add_argument("--kills", type=int, required=True)
+    options.add_argument("--escalations", type=int, required=True)
+    asked = options.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    shared = Shared()
+    shared[KILLS], shared[FAULTY_YET] = asked.kills, 1
+    read, write = os.pipe()
+    server = forked(serve, asked.seed, shared, write)
+    os.close(write)
+    url = os.read(read, 1000).decode()
+    begun = time.time()
+    faults = []
+    lives = 0
+    try:
+        running = {}
+        while shared[KILLS] > 0:
+            for number in set(range(WORKERS)) - set(running.values()):
+                pid = forked(work, asked.folder, url, number, begun, asked.escalations)
+                shared[number], running[pid] = pid, number
+                lives += 1
+            pid, status = os.wait()
+            number = running.pop(pid)
+            shared[number] = 0
+            if status not in {0, signal.SIGKILL}:
+                faults.append(f"worker {number} ended with {status}")
+        for pid in running:
+            os.waitpid(pid, 0)
+        shared[FAULTY_YET] = 0
+        _, status = os.waitpid(forked(work, asked.folder, url, 0, begun, asked.escalations, settle=True), 0)
+        faults += [f"the last one ended with {status}"] if status else []
+        with urllib.request.urlopen(f"{url}/state") as answer:
+            comments = json.load(answer)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(server, signal.SIGKILL)
+        os.waitpid(server, 0)
+    told = checked(asked.folder, comments, asked.escalations)
+    seconds = round(time.time() - begun, 1)
+    print(
+        json.dumps(
+            {
+                **told,
+                "kills": asked.kills,
+                "lives": lives,
+                "seconds": seconds,
+                "faults": faults + told["faults"],
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
