@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 DAY = date(2026, 2, 5)
 """Today, for what is built here."""
+JOURNAL = "kr_plugins.journals.sqlite"
+"""The journal that comes with KR, for a component that needs one."""
 TABLE = Table([PlacedRule(rule, "default rules") for rule in RULES], ROSTER, 80)
 """The usual rules over the usual roster."""
 
@@ -46,6 +48,7 @@ def setup_for(project: Path, name: str) -> Setup:
         template_folders=search_folders(project),
         today=lambda: DAY,
         routing=lambda: TABLE,
+        journal=lambda: build(JOURNAL, "journal", {}, project),
     )
 
 

@@ -15,7 +15,8 @@ from services import INFO, LIBRARY, SNIPPET
 from support import PARCEL, QUESTION, install, make_environment
 from webpages import SEARCH, Web
 
-from kr_core import Question, ResearchResult
+from kr_core import AxiomStore, Passage, Question, ResearchResult
+from kr_core.expedition.axioms import of_quote
 from kr_core.testing import (
     AgentContract,
     EscalationContract,
@@ -27,6 +28,7 @@ from kr_core.testing import (
     SourceContract,
     StoreContract,
 )
+from kr_plugins.journals.sqlite import SQLite
 
 pytestmark = pytest.mark.req("P1", "P4")
 
@@ -66,6 +68,23 @@ class TestWebSearch(SourceContract):
 
     def respond(self, request):
         return Web().respond(request)
+
+
+class TestAxioms(SourceContract):
+    module = "kr_plugins.sources.axioms"
+    framework = "parcel"
+    known = QUESTION
+    unknown = "What is the airspeed of a swallow?"
+
+    def prepare(self, project):
+        journal = SQLite(project / ".kr")
+        told = Passage(
+            text="The timeout of a parcel is set by `timeout`.",
+            url="https://docs.example/parcel",
+            title="Timeouts",
+        )
+        AxiomStore(journal).keep([of_quote(told, told.text, "web_search")], [told])
+        journal.close()
 
 
 class TestEvidence(ScorerContract):
