@@ -238,7 +238,10 @@ def _refused(case: KeptCase, response: HumanResponse, written: Written, why: str
     key = f"{written.sink} refused {response.by}"
     if not written.sink or care.told.get(key, 0) >= _MOST_REFUSALS:
         return case
-    said = f"{case.request.id}: {_who(response)}, `{_word(response)}` was not done: {harmless_line(why)}"
+    reason = harmless_line(why).replace(
+        f"{case.request.id}@\N{ZERO WIDTH SPACE}", f"{case.request.id}@"
+    )  # to be copied
+    said = f"{case.request.id}: {_who(response)}, `{_word(response)}` was not done: {reason}"
     notice = Notice(
         f"{case.request.id}-{written.mark.partition(' ')[2] or new_id()}",
         "refused",
@@ -313,7 +316,9 @@ _NOBODY = "nobody"
 
 def put_again(case: KeptCase, request: EscalationRequest) -> KeptCase:
     """The case with a new revision, which waits as if it were new."""
-    care = case.care._replace(since=dt.datetime.now(dt.UTC), reminded=None, tiers=0, timed_out=False)
+    care = case.care._replace(
+        since=dt.datetime.now(dt.UTC), seen=None, reminded=None, tiers=0, timed_out=False
+    )
     for name, state in care.sinks.items():
         owed = tuple(notice for notice in state.owed if notice.kind != "reminder")
         care = care.with_sink(name, state._replace(owed=owed))

@@ -324,8 +324,8 @@ class Tending:
             if found.settled and not care.settled:
                 changed = case._replace(care=care._replace(settled=True))
             elif found.behind:
-                reminded = None if care.reminded is None else min(care.reminded, now)
-                changed = case._replace(care=care._replace(since=min(case.since, now), reminded=reminded))
+                since = min(case.since, now)
+                changed = case._replace(care=care.not_after(now)._replace(since=since))
             elif found.end == "use_answer" and may_end:
                 limit = self._limits(case.request.question.topic).timeout
                 assert limit is not None, "it has passed"
@@ -413,7 +413,9 @@ class Tending:
             state = kept.care.at(name)._replace(revision=revision, place=place, faults=0, again=None)
             changed = _with(kept, name, state)
             if kept.waits and kept.request.revision == revision:
-                changed = changed._replace(status="notified")
+                changed = changed._replace(
+                    status="notified", care=changed.care._replace(seen=changed.care.seen or self._now())
+                )
             return changed, [self._shown_event(case, name, place, None)]
 
         def nobody(kept: KeptCase) -> tuple[KeptCase, list[Event]]:

@@ -399,6 +399,7 @@ def _told(care: Care) -> dict[str, Any]:
     pending = care.pending
     told: dict[str, Any] = {
         "since": _time(care.since),
+        "seen": _time(care.seen),
         "reminded": _time(care.reminded),
         "reminders": care.reminders,
         "tiers": care.tiers,
@@ -425,6 +426,7 @@ def _care_of(data: Mapping[str, Any] | None) -> Care:
     pending = data.get("pending")
     return Care(
         since=_moment(data.get("since")),
+        seen=_moment(data.get("seen")),
         reminded=_moment(data.get("reminded")),
         reminders=data.get("reminders", 0),
         tiers=data.get("tiers", 0),

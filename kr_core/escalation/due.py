@@ -73,6 +73,8 @@ class Care(NamedTuple):
 
     since: dt.datetime | None = None
     """When its present revision was put to a human; None for when it was opened."""
+    seen: dt.datetime | None = None
+    """When a way to a human first showed the present revision."""
     reminded: dt.datetime | None = None
     reminders: int = 0
     """Of all revisions."""
@@ -97,6 +99,12 @@ class Care(NamedTuple):
     def with_sink(self, sink: str, state: SinkState) -> Care:
         """The same with another state of a sink."""
         return self._replace(sinks={**self.sinks, sink: state})
+
+    def not_after(self, now: dt.datetime) -> Care:
+        """The same, with now in place of times that lie in the future, since the clock was set back."""
+        seen = None if self.seen is None else min(self.seen, now)
+        reminded = None if self.reminded is None else min(self.reminded, now)
+        return self._replace(seen=seen, reminded=reminded)
 
     def owing(self, notice: Notice, sinks: Iterable[str]) -> Care:
         """The same, with something that sinks have to say; no reminder waits behind it, nor two of them."""
@@ -178,7 +186,7 @@ def due(case: Standing, limits: Limits, sinks: Sequence[str], now: dt.datetime) 
     if not case.waits:
         return _decided(case, sinks, now)
     care = case.care
-    times = [one for one in (case.since, care.reminded) if one is not None]
+    times = [one for one in (case.since, care.seen, care.reminded) if one is not None]
     if any(one > now for one in times):
         return Due(behind=True, next=now)
     tiers = sorted(limits.tiers, key=lambda tier: tier.after)
@@ -190,8 +198,6 @@ def due(case: Standing, limits: Limits, sinks: Sequence[str], now: dt.datetime) 
     say = [name for name in there if care.at(name).owed]
     remind = _reminder_at(case, limits)
     newly = [tier for tier in reached[care.tiers :] if tier.ask and there]
-    if not any(care.at(name).revision for name in there):
-        remind = None  # nobody has seen it by a way that reminds
     expired = limits.timeout is not None and now - case.since >= limits.timeout and care.pending is None
     uses = limits.on_timeout == "use_answer" and case.has_answer
     marks = [case.since + tier.after for tier in tiers[len(reached) :]]
@@ -213,10 +219,11 @@ def due(case: Standing, limits: Limits, sinks: Sequence[str], now: dt.datetime) 
 
 
 def _reminder_at(case: Standing, limits: Limits) -> dt.datetime | None:
-    """When people are to be reminded; None where they are not."""
-    if limits.remind_every is None:
+    """When people are to be reminded; None where they are not, as long as nobody has seen it by a way that reminds."""
+    seen = case.care.seen
+    if limits.remind_every is None or seen is None:
         return None
-    return max(case.since, case.care.reminded or case.since) + limits.remind_every
+    return max(seen, case.care.reminded or seen) + limits.remind_every
 
 
 def _decided(case: Standing, sinks: Sequence[str], now: dt.datetime) -> Due:

@@ -146,6 +146,7 @@ class Resident:
         self._put_off_since: float | None = None
         self._later: asyncio.TimerHandle | None = None
         self._delivery: asyncio.Task[None] | None = None
+        self._tending: asyncio.Task[None] | None = None
         self._undelivered = False
         self._noted: set[str] = set()
 
@@ -154,14 +155,19 @@ class Resident:
         """Whose budgets the stories spend."""
         return self._session_id
 
-    async def start(self) -> None:
+    async def start(self, *, tend: bool = True) -> None:
         """Read the index and open the journal, so that the first request does not wait for it.
+
+        Args:
+            tend: whether to look after the questions that wait for a human, too; not where somebody else in this process does.
 
         Raises:
             KRError: the knowledge base or the journal cannot be used.
         """
         await self._aside(lambda: (self._pipeline.store.entries(), self._pipeline.journal))
         self._delivery = asyncio.create_task(self._deliver_now_and_then())
+        if tend:
+            self._tending = asyncio.create_task(self._tend())
 
     # -- requests ----------------------------------------------------------------------------------------
 
@@ -430,6 +436,9 @@ class Resident:
             await asyncio.wait([*going_on, *self._tasks])
         if self._delivery is not None:
             self._delivery.cancel()
+        if self._tending is not None:
+            self._tending.cancel()
+            await asyncio.wait([self._tending])
         for note in [*await self._aside(self._committed), *await self._aside(self._delivered)]:
             self._tell(f"[KR-TEAM] note: {note}")
         rate = f" ({self._hits / self._queries:.0%})" if self._queries else ""
@@ -456,6 +465,18 @@ class Resident:
             return self._pipeline.deliver_logs()
         except Exception as error:  # a log that is wrongly configured stops no answer
             return [str(error)]
+
+    async def _tend(self) -> None:
+        """Do what is due for questions that wait for a human, whoever has put them."""
+        from kr_core.service import AsyncKnowledgeRouterService
+
+        service = AsyncKnowledgeRouterService(
+            self._pipeline
+        )  # the pipeline is the caller's: it is not closed with this one
+        try:
+            await service.keep_tending(lambda note: self._tell(f"[KR-TEAM] note: {note}"))
+        except Exception as error:  # research is answered all the same
+            self._tell(f"[KR-TEAM] note: what waits for a human is not looked after: {printable(str(error))}")
 
     async def _deliver_now_and_then(self) -> None:
         """Hand the logs what happened, since this process may live for days."""

@@ -41,6 +41,7 @@ class Project:
         self._service: AsyncKnowledgeRouterService | None = None
         self._opening = asyncio.Lock()
         self._delivery: asyncio.Task[None] | None = None
+        self._tending: asyncio.Task[None] | None = None
         self._resident: Resident | None = None
 
     async def service(self) -> AsyncKnowledgeRouterService:
@@ -55,6 +56,7 @@ class Project:
             async with self._opening:
                 if self._service is None:
                     self._service = await to_its_end(self._opened, lambda service: service.pipeline.close())
+                    self._tending = asyncio.create_task(_tend(self._service))
         return self._service
 
     async def pipeline(self) -> Pipeline:
@@ -77,7 +79,7 @@ class Project:
                 from kr_core.team.resident import Resident
 
                 resident = Resident(pipeline, tell=lambda line: print(line, file=sys.stderr))
-                await resident.start()
+                await resident.start(tend=False)
                 self._resident = resident
         return self._resident
 
@@ -99,9 +101,10 @@ class Project:
 
     async def close(self) -> None:
         """End what is under way, hand the logs the rest, and let go of the journal."""
-        if self._delivery is not None:
-            self._delivery.cancel()
-            await asyncio.wait([self._delivery])
+        for task in (self._delivery, self._tending):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
         resident, self._resident = self._resident, None
         if resident is not None:
             resident.abandon()
@@ -113,6 +116,18 @@ class Project:
             await _deliver(service)
         finally:
             await service.close()
+
+
+async def _tend(service: AsyncKnowledgeRouterService) -> None:
+    """Do what is due for questions that wait for a human, as long as the server lives; none waits in an untouched project."""
+    from kr_core.service import TEND_SECONDS
+
+    while not service.pipeline.config.state_folder.is_dir():  # noqa: ASYNC110  nobody tells when another process makes it
+        await asyncio.sleep(TEND_SECONDS)
+    try:
+        await service.keep_tending(lambda note: print(f"note: {printable(note)}", file=sys.stderr))
+    except Exception as error:  # the tools answer all the same
+        print(f"note: what waits for a human is not looked after: {printable(str(error))}", file=sys.stderr)
 
 
 async def _deliver(service: AsyncKnowledgeRouterService) -> None:
