@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import json
 import ssl
 import threading
@@ -13,11 +14,12 @@ import httpx
 import uvicorn
 from asked import Says, said
 
-from kr_core import AsyncKnowledgeRouterService, Pipeline, Question
+from kr_core import AsyncKnowledgeRouterService, ConfigError, Pipeline, Question, Route
 from kr_core.config import load
+from kr_core.escalation.cases import Cases, KeptCase
+from kr_core.model.questions import Resolution
 from kr_core.server.listening import Listening
-from kr_core.server.web.application import application
-from kr_core.server.web.desk import Desk
+from kr_core.server.web.serving import answering
 from kr_core.server.web.sessions import Sessions
 
 UNSURE = said(confidence=65, reasons=("How many sessions there are",))
@@ -59,7 +61,7 @@ class Served:
 
 
 @contextmanager
-def served(folder, *, token=None, user="ada", config=None, **agents):
+def served(folder, *, token=None, user="ada", config=None, escalations=None, **agents):
     """An inbox whose agents are these objects; `duc` is unsure of everything where none is given."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "kr.yaml").write_text(json.dumps({"logs": [], "escalations": ["web"], **(config or {})}))
@@ -69,21 +71,22 @@ def served(folder, *, token=None, user="ada", config=None, **agents):
 
     async def serve():
         listening = Listening("127.0.0.1", 0)
-        service = AsyncKnowledgeRouterService(Pipeline(loaded, agents=agents or {"duc": Says(UNSURE)}))
-        desk = Desk(service)
-        app = application(desk, Sessions(token, listening.port, secure=False), listening.url, user)
-        server = uvicorn.Server(
-            uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1)
+        service = AsyncKnowledgeRouterService(
+            Pipeline(loaded, agents=agents or {"duc": Says(UNSURE)}, escalations=escalations)
         )
-        ended.append(server)
-        made.append(Served(service, asyncio.get_running_loop(), listening.url, token))
-        ready.set()
-        try:
-            await server.serve(sockets=[listening._bound])
-        finally:
-            listening.close()
-            await desk.close()
-            await service.close()
+        sessions = Sessions(token, listening.port, secure=False)
+        async with answering(service, sessions, listening.url, user) as app:
+            server = uvicorn.Server(
+                uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1)
+            )
+            ended.append(server)
+            made.append(Served(service, asyncio.get_running_loop(), listening.url, token))
+            ready.set()
+            try:
+                await server.serve(sockets=[listening._bound])
+            finally:
+                listening.close()
+        await service.close()
 
     thread = threading.Thread(target=asyncio.run, args=(serve(),))
     thread.start()
@@ -94,6 +97,71 @@ def served(folder, *, token=None, user="ada", config=None, **agents):
         ended[0].should_exit = True
         thread.join(30)
         assert not thread.is_alive()
+
+
+class OnPage:
+    """The page as a way to a human, with what the engine does before: what is shown and told is in the journal.
+
+    Args:
+        sink: the way `web`.
+        folder: the project's.
+        url: where the page is served.
+    """
+
+    def __init__(self, sink, folder, url):
+        self._sink = sink
+        self._folder = folder
+        self._url = url
+        self._opened = []
+
+    async def open(self, case, context):
+        self._keep(case, "notified")
+        self._opened.append(case.request.id)
+        return await self._sink.open(case, context)
+
+    async def poll(self, shown, mark, context):
+        return await self._sink.poll(shown, mark, context)
+
+    async def acknowledge(self, case, notice, context):
+        decided = Resolution(action="confirm", by="ada", time=dt.datetime.now(dt.UTC))
+        self._keep(case, "resolved", decided, case.request.answer)
+        await self._sink.acknowledge(case, notice, context)
+
+    def _keep(self, case, status, *decided):
+        with Pipeline.open({"logs": []}, folder=self._folder) as pipeline:
+            cases = Cases(pipeline.journal)
+            try:
+                version = cases.get(case.request.id).version + 1
+            except ConfigError:
+                version = 1
+            route = Route(target="duc", agent="duc", threshold=80, reason="", where="")
+            assert cases.keep(KeptCase(case.request, route, status, version, *decided))
+
+    def text(self):
+        """The words of the pages of all cases that were shown."""
+
+        async def read():
+            service = AsyncKnowledgeRouterService(Pipeline.open({"logs": []}, folder=self._folder))
+            async with (
+                service,
+                answering(service, Sessions(None, 1, secure=False), self._url, "ada") as app,
+                httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=self._url) as client,
+            ):
+                return [(await client.get(f"/cases/{key}")).text for key in dict.fromkeys(self._opened)]
+
+        return "\n".join(words(page) for page in asyncio.run(read()))
+
+
+def words(text):
+    """What can be read on a page."""
+    found = []
+
+    class Reader(HTMLParser):
+        def handle_data(self, data):
+            found.append(data)
+
+    Reader().feed(text)
+    return "".join(found)
 
 
 class _Forms(HTMLParser):

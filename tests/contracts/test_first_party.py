@@ -9,6 +9,7 @@ import httpx
 import pytest
 from collector import collecting
 from github_server import REPOSITORY, TOKEN, github_server
+from inbox_page import OnPage
 from mcp.server import MCPServer
 from model_server import ANSWER
 from services import INFO, LIBRARY, SNIPPET
@@ -18,6 +19,7 @@ from webpages import SEARCH, Web
 from kr_core import AxiomStore, Passage, Question, ResearchResult
 from kr_core.expedition.axioms import of_quote
 from kr_core.testing import (
+from kr_core.escalation.presence import present
     AgentContract,
     EscalationContract,
     JournalContract,
@@ -35,6 +37,8 @@ pytestmark = pytest.mark.req("P1", "P4")
 
 class TestFiles(StoreContract):
     module = "kr_plugins.stores.files"
+URL = "http://127.0.0.1:8420"
+
 
 
 class TestInstalledDocs(SourceContract):
@@ -161,6 +165,23 @@ class TestOtel(LogContract):
     def kept(self, project, kinds):
         names = {span.span_id: span.name for span in self.collector.spans()}
         return [name for name in names.values() if name in set(kinds)]
+class TestPage(EscalationContract):
+    module = "kr_plugins.escalations.web"
+    replies = False
+
+    @pytest.fixture(autouse=True)
+    def _served(self, project):
+        with present(project / ".kr", URL):
+            yield
+
+    def build(self, project):
+        self.page = OnPage(super().build(project), project, URL)
+        return self.page
+
+    def seen(self, project):
+        return self.page.text()
+
+
 
 
 class TestSQLite(JournalContract):

@@ -93,7 +93,7 @@ def test_a_reply_decides_and_says_so(inbox, person, fields, content, agent):
     case = inbox.case(key)
     assert (case.status, case.answer.content, case.answer.agent) == ("resolved", content, agent)
     assert (case.answer.validated_by, case.resolution.by) == ("human", "Grace Hopper")
-    assert f"{key} is answered." in page
+    assert f"{key} is answered, by Grace Hopper" in page
     assert 'action="/cases/' not in page, "there is nothing to reply any more"
     assert person.open("/").status_code == 200
     other = inbox.ask()

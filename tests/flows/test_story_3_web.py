@@ -1,6 +1,7 @@
 """User story 3 on the page: each of its scenarios, by whole processes and a real browser."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 from agents import QUESTION, project, prompts
 from browser import chromium, tab
+from support import Done
 
 pytestmark = pytest.mark.req("H1", "H2", "H3", "H7")
 
@@ -20,9 +22,41 @@ def browser():
         yield one
 
 
-@pytest.fixture
-def log(project_folder):
-    return project(project_folder, more="escalations: [web]\n")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("story")
+
+
+@pytest.fixture(scope="module")
+def surroundings(tmp_path_factory):
+    folders = {
+        "KR_CACHE_DIR": str(tmp_path_factory.mktemp("cache")),
+        "XDG_STATE_HOME": str(tmp_path_factory.mktemp("state")),
+    }
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("VIRTUAL_ENV", "CONDA", "KR_"))
+    }
+    return {**kept, **folders, "KR_TRUST": "all", "LOGNAME": "ada"}
+
+
+@pytest.fixture(scope="module")
+def log(folder):
+    return project(folder, more="escalations: [web]\n")
+
+
+@pytest.fixture(scope="module")
+def kr(folder, surroundings):
+    def run(*arguments):
+        command = [sys.executable, "-m", "kr_core", *arguments]
+        return Done(
+            subprocess.run(
+                command, check=False, capture_output=True, cwd=folder, env=surroundings, timeout=60
+            )
+        )
+
+    return run
 
 
 @contextmanager
@@ -30,7 +64,7 @@ def serving(folder, environ, port="0"):
     """`kr serve`; if it still runs at the end, it ends cleanly when it is told to."""
     with subprocess.Popen(
         [sys.executable, "-m", "kr_core", "serve", "--port", port],
-        cwd=folder, env={**environ, "KR_TRUST": "all", "LOGNAME": "ada"}, stderr=subprocess.PIPE, text=True,
+        cwd=folder, env=environ, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         said = process.stderr.readline()
         process.url = re.fullmatch(r"kr: the inbox is at (http://127\.0\.0\.1:\d+)/\n", said)[1]
@@ -40,31 +74,27 @@ def serving(folder, environ, port="0"):
             assert (process.wait(5), process.stderr.read()) == (0, "")
 
 
-@pytest.fixture
-def server(log, project_folder, environ):
-    with serving(project_folder, environ) as process:
+@pytest.fixture(scope="module")
+def server(log, folder, surroundings):
+    with serving(folder, surroundings) as process:
         yield process
 
 
 @pytest.fixture
-def ask(kr, server):
-    """`kr ask`, which does not wait; its case."""
+def ask(kr, server, request):
+    """`kr ask`, which does not wait; its case. Each test has a feature of its own."""
 
     def run():
-        done = kr(
-            "ask",
-            QUESTION,
-            "--topic",
-            "authentication",
-            "--feature",
-            "F-1",
-            "--json",
-            env={"KR_TRUST": "all"},
-        )
+        done = kr("ask", QUESTION, "--topic", "authentication", "--feature", request.node.name, "--json")
         assert done.code == 5, done.err
         return done.json["escalation"]["id"]
 
     return run
+
+
+@pytest.fixture
+def record(kr, request):
+    return lambda: [json.loads(line) for line in kr("log", request.node.name, "--json").out.splitlines()]
 
 
 @pytest.fixture
@@ -73,15 +103,11 @@ def page(browser, server):
         yield one
 
 
-def record(kr):
-    return [json.loads(line) for line in kr("log", "F-1", "--json").out.splitlines()]
-
-
 def shown(kr, key):
     return kr("inbox", "show", key, "--json").json
 
 
-def test_us3_1_confirmed_answer_is_returned_with_validated_by_human(ask, page, kr):
+def test_us3_1_confirmed_answer_is_returned_with_validated_by_human(ask, page, kr, record):
     """Given an escalated answer, when the human confirms it on the page, the original answer is validated by a human."""
     key = ask()
     page.goto("/")
@@ -98,20 +124,20 @@ def test_us3_1_confirmed_answer_is_returned_with_validated_by_human(ask, page, k
         assert part in case
     page.get_by_label("The answer is right").check()
     page.get_by_role("button", name="Send the reply").click()
-    page.locator("#news", has_text=f"{key} is answered.").wait_for()
+    page.locator(".final", has_text=f"{key} is answered, by ada (confirm)").wait_for()
     assert shown(kr, key)["resolution"] == {"action": "confirm", "by": "ada", "content": None}
-    answers = [entry["data"] for entry in record(kr) if entry["kind"] == "answer.received"]
+    answers = [entry["data"] for entry in record() if entry["kind"] == "answer.received"]
     assert (answers[-1]["content"], answers[-1]["agent"], answers[-1]["validated_by"]) == (
         "Use Redis.",
         "duc",
         "human",
     )
-    assert {entry["data"]["place"] for entry in record(kr) if entry["kind"] == "escalation.shown"} == {
+    assert {entry["data"]["place"] for entry in record() if entry["kind"] == "escalation.shown"} == {
         page.url.partition("?")[0]
     }
 
 
-def test_us3_2_corrected_answer_is_returned_with_the_human_as_source(ask, page, kr):
+def test_us3_2_corrected_answer_is_returned_with_the_human_as_source(ask, page, record):
     """Given an escalated answer, when the human corrects it on the page, the human is its source."""
     key = ask()
     page.goto(f"/cases/{key}")
@@ -119,12 +145,12 @@ def test_us3_2_corrected_answer_is_returned_with_the_human_as_source(ask, page, 
     page.get_by_label("The answer", exact=True).fill("Use Postgres; we run it already.")
     page.get_by_role("button", name="Send the reply").click()
     page.locator(".notice.done").wait_for()
-    answers = [entry["data"] for entry in record(kr) if entry["kind"] == "answer.received"]
+    answers = [entry["data"] for entry in record() if entry["kind"] == "answer.received"]
     assert answers[-1]["content"] == "Use Postgres; we run it already."
     assert (answers[-1]["agent"], answers[-1]["validated_by"]) == ("human", "human")
 
 
-def test_us3_3_added_context_goes_to_the_original_agent_with_the_question(log, ask, page, kr):
+def test_us3_3_added_context_goes_to_the_original_agent_with_the_question(log, ask, page, kr, record):
     """Given an escalated answer, when the human adds context on the page, the same agent is asked again and told it."""
     key = ask()
     page.goto(f"/cases/{key}")
@@ -132,16 +158,16 @@ def test_us3_3_added_context_goes_to_the_original_agent_with_the_question(log, a
     page.get_by_label("What duc should know").fill("We have 40 servers.")
     page.get_by_role("button", name="Send the reply").click()
     page.locator(".final", has_text="Use Redis with three replicas.").wait_for()
-    first, second = prompts(log)
+    first, second = prompts(log)[-2:]
     assert "We have 40 servers." in second
     assert QUESTION in second
     assert "We have 40 servers." not in first
-    asked = [entry for entry in record(kr) if entry["kind"] == "question.asked"]
+    asked = [entry for entry in record() if entry["kind"] == "question.asked"]
     assert asked[1]["parent_id"] == asked[0]["exchange_id"]
     assert shown(kr, key)["resolution"]["action"] == "add_context"
 
 
-def test_us3_4_chat_is_about_that_question_until_the_human_ends_it(log, ask, page, kr):
+def test_us3_4_chat_is_about_that_question_until_the_human_ends_it(log, ask, page, kr, record):
     """Given an escalated answer, when the human chats on the page, it ends with the human's final answer."""
     key = ask()
     page.goto(f"/cases/{key}")
@@ -152,9 +178,9 @@ def test_us3_4_chat_is_about_that_question_until_the_human_ends_it(log, ask, pag
     page.get_by_label("The final answer").fill("Use Redis with a replica.")
     page.get_by_role("button", name="Send the reply").click()
     page.locator(".notice.done").wait_for()
-    assert "What about failover?" in prompts(log)[1]
-    assert QUESTION in prompts(log)[1]
-    replies = [entry["data"] for entry in record(kr) if entry["kind"] == "human.replied"]
+    assert "What about failover?" in prompts(log)[-1]
+    assert QUESTION in prompts(log)[-1]
+    replies = [entry["data"] for entry in record() if entry["kind"] == "human.replied"]
     assert [(one["action"], one["content"]) for one in replies] == [
         ("chat", "What about failover?"),
         ("chat", "Use Redis with a replica."),
@@ -166,16 +192,14 @@ def test_us3_4_chat_is_about_that_question_until_the_human_ends_it(log, ask, pag
     }
 
 
-def test_a_case_survives_the_server_and_its_form_survives_it_too(
-    ask, page, kr, server, project_folder, environ
-):
+def test_a_case_survives_the_server_and_its_form_survives_it_too(ask, page, kr, server, folder, surroundings):
     """A server that is killed and started anew goes on with the case; the form of the old page is shown again with its text."""
     key = ask()
     page.goto(f"/cases/{key}")
     port = re.search(r":(\d+)", server.url)[1]
     server.kill()
     server.wait()
-    with serving(project_folder, environ, port) as again:
+    with serving(folder, surroundings, port) as again:
         assert again.url == server.url
         page.get_by_label("Answer with this text").check()
         page.get_by_label("The answer", exact=True).fill("Use Postgres.")

@@ -26,16 +26,18 @@ if TYPE_CHECKING:
 
     from kr_core.server.guard import Application, Receive, Scope, Send
     from kr_core.server.web.desk import Desk
+    from kr_core.server.web.hooks import Hooks
     from kr_core.server.web.sessions import Sessions
 
 __all__ = ["application"]
 
 
-def application(desk: Desk, sessions: Sessions, url: str, user: str) -> Application:
+def application(desk: Desk, hooks: Hooks, sessions: Sessions, url: str, user: str) -> Application:
     """The application.
 
     Args:
         desk: does what is asked for.
+        hooks: hands over what services call with.
         sessions: knows who has signed in.
         url: under which people reach it, without a slash at its end.
         user: who answers where nobody says; empty where somebody has to.
@@ -49,6 +51,7 @@ def application(desk: Desk, sessions: Sessions, url: str, user: str) -> Applicat
     )
     app.include_router(api_routes(desk, user))
     app.router.routes.extend(Pages(desk, sessions, user).routes())
+    app.router.routes.extend(hooks.routes())
     app.router.routes.append(Mount("/static", _Kept(directory=static_folder())))
 
     @app.exception_handler(Refused)

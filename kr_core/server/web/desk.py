@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.pipeline.running import to_its_end
 from kr_core.printable import printable
-from kr_core.server.web.history import history
+from kr_core.server.web.history import steps
 from kr_core.server.web.listing import Listing
 from kr_core.server.web.refusing import Refused
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from kr_core.server.web.listing import Listed
     from kr_core.service import AsyncKnowledgeRouterService
 
-__all__ = ["LONGEST_NAME", "LONGEST_TEXT", "Desk", "Inbox", "Outcome", "Seen"]
+__all__ = ["LONGEST_NAME", "LONGEST_TEXT", "Desk", "Inbox", "News", "Outcome", "Seen"]
 
 Result = TypeVar("Result")
 
@@ -53,6 +54,16 @@ class Outcome(NamedTuple):
     refused: bool
 
 
+class News(NamedTuple):
+    """What has changed."""
+
+    number: int
+    """The last entry of the record that it knows of."""
+    complete: bool
+    """Whether these are all cases that have changed; else nobody knows any more."""
+    cases: Sequence[Listed]
+
+
 class Seen(NamedTuple):
     """A case as it is looked at."""
 
@@ -75,6 +86,7 @@ class Desk:
     def __init__(self, service: AsyncKnowledgeRouterService) -> None:
         self._service = service
         self._listing: Listing | None = None
+        self._opening = threading.Lock()
         self._under_way: dict[str, list[tuple[HumanResponse, asyncio.Task[AskResult]]]] = {}
         self._outcomes: dict[str, Outcome] = {}
 
@@ -109,26 +121,37 @@ class Desk:
         Raises:
             Refused: there is none of this id.
         """
+        number = (await self.news(0)).number  # what is read from here on is not older than this
+        case = await self.case(key)
+        name = case.request.id
+        try:
+            entries = await self._service.history(name)
+        except StorageError as error:
+            raise Refused("unable", str(error)) from error
+        under_way = [response for response, _ in self._under_way.get(name, ())]
+        return Seen(case, steps(entries), under_way, self._outcomes.get(name), number)
 
-        def look() -> Seen:
+    async def news(self, after: int, watched: str = "") -> News:
+        """What has changed behind an entry of the record.
+
+        Args:
+            after: the number of the entry.
+            watched: a case that is told of also where it is not known what has changed.
+        """
+
+        def look() -> News:
             listing = self._listed()
-            listing.news(listing.number)  # what is read from here on is not older than this
-            number = listing.number
-            case = self._get(key)
-            name = case.request.id
-            under_way = [response for response, _ in self._under_way.get(name, ())]
-            steps = history(self._service.pipeline.journal, case)
-            return Seen(case, steps, under_way, self._outcomes.get(name), number)
+            number, changed = listing.news(after)
+            if changed is not None:
+                return News(number, complete=True, cases=changed)
+            one = listing.listed(watched)
+            return News(number, complete=False, cases=[] if one is None else [one])
 
         return await self._able(look)
 
-    async def news(self, after: int) -> tuple[int, list[Listed] | None]:
-        """See `Listing.news`."""
-        return await self._able(lambda: self._listed().news(after))
-
-    def working_on(self, key: str) -> bool:
-        """Whether an agent is asked right now because of a case."""
-        return bool(self._under_way.get(key))
+    async def working_on(self, key: str) -> bool:
+        """Whether an agent is asked right now because of a case, or is to be."""
+        return bool(self._under_way.get(key)) or (await self.case(key)).asking
 
     # -- replies --------------------------------------------------------------------------------------------
 
@@ -221,9 +244,12 @@ class Desk:
     # -- its parts ------------------------------------------------------------------------------------------
 
     def _listed(self) -> Listing:
-        if self._listing is None:
-            self._listing = Listing(self._service.pipeline.journal)
-        return self._listing
+        with self._opening:
+            if self._listing is None:
+                self._listing = Listing(
+                    self._service.pipeline.journal
+                )  # which is a file, opened by the first
+            return self._listing
 
     def _get(self, key: str) -> KeptCase:
         if not _ID.fullmatch(key):

@@ -8,18 +8,14 @@ from kr_core.escalation.harmless import harmless_line
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from kr_core.escalation.cases import KeptCase
-    from kr_core.model import Event
-    from kr_core.protocols import Journal
+    from kr_core.model.questions import QALogEntry
 
-__all__ = ["Step", "history"]
+__all__ = ["Step", "steps"]
 
-_MOST_EXCHANGES = 50
-_MOST_EVENTS = 500
+_MOST = 500
 _LONGEST = 400
-_UNSAID = {"sink.request", "agent.request", "source.request"}
 
 
 class Step(NamedTuple):
@@ -30,36 +26,23 @@ class Step(NamedTuple):
     said: str
 
 
-def history(journal: Journal, case: KeptCase) -> list[Step]:
-    """What happened, in order; at most some hundred steps of each exchange.
+def steps(entries: Iterable[QALogEntry]) -> list[Step]:
+    """What happened, in words.
 
-    Raises:
-        StorageError: the journal cannot be read.
+    Args:
+        entries: of all exchanges of a case, in order.
     """
-    steps: list[Step] = []
-    waiting = list(dict.fromkeys([case.request.exchange_id, *(turn.exchange_id for turn in case.turns)]))
-    seen: set[str] = set()
-    while waiting and len(seen) < _MOST_EXCHANGES:
-        exchange_id = waiting.pop(0)
-        if exchange_id in seen:
-            continue
-        seen.add(exchange_id)
-        for _, event in journal.entries(exchange=exchange_id, limit=_MOST_EVENTS):
-            parent_id = event.data.get("parent_id")
-            if isinstance(parent_id, str) and parent_id not in seen:
-                waiting.append(parent_id)
-            said = _said(event)
-            if said:
-                steps.append(Step(event.time, exchange_id, harmless_line(said, _LONGEST)))
-    return sorted(steps, key=lambda step: step.time)
+    told = ((entry, _said(entry.kind, entry.data)) for entry in entries)
+    found = [
+        Step(entry.time, entry.exchange_id, harmless_line(said, _LONGEST)) for entry, said in told if said
+    ]
+    return found[-_MOST:]
 
 
-def _said(event: Event) -> str:
+def _said(kind: str, data: dict[str, Any]) -> str:
     """A step in words; empty for what only machines want to know."""
-    if event.kind in _UNSAID or event.kind.split(".")[0] in {"run", "source", "index"}:
-        return ""
-    tell = _WORDS.get(event.kind)
-    return event.kind.replace(".", " ").replace("_", " ") if tell is None else tell(event.data)
+    tell = _WORDS.get(kind)
+    return kind.replace(".", " ").replace("_", " ") if tell is None else tell(data)
 
 
 def _replied(data: dict[str, Any]) -> str:
@@ -94,6 +77,8 @@ _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "question.asked": lambda data: f"asked: {data.get('text')}",
     "question.routed": _routed,
     "agent.started": lambda _data: "",
+    "agent.request": lambda _data: "",
+    "sink.request": lambda _data: "",
     "agent.repaired": lambda data: f"{data.get('agent')} was asked once more: {data.get('fault')}",
     "agent.failed": lambda data: (
         f"{data.get('agent')} gave no answer ({data.get('outcome')}): {data.get('reason')}"

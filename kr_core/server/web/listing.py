@@ -72,7 +72,7 @@ class Listing:
         self._cases: dict[str, Listed] = {}
         self._order: list[Listed] = []
         """Newest first."""
-        self._number = -1
+        self._number = self._start = -1
         self._changes: deque[tuple[int, str]] = deque(maxlen=_REMEMBERED)
 
     @property
@@ -120,11 +120,16 @@ class Listing:
         """
         with self._lock:
             self._refresh()
-            known_from = self._changes[0][0] if len(self._changes) == _REMEMBERED else 0
+            known_from = self._changes[0][0] if len(self._changes) == _REMEMBERED else self._start
             if after < known_from:
                 return self._number, None
             keys = dict.fromkeys(key for number, key in self._changes if number > after)
             return self._number, [self._cases[key] for key in keys if key in self._cases]
+
+    def listed(self, key: str) -> Listed | None:
+        """A case as it was when the list was last brought up to date."""
+        with self._lock:
+            return self._cases.get(key.upper())
 
     def _refresh(self) -> None:
         if self._number < 0:
@@ -133,7 +138,7 @@ class Listing:
             while documents := self._journal.documents(_KIND, limit=_READ, after=after):
                 self._take(documents)
                 after = documents[-1].key
-            self._number = number
+            self._number = self._start = number
         while True:
             entries = self._journal.entries(after=self._number, limit=_PAGE)
             changed: dict[str, int] = {}

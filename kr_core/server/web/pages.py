@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
+from kr_core.escalation.grammar import help_for
 from kr_core.escalation.options import options
 from kr_core.model.questions import GENERAL, Answer, HumanResponse
 from kr_core.pipeline.running import to_its_end
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from kr_core.escalation.cases import KeptCase
+    from kr_core.model.questions import EscalationRequest
     from kr_core.server.web.desk import Desk, Seen
     from kr_core.server.web.sessions import Sessions
 
@@ -176,21 +178,21 @@ class Pages:
         after = request.query_params.get("after", "")
         if not after.isdigit() or len(after) > 15:
             raise Refused("refused", "`after` is the number of an entry")
-        number, changed = await self._desk.news(int(after))
+        watched = request.query_params.get("case", "")
+        news = await self._desk.news(int(after), watched)
         cases = [
             {
                 "id": one.key, "waits": one.waits, "status": one.status, "revision": one.revision, "by": one.by,
                 "action": one.action.removeprefix("add_"), "turns": one.turns,
             }
-            for one in changed or ()
+            for one in news.cases
         ]  # fmt: skip
-        watched = request.query_params.get("case", "")
         return JSONResponse(
             {
-                "number": number,
-                "all": changed is None,
+                "number": news.number,
+                "all": not news.complete,
                 "cases": cases,
-                "working": self._desk.working_on(watched),
+                "working": bool(watched) and await self._desk.working_on(watched),
             }
         )
 
@@ -255,7 +257,15 @@ def _of_case(seen: Seen) -> dict[str, object]:
         "choices": [(letter, one) for letter, one in listed if isinstance(one, str)],
         "last_words": "" if last is None else last.content,
         "sources": _sources(case),
+        "commands": help_for(f"{request.id}@{request.revision}", _verbs(request)),
     }
+
+
+def _verbs(request: EscalationRequest) -> list[str]:
+    """The commands that fit a case."""
+    known = ["confirm"] if request.answer is not None and not request.alternatives else []
+    known += ["correct", *(["choose"] if options(request) else [])]
+    return known + (["context", "chat"] if request.agent is not None else [])
 
 
 def _sources(case: KeptCase) -> list[str]:

@@ -1,21 +1,34 @@
-"""The page and the API served, with what is due done by the way."""
+"""The page and the API served, and what is due done by the way."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from kr_core.errors import StorageError
 from kr_core.escalation.presence import present
+from kr_core.pipeline.running import heard
+from kr_core.printable import printable
 from kr_core.server.listening import Listening
 from kr_core.server.web.application import application
 from kr_core.server.web.desk import Desk
+from kr_core.server.web.hooks import Hooks
 from kr_core.server.web.sessions import Sessions
 
 if TYPE_CHECKING:
-    from kr_core.server.mcp.project import Project
+    from collections.abc import AsyncIterator
 
-__all__ = ["serve"]
+    from kr_core.server.guard import Application
+    from kr_core.server.mcp.project import Project
+    from kr_core.service import AsyncKnowledgeRouterService
+
+__all__ = ["answering", "serve"]
+
+_PAUSE_SECONDS = 60.0
+_END_SECONDS = 2.0
+"""How long a sink that is being asked may take to stop."""
 
 
 async def serve(
@@ -33,23 +46,66 @@ async def serve(
 
     Raises:
         ConfigError: nobody can listen there, or the configuration is wrong.
+        StorageError: the state folder cannot be written.
     """
     listening = Listening(host, port)
     try:
         service = await project.service()
-        desk = Desk(service)
         shown = (url or listening.reached_at).rstrip("/")
         sessions = Sessions(token, listening.port, secure=shown.startswith("https:"))
-        app = application(desk, sessions, shown, user)
-        print(f"kr: the inbox is at {shown}/", file=sys.stderr, flush=True)
         try:
             with present(service.pipeline.config.state_folder, shown):
-                try:
-                    await listening.serve(app)
-                finally:
-                    await desk.close()
+                async with answering(service, sessions, shown, user) as app:
+                    beside = [
+                        asyncio.ensure_future(_tend(service)),
+                        asyncio.ensure_future(_hand_over(project)),
+                    ]
+                    print(f"kr: the inbox is at {shown}/", file=sys.stderr, flush=True)
+                    try:
+                        await listening.serve(app)
+                    finally:
+                        for one in beside:
+                            one.cancel()
+                        await asyncio.wait(beside, timeout=_END_SECONDS)
         except OSError as error:
             raise StorageError(str(error), where=".kr") from error
     finally:
         listening.close()
         await project.close()
+
+
+@asynccontextmanager
+async def answering(
+    service: AsyncKnowledgeRouterService, sessions: Sessions, url: str, user: str
+) -> AsyncIterator[Application]:
+    """The application, whose work is ended with it; see `application`."""
+    desk, hooks = Desk(service), Hooks(service)
+    reading = asyncio.ensure_future(desk.news(0))  # so that the list is at hand before anybody asks
+    reading.add_done_callback(heard)  # who asks is told if it cannot be read
+    try:
+        yield application(desk, hooks, sessions, url, user)
+    finally:
+        await asyncio.wait([reading])
+        await desk.close()
+        await hooks.close()
+
+
+async def _tend(service: AsyncKnowledgeRouterService) -> None:
+    """Do what is due for as long as the server lives."""
+    while True:
+        try:
+            await service.keep_tending(_tell)
+        except Exception as error:  # the page is there all the same, and the fault may pass
+            _tell(f"{type(error).__name__}: {error}")
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def _hand_over(project: Project) -> None:
+    """Hand the logs what was said, now and then."""
+    while True:
+        await asyncio.sleep(_PAUSE_SECONDS)
+        project.used()
+
+
+def _tell(note: str) -> None:
+    print(printable(f"kr: {note}"), file=sys.stderr, flush=True)

@@ -1,0 +1,159 @@
+"""`kr serve` as a process: where it listens, whom it lets in, how it ends, and what calls it takes."""
+
+import asyncio
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from agents import QUESTION, project
+from asked import Says
+from inbox_page import TOKEN, UNSURE, served
+
+from kr_core import Heard, HumanReply, HumanResponse, RequestError, served_at
+
+pytestmark = pytest.mark.req("H2", "I3")
+
+
+@contextmanager
+def serving(folder, environ, *arguments):
+    with subprocess.Popen(
+        [sys.executable, "-m", "kr_core", "serve", *arguments],
+        cwd=folder, env={**environ, "KR_TRUST": "all"}, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        try:
+            process.said = process.stderr.readline()
+            found = re.search(r"http://\S+(?=/\n)", process.said)
+            process.url = found and found[0]
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_it_ends_within_seconds_when_it_is_told_to(project_folder, environ, kr, number, code):
+    """Also while a browser holds a connection and an agent works; the case waits on, and the page is no longer told of."""
+    project(project_folder, more="escalations: [web]\n")
+    (project_folder / "agent.py").write_text(
+        "import json, pathlib, sys, time\nif pathlib.Path(__file__ + '.asked').exists(): time.sleep(60)\npathlib.Path(__file__ + '.asked').touch()\n"
+        "print(json.dumps({'answer': 'Use Redis.', 'rationale': 'r', 'confidence': 65, 'uncertainty_reasons': []}))"
+    )
+    with serving(project_folder, environ, "--port", "0") as server:
+        url = server.url
+        assert served_at(project_folder / ".kr") == url
+        asked = kr("ask", QUESTION, "--topic", "authentication", "--json", env={"KR_TRUST": "all"})
+        assert asked.json["status"] == "escalated"
+        with httpx.Client(base_url=url) as program:
+            case = program.get("/api/inbox/E1").json()
+            assert case["status"] == "notified"
+            with pytest.raises(httpx.ReadTimeout):
+                program.post("/api/inbox/E1/chat", json={"content": "Why?", "revision": 1}, timeout=1)
+            began = time.monotonic()
+            server.send_signal(number)
+            assert server.wait(10) == code
+            assert time.monotonic() - began < 5
+    assert served_at(project_folder / ".kr") is None
+    assert kr("inbox", "show", "E1", "--json").json["status"] == "notified"
+
+
+def test_what_it_cannot_do_is_said_before_it_serves(project_folder, kr):
+    """A port that is taken, hosts and addresses that are none, a missing token: each with what to do, and exit code 2."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = kr("serve", "--port", port)
+        assert (done.code, done.err) == (
+            2,
+            f"kr: 127.0.0.1:{port}: Address already in use; choose another with --host and --port\n",
+        )
+    for arguments, said in (
+        (("--port", "99999"), "choose another with --host and --port"),
+        (("--host", "no.such.host.invalid", "--token-env", "T"), "choose another with --host and --port"),
+        (
+            ("--host", "0.0.0.0"),
+            "needs a token; name an environment variable that holds a token: --token-env KR_TOKEN",
+        ),
+        (("--url", "https://kr.example.org"), "needs a token"),
+        (("--url", "kr.example.org"), "is no address of a server"),
+        (("--token-env", "NOT_SET"), "is not set"),
+        (("--token-env", "SHORT"), "has less than 16 characters"),
+    ):
+        done = kr("serve", *arguments, env={"T": TOKEN, "SHORT": "abc"})
+        assert (done.code, done.out) == (2, ""), arguments
+        assert said in done.err, arguments
+        assert len(done.err.splitlines()) == 1, done.err
+
+
+@pytest.mark.req("Z6")
+def test_beyond_the_machine_it_asks_for_the_token(project_folder, environ):
+    """On all addresses it serves nobody without the token; the name of the machine is its own, others are not."""
+    (project_folder / "kr.yaml").write_text("escalations: [web]\n")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    arguments = ("--host", "0.0.0.0", "--port", port, "--token-env", "T", "--url", "https://kr.example.org/")
+    with serving(project_folder, {**environ, "T": TOKEN}, *arguments) as server:
+        assert server.said == "kr: the inbox is at https://kr.example.org/\n"
+        state = json.loads((project_folder / ".kr/serve.json").read_text())
+        assert state == {"url": "https://kr.example.org", "pid": server.pid}
+        url = f"http://127.0.0.1:{port}/api/inbox"
+        bearer = {"authorization": f"Bearer {TOKEN}"}
+        assert httpx.get(url).status_code == 401
+        assert httpx.get(url, headers=bearer).status_code == 200
+        known = {**bearer, "host": "kr.example.org", "origin": "https://kr.example.org"}
+        assert httpx.get(url, headers=known).status_code == 200
+        assert httpx.get(url, headers={**known, "host": "stranger.example"}).status_code == 421
+        assert httpx.get(url, headers={**known, "origin": "http://kr.example.org:1"}).status_code == 403
+
+
+class Bell:
+    """A way to a human whose service calls by itself; what it calls with is a JSON value."""
+
+    async def open(self, case, context):
+        return f"bell/{case.request.id}"
+
+    async def poll(self, shown, mark, context):
+        return Heard(mark=mark)
+
+    async def acknowledge(self, case, notice, context):
+        pass
+
+    async def receive(self, shown, headers, body, context):
+        if headers.get("x-signature") != "right":
+            raise RequestError("blocked", "the signature is wrong")
+        try:
+            said = json.loads(body)
+        except ValueError:
+            raise RequestError("bad_answer", "the body is no JSON") from None
+        if said.get("wait"):
+            await asyncio.sleep(said["wait"])
+        assert {one.escalation_id for one in shown} >= {said["id"]}
+        return Heard([HumanReply(said["id"], HumanResponse(action="confirm", by="ann"), said["number"])])
+
+
+@pytest.mark.req("H4", "Z6")
+def test_a_service_that_calls_is_heard_if_the_call_is_its_own(tmp_path):
+    """Its sink sees headers and body as they came, under whatever name the service calls; the reply is applied once."""
+    with (
+        served(tmp_path, token=TOKEN, escalations={"bell": Bell()}, duc=Says(UNSURE)) as inbox,
+        httpx.Client(
+            base_url=inbox.url, headers={"host": "kr.example.org", "X-Signature": "right"}
+        ) as caller,
+    ):
+        key = inbox.ask()
+        body = json.dumps({"id": key, "number": "1"}).encode()
+        assert caller.post("/hooks/bell", content=body, headers={"X-Signature": "wrong"}).status_code == 401
+        assert caller.post("/hooks/bell", content=b"{").status_code == 400
+        assert caller.post("/hooks/nobody", content=body).status_code == 404
+        assert caller.post("/hooks/bell", content=b"x" * 5_000_001).status_code == 413
+        assert caller.get("/hooks/bell").status_code == 405
+        assert inbox.case(key).waits
+        first = caller.post("/hooks/bell", content=body)
+        again = caller.post("/hooks/bell", content=body)
+        assert [(one.status_code, one.text) for one in (first, again)] == [(200, "1 new\n"), (200, "0 new\n")]
+        assert inbox.case(key).resolution.by == "ann"
