@@ -76,6 +76,8 @@ class Deadly(GitHubServer):
     def __init__(self, seed, shared):
         self.chance = random.Random(seed)
         self.shared = shared
+        self.posted = Counter()
+        """How often KR has posted what it has, by what it is about; what came to light too late is removed again."""
         super().__init__()
         self.tokens = {TOKEN.format(number): BOT for number in range(WORKERS)}
         self.permissions.update(ann="write", ben="admin", eve="read")
@@ -83,7 +85,7 @@ class Deadly(GitHubServer):
     def _say(self, asked):
         if asked.path == "/state":
             with self.lock:
-                return Said(200, list(self.comments.values()))
+                return Said(200, {"comments": list(self.comments.values()), "posted": self.posted})
         with self.lock:
             fault = self.chance.choice(FAULTS) if self._may(FAULTY) and self.shared[FAULTY_YET] else None
             kill = self.chance.choice(["before", "after", "soon"]) if self._may(DEADLY) else None
@@ -127,6 +129,8 @@ class Deadly(GitHubServer):
 
     def _comment(self, issue, body, login, **more):
         one = super()._comment(issue, body, login, **more)
+        if login == BOT:
+            self.posted[re.match(r"<!-- kr (\S+) ", body)[1]] += 1
         found = re.match(r"<!-- kr (E\d+@\d+) ", body)
         if found and login == BOT:
             for person in ["ann", *(["ben"] if self._may(0.3) else []), *(["eve"] if self._may(0.1) else [])]:
@@ -274,12 +278,13 @@ def main():
         _, status = os.waitpid(forked(work, asked.folder, url, 0, begun, asked.escalations, settle=True), 0)
         faults += [f"the last one ended with {status}"] if status else []
         with urllib.request.urlopen(f"{url}/state") as answer:
-            comments = json.load(answer)
+            state = json.load(answer)
     finally:
         with suppress(ProcessLookupError):
             os.kill(server, signal.SIGKILL)
         os.waitpid(server, 0)
-    told = checked(asked.folder, comments, asked.escalations)
+    told = checked(asked.folder, state["comments"], asked.escalations)
+    told["again"] = sum(count - 1 for count in state["posted"].values())
     seconds = round(time.time() - begun, 1)
     print(
         json.dumps(
