@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     host, token = options.host or HOST, _token(options)
     check_token(host, token, "KR_MCP_TOKEN")
     from kr_core.pipeline.running import run as run_to_its_end
-    from kr_core.server.mcp.project import Project
+    from kr_core.server.project import Project
 
     async def serve() -> None:
         project = Project(options.config, options.folder)

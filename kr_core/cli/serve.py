@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     url = _checked(options.url, token)
     from kr_core.cli.ask import login_name
     from kr_core.pipeline.running import run as run_to_its_end
-    from kr_core.server.mcp.project import Project
+    from kr_core.server.project import Project
     from kr_core.server.web.serving import serve
 
     project = Project(options.config, options.folder)

@@ -11,7 +11,7 @@ from boards import Board, Wall, age, service
 from kr_core import AsyncKnowledgeRouterService, ConfigError, HumanResponse, Pipeline, Question, RequestError
 from kr_core.config import given
 from kr_core.model import Outcome
-from kr_core.server.mcp.project import Project
+from kr_core.server.project import Project
 from kr_core.team.resident import Resident
 
 UNSURE = said(confidence=65)

@@ -13,7 +13,7 @@ from kr_core.server.mcp.serving import server_of
 
 if TYPE_CHECKING:
     from kr_core.server.guard import Application
-    from kr_core.server.mcp.project import Project
+    from kr_core.server.project import Project
 
 __all__ = ["application", "serve"]
 

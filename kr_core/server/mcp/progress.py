@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from kr_core.printable import printable
-from kr_core.server.mcp.project import told_to
+from kr_core.server.project import told_to
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -14,7 +14,7 @@ from kr_core.printable import printable
 from kr_core.server.mcp.library import REPORT, report_of
 
 if TYPE_CHECKING:
-    from kr_core.server.mcp.project import Project
+    from kr_core.server.project import Project
 
 __all__ = ["INDEX", "TEMPLATES", "Resources"]
 

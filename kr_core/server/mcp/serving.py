@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from kr_core.server.mcp.project import Project
     from kr_core.server.mcp.tools import Reply
+    from kr_core.server.project import Project
 
     Context = ServerRequestContext[Any, Any]
 

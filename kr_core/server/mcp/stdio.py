@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp_types import RequestId
 
-    from kr_core.server.mcp.project import Project
+    from kr_core.server.project import Project
 
 __all__ = ["LONGEST_MESSAGE", "serve"]
 

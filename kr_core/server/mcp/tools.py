@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kr_core.model.questions import AskResult
     from kr_core.pipeline.record import Exchange
     from kr_core.server.mcp import arguments
-    from kr_core.server.mcp.project import Project
+    from kr_core.server.project import Project
     from kr_core.service import AsyncKnowledgeRouterService
 
 __all__ = ["Reply", "Tools"]

@@ -70,7 +70,7 @@ class Result(BaseModel):
 
     exchange_id: str
     question_id: str
-    status: Literal["accepted", "escalated", "answered", "failed"]
+    status: Literal["accepted", "escalated", "answered", "expired", "failed"]
     answer: dict[str, Any] | None
     threshold: int
     escalation: dict[str, Any] | None

@@ -47,7 +47,8 @@ def _said(kind: str, data: dict[str, Any]) -> str:
 
 def _replied(data: dict[str, Any]) -> str:
     action = str(data.get("action", "")).replace("_", " ")
-    reply = f"{data.get('by')} replied to revision {data.get('revision')}: {action}"
+    by = f" by {data['sink']}" if data.get("sink") else ""
+    reply = f"{data.get('by')} replied{by} to revision {data.get('revision')}: {action}"
     return reply if data.get("applied") else f"{reply}; refused: {data.get('reason')}"
 
 
@@ -55,6 +56,16 @@ def _shown(data: dict[str, Any]) -> str:
     if data.get("error"):
         return f"{data.get('sink')} could not show it: {data['error']}"
     return f"shown by {data.get('sink')}: {data['place']}" if data.get("place") else ""
+
+
+def _told(data: dict[str, Any]) -> str:
+    if data.get("error"):
+        return f"{data.get('sink')} could not tell it: {data['error']}"
+    return f"said by {data.get('sink')}: {data.get('said')}"
+
+
+def _of(people: object) -> str:
+    return f": {', '.join(map(str, people))}" if isinstance(people, list) and people else ""
 
 
 def _routed(data: dict[str, Any]) -> str:
@@ -91,6 +102,17 @@ _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     ),
     "escalation.shown": _shown,
     "escalation.superseded": lambda _data: "ended, since the question was asked anew",
+    "escalation.reminded": lambda data: f"reminded{_of(data.get('ask'))}",
+    "escalation.timed_out": lambda data: (
+        "the time is over; it waits on" if data.get("policy") == "block" else "the time is over"
+    ),
+    "escalation.expired": lambda data: (
+        f"the answer of {data.get('agent')} is used, which nobody has confirmed"
+    ),
+    "escalation.told": _told,
     "human.replied": _replied,
+    "human.unclear": lambda data: (
+        f"{data.get('by')} wrote by {data.get('sink')} what cannot be applied: {data.get('said')}"
+    ),
     "exchange.finished": lambda data: f"ended: {data.get('status')}",
 }

@@ -1,4 +1,4 @@
-"""The page and the API served, and what is due done by the way."""
+"""The page and the API served; the project does by itself what is due for questions that wait."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from kr_core.errors import StorageError
 from kr_core.escalation.presence import present
 from kr_core.pipeline.running import heard
-from kr_core.printable import printable
 from kr_core.server.listening import Listening
 from kr_core.server.web.application import application
 from kr_core.server.web.desk import Desk
@@ -21,14 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from kr_core.server.guard import Application
-    from kr_core.server.mcp.project import Project
+    from kr_core.server.project import Project
     from kr_core.service import AsyncKnowledgeRouterService
 
 __all__ = ["answering", "serve"]
 
 _PAUSE_SECONDS = 60.0
-_END_SECONDS = 2.0
-"""How long a sink that is being asked may take to stop."""
 
 
 async def serve(
@@ -56,17 +53,12 @@ async def serve(
         try:
             with present(service.pipeline.config.state_folder, shown):
                 async with answering(service, sessions, shown, user) as app:
-                    beside = [
-                        asyncio.ensure_future(_tend(service)),
-                        asyncio.ensure_future(_hand_over(project)),
-                    ]
+                    handing_over = asyncio.ensure_future(_hand_over(project))
                     print(f"kr: the inbox is at {shown}/", file=sys.stderr, flush=True)
                     try:
                         await listening.serve(app)
                     finally:
-                        for one in beside:
-                            one.cancel()
-                        await asyncio.wait(beside, timeout=_END_SECONDS)
+                        handing_over.cancel()
         except OSError as error:
             raise StorageError(str(error), where=".kr") from error
     finally:
@@ -90,22 +82,8 @@ async def answering(
         await hooks.close()
 
 
-async def _tend(service: AsyncKnowledgeRouterService) -> None:
-    """Do what is due for as long as the server lives."""
-    while True:
-        try:
-            await service.keep_tending(_tell)
-        except Exception as error:  # the page is there all the same, and the fault may pass
-            _tell(f"{type(error).__name__}: {error}")
-            await asyncio.sleep(_PAUSE_SECONDS)
-
-
 async def _hand_over(project: Project) -> None:
     """Hand the logs what was said, now and then."""
     while True:
         await asyncio.sleep(_PAUSE_SECONDS)
         project.used()
-
-
-def _tell(note: str) -> None:
-    print(printable(f"kr: {note}"), file=sys.stderr, flush=True)
