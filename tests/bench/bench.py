@@ -17,6 +17,7 @@ from time import strftime
 import asking
 import commands
 import engine
+import expeditions
 import journal
 import knowledge
 import mcp_server
@@ -31,6 +32,7 @@ GROUPS = {
     "asking": asking.figures,
     "commands": commands.figures,
     "engine": engine.figures,
+    "expeditions": expeditions.figures,
     "journal": journal.figures,
     "knowledge": knowledge.figures,
     "mcp_server": mcp_server.figures,

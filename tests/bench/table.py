@@ -24,7 +24,7 @@ def table(results: dict[str, Any]) -> str:
     for figure in results["figures"]:
         peer = figure["peer"]
         lines.append(
-            f"| {figure['what']} | {_spread(figure)} | {peer['what']} | {_spread(peer)} | {_ratio(figure['ratio'])} "
+            f"| {figure['what']} | {_spread(figure, figure)} | {peer['what']} | {_spread(peer, figure)} | {_ratio(figure['ratio'])} "
             f"| {_allowed(figure['limit'])} | {_verdict(figure)} |"
         )
     return "\n".join(lines)
@@ -33,6 +33,8 @@ def table(results: dict[str, Any]) -> str:
 def _allowed(limit: dict[str, Any] | None) -> str:
     if limit is None:
         return "none"
+    if limit["kind"] == "least":
+        return f"at least {limit['value']:.2f}"
     if limit["kind"] == "times":
         return f"{limit['value']:g} x"
     return _seconds(limit["value"]) + (" more" if limit["kind"] == "more" else "")
@@ -48,7 +50,9 @@ def _ratio(value: float) -> str:
     return f"{value:.2f} x" if value >= 0.1 else f"{value:.3f} x"
 
 
-def _spread(measured: dict[str, Any]) -> str:
+def _spread(measured: dict[str, Any], figure: dict[str, Any]) -> str:
+    if (figure["limit"] or {}).get("kind") == "least":
+        return f"{measured['median_seconds']:.2f}"
     low, high = _seconds(measured["min_seconds"]), _seconds(measured["max_seconds"])
     return f"{_seconds(measured['median_seconds'])} ({low}-{high})"
 
