@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Candidates as Candidates
     from kr_core.protocols import Case as Case
     from kr_core.protocols import Document as Document
+    from kr_core.protocols import Embedder as Embedder
     from kr_core.protocols import Escalation as Escalation
     from kr_core.protocols import Exchange as Exchange
     from kr_core.protocols import Flaw as Flaw
@@ -129,6 +130,8 @@ if TYPE_CHECKING:
     from kr_core.protocols import Store as Store
     from kr_core.protocols import Unclear as Unclear
     from kr_core.routing.table import Table as Table
+    from kr_core.search.documents.library import Documents as Documents
+    from kr_core.search.documents.searching import DocumentHit as DocumentHit
     from kr_core.search.index import FORMAT as _FORMAT
     from kr_core.search.index import PassageIndex as PassageIndex
     from kr_core.search.index import build as _build
@@ -168,6 +171,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "Candidates": "",
         "Case": "",
         "Document": "",
+        "Embedder": "",
         "Escalation": "",
         "Exchange": "",
         "Flaw": "",
@@ -254,6 +258,8 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.knowledge.project": {"LocalProject": "", "is_python": ""},
     "kr_core.net.bodies": {"json_of": ""},
     "kr_core.net.extraction": {"main_text": ""},
+    "kr_core.search.documents.library": {"Documents": ""},
+    "kr_core.search.documents.searching": {"DocumentHit": ""},
     "kr_core.search.index": {"INDEX_FORMAT": "FORMAT", "PassageIndex": "", "build_index": "build"},
     "kr_core.search.passages": {"IndexedPassage": ""},
     "kr_core.search.ranking": {

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from kr_core.protocols import (
         Agent,
+        Embedder,
         Escalation,
         Journal,
         Log,
@@ -103,6 +104,8 @@ class Setup(NamedTuple):
     """The rules in force, which may change while the program runs; None outside a pipeline."""
     journal: Callable[[], Journal] | None = None
     """Gives the journal, which is opened then; None outside a pipeline."""
+    embedder: Callable[[], Embedder | None] | None = None
+    """Gives the embedder that is configured, or None; it raises what building it raises. None outside a pipeline."""
     parallel: int = 1
     """How many runs work at once (`defaults.parallel`); from 2, who comes first is served first."""
 
@@ -166,6 +169,18 @@ def kr_renderer() -> Provider[Renderer]:
         @hookimpl
         def kr_renderer() -> Provider[Renderer]:
             return Provider(lambda settings, setup: Markdown(setup.template_folders))
+    """
+
+
+@hookspec(firstresult=True)
+def kr_embedder() -> Provider[Embedder]:
+    """Provide vectors for the search of documents (configuration key `embedder`; one, or none).
+
+    Built on the first search. When it cannot be built or fails, words alone are searched, and a note says so.
+
+        @hookimpl
+        def kr_embedder() -> Provider[Embedder]:
+            return Provider(lambda settings, setup: Model(settings.folder), ModelSettings)
     """
 
 
@@ -241,6 +256,7 @@ NOUNS: dict[str, str] = {
     "source": "kr_source",
     "scorer": "kr_scorer",
     "renderer": "kr_renderer",
+    "embedder": "kr_embedder",
     "router": "kr_router",
     "agent": "kr_agent",
     "escalation": "kr_escalation",

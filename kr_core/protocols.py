@@ -40,6 +40,7 @@ __all__ = [
     "Candidates",
     "Case",
     "Document",
+    "Embedder",
     "Escalation",
     "Exchange",
     "Flaw",
@@ -696,6 +697,20 @@ class Log(Protocol):
         """Take the events; on return they are kept. Numbers it already has are skipped.
 
         Whatever is raised is noted, and the same events come again later.
+        """
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts: those that mean the same lie near each other."""
+
+    identity: str
+    """The model, and whatever else the vectors depend on: vectors are kept under it, and never compared with others."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """The vectors of texts, in their order: an array [n, d] of float32, or as many sequences of d numbers.
+
+        Raises:
+            RequestError: the model is a service that does not answer.
         """
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from kr_core.cli.output import as_json
 from kr_core.errors import ConfigError
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
@@ -66,25 +66,20 @@ def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 
 def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.search.documents.searching import search
+    from kr_core.search.documents.library import Documents
 
-    store = _store(pipeline)
     found = False
-    try:
+    with Documents(pipeline.config.state_folder, pipeline.components.embedder) as documents:
         for query in _queries(options):
-            hits = search(store, query, options.limit)
+            hits = documents.search(query, options.limit)
             found = found or bool(hits)
             if options.json or options.batch:
-                print(
-                    json.dumps(
-                        {"query": query, "hits": [_as_dict(hit, pipeline) for hit in hits]},
-                        ensure_ascii=False,
-                    )
-                )
+                line = {"query": query, "hits": [_as_dict(hit, pipeline) for hit in hits]}
+                print(as_json(line, indent=None), flush=True)
             else:
                 _print(hits, pipeline)
-    finally:
-        store.close()
+        for note in () if options.quiet else documents.notes:
+            print(printable(f"note: {note}"), file=sys.stderr)
     return 0 if found or options.json or options.batch else NO_CONTENT
 
 
@@ -95,7 +90,7 @@ def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
     finally:
         store.close()
     if options.json:
-        print(json.dumps([one._asdict() for one in collections], ensure_ascii=False, indent=2))
+        print(as_json([one._asdict() for one in collections]))
         return 0
     for one in collections:
         places = ", ".join(_shown(Path(path), pipeline) for path in one.paths)

@@ -16,6 +16,7 @@ __all__ = [
     "DEFAULT_ROUTERS",
     "LISTED",
     "MCP_SOURCES",
+    "OFF",
     "SINGLE",
     "Named",
     "dotted",
@@ -25,6 +26,8 @@ __all__ = [
 
 SINGLE = {"store": "files", "journal": "sqlite", "scorer": "evidence", "renderer": "markdown"}
 """The kinds of which there is exactly one, with its name where none is configured."""
+OFF = (None, False, "off", "no", "none")
+"""How nothing is written where a kind may be left out, `embedder`."""
 DEFAULT_LOGS = ("jsonl",)
 DEFAULT_ROUTERS = ("rules",)
 DEFAULT_ESCALATIONS = ("stdout",)
@@ -68,6 +71,8 @@ def named_in(values: Mapping[str, Any]) -> list[Named]:
         plugin = _mapping(entry).get("plugin")
         if plugin is not None:
             found.append(Named("agent", _name(plugin), ("agents", agent, "plugin")))
+    if (embedder := values.get("embedder")) not in OFF:
+        found.append(Named("embedder", _name(embedder), ("embedder",)))
     sources = _mapping(values.get("knowledge_research")).get("sources")
     below = ("knowledge_research", "sources")
     if sources is None:

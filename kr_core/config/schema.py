@@ -35,7 +35,6 @@ LATER = frozenset(
     {
         "audit",
         "calibration",
-        "embedder",
         "runtime",
     }
 )
@@ -270,6 +269,10 @@ class Schema(_Section):
     """The plugin that says how sure an answer is."""
     renderer: Name = SINGLE["renderer"]
     """The plugin that turns a report into text."""
+    embedder: Annotated[Name | None, BeforeValidator(_nothing)] = None
+    """What makes vectors of documents and questions, `minilm` for one, so that `kr docs search` and the source
+    `local_docs` find what means the same in other words. Not set: words alone are searched.
+    """
     routers: Names = DEFAULT_ROUTERS
     """The plugins that say where a question goes, asked in this order."""
     escalations: Names = DEFAULT_ESCALATIONS

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kr_core.pipeline.handed import Given
     from kr_core.protocols import (
         Agent,
+        Embedder,
         Escalation,
         Journal,
         Log,
@@ -110,6 +111,16 @@ class Components:
         """The renderer."""
         given = self._given.renderer
         return self.registry.build("renderer", self.config.settings.renderer) if given is None else given
+
+    def embedder(self) -> Embedder | None:
+        """What makes vectors, where that is configured.
+
+        Raises:
+            ConfigError: it is wrongly configured.
+            PluginError: it cannot be built.
+        """
+        name = self.config.settings.embedder
+        return None if name is None else self.registry.build("embedder", name)
 
     @cached_property
     def table(self) -> Callable[[], Table]:
@@ -292,6 +303,7 @@ class Components:
             template_folders=search_folders(self.config.root),
             today=self.today,
             routing=self.table,
+            embedder=self.embedder,
             journal=lambda: self.journal,
             max_entries=self.config.settings.knowledge_research.max_entries,
             cache_ttl_days=self.config.settings.knowledge_research.cache_ttl_days,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kr_core.installed import InstalledPlugin
     from kr_core.protocols import (
         Agent,
+        Embedder,
         Escalation,
         Journal,
         Log,
@@ -91,7 +92,9 @@ class Registry:
     def named(self) -> list[Named]:
         """The plugins and instances that the configuration names, with the keys that do."""
         return named_in(
-            self._config.settings.model_dump(include={*SINGLE, *LISTED, "agents", "knowledge_research"})
+            self._config.settings.model_dump(
+                include={*SINGLE, *LISTED, "agents", "embedder", "knowledge_research"}
+            )
         )
 
     def check_names(self) -> None:
@@ -115,6 +118,8 @@ class Registry:
     def build(self, noun: Literal["scorer"], name: str) -> Scorer: ...
     @overload
     def build(self, noun: Literal["renderer"], name: str) -> Renderer: ...
+    @overload
+    def build(self, noun: Literal["embedder"], name: str) -> Embedder: ...
     @overload
     def build(self, noun: Literal["journal"], name: str) -> Journal: ...
     @overload

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kr_core.testing.agent import AgentContract as AgentContract
+    from kr_core.testing.embedder import EmbedderContract as EmbedderContract
     from kr_core.testing.escalation import EscalationContract as EscalationContract
     from kr_core.testing.faults import FaultySource as FaultySource
     from kr_core.testing.faults import FaultyTransport as FaultyTransport
@@ -43,6 +44,7 @@ if find_spec("pytest") is None:
 
 __all__ = [
     "AgentContract",
+    "EmbedderContract",
     "EscalationContract",
     "FaultySource",
     "FaultyTransport",
@@ -60,6 +62,7 @@ __all__ = [
 
 _HOME_OF = {
     "AgentContract": "agent",
+    "EmbedderContract": "embedder",
     "EscalationContract": "escalation",
     **dict.fromkeys(("FaultySource", "FaultyTransport", "NetworkFault", "SourceFault"), "faults"),
     "JournalContract": "journal",

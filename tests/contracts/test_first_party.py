@@ -11,16 +11,21 @@ from collector import collecting
 from github_server import REPOSITORY, TOKEN, github_server
 from inbox_page import OnPage
 from mcp.server import MCPServer
+from model_files import make_model
 from model_server import ANSWER
 from services import INFO, LIBRARY, SNIPPET
 from support import PARCEL, QUESTION, install, make_environment
+from support import TEXT as HANDBOOK
 from webpages import SEARCH, Web
 
 from kr_core import AxiomStore, Passage, Question, ResearchResult
-from kr_core.expedition.axioms import of_quote
-from kr_core.testing import (
 from kr_core.escalation.presence import present
+from kr_core.expedition.axioms import of_quote
+from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.search.documents.updating import update
+from kr_core.testing import (
     AgentContract,
+    EmbedderContract,
     EscalationContract,
     JournalContract,
     LogContract,
@@ -34,11 +39,11 @@ from kr_plugins.journals.sqlite import SQLite
 
 pytestmark = pytest.mark.req("P1", "P4")
 
+URL = "http://127.0.0.1:8420"
+
 
 class TestFiles(StoreContract):
     module = "kr_plugins.stores.files"
-URL = "http://127.0.0.1:8420"
-
 
 
 class TestInstalledDocs(SourceContract):
@@ -91,6 +96,27 @@ class TestAxioms(SourceContract):
         journal.close()
 
 
+class TestLocalDocs(SourceContract):
+    module = "kr_plugins.sources.local_docs"
+    framework = "parcel"
+    known = QUESTION
+    unknown = "What is the airspeed of a swallow?"
+
+    def prepare(self, project):
+        (project / "handbook.md").write_text(f"# Parcels\n\n## Timeouts\n\n{HANDBOOK}", "utf-8")
+        store = DocumentStore(project / ".kr" / FILE_NAME, writable=True)
+        update(store, project / "handbook.md", "handbook")
+        store.close()
+
+
+class TestMiniLM(EmbedderContract):
+    module = "kr_plugins.embedders.minilm"
+    settings: ClassVar = {"folder": "model"}
+
+    def prepare(self, project):
+        make_model(project / "model")
+
+
 class TestEvidence(ScorerContract):
     module = "kr_plugins.scorers.evidence"
 
@@ -141,6 +167,23 @@ class TestGitHub(EscalationContract):
         self.github.write("ann", 1, text)
 
 
+class TestPage(EscalationContract):
+    module = "kr_plugins.escalations.web"
+    replies = False
+
+    @pytest.fixture(autouse=True)
+    def _served(self, project):
+        with present(project / ".kr", URL):
+            yield
+
+    def build(self, project):
+        self.page = OnPage(super().build(project), project, URL)
+        return self.page
+
+    def seen(self, project):
+        return self.page.text()
+
+
 class TestRules(RouterContract):
     module = "kr_plugins.routers.rules"
     known = Question(text="Which session store should we use?", topic="authentication")
@@ -165,23 +208,6 @@ class TestOtel(LogContract):
     def kept(self, project, kinds):
         names = {span.span_id: span.name for span in self.collector.spans()}
         return [name for name in names.values() if name in set(kinds)]
-class TestPage(EscalationContract):
-    module = "kr_plugins.escalations.web"
-    replies = False
-
-    @pytest.fixture(autouse=True)
-    def _served(self, project):
-        with present(project / ".kr", URL):
-            yield
-
-    def build(self, project):
-        self.page = OnPage(super().build(project), project, URL)
-        return self.page
-
-    def seen(self, project):
-        return self.page.text()
-
-
 
 
 class TestSQLite(JournalContract):

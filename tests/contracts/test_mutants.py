@@ -117,6 +117,11 @@ class TestRightRenderer(TWINS["renderer"]):
 
 
 @pytest.mark.req("P4")
+class TestRightEmbedder(TWINS["embedder"]):
+    """The right embedder passes."""
+
+
+@pytest.mark.req("P4")
 class TestRightAgent(TWINS["agent"]):
     """The right agent passes."""
 

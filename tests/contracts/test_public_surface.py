@@ -12,7 +12,7 @@ import kr_core
 PLUGINS = Path(__file__).parents[2] / "plugins"
 PUBLIC = """AcceptedOrEscalate Agent AgentHandle AgentProfile AgentStatus Answer AskResult AsyncKnowledgeRouterService
 Attribution Axiom AxiomStore CONTRACT_VERSION COVERED Cache Candidates Case Citation Claim CodeExample Command ConfigError
-Distribution Document Draft EVENTS Entry EntryStatus Escalation EscalationRequest Event Exchange ExpeditionUpdate Expeditions FULLY Fault
+Distribution Document DocumentHit Documents Draft EVENTS Embedder Entry EntryStatus Escalation EscalationRequest Event Exchange ExpeditionUpdate Expeditions FULLY Fault
 Finding Flaw HUMAN Heard HumanReply HumanResponse INDEX_FORMAT IndexedPassage Job Journal KRError Kept
 KnowledgeRouterService Lesson Lessons LessonsResult Level LocalProject Log LogRecord Momentary Moved Notice Outcome Page
 Passage PassageIndex Pipeline PluginError Program Project Provider QALogEntry Question Ranked Rate Rebuilt

@@ -34,6 +34,8 @@ _LARGEST_TEXT = 20_000_000
 """Bytes; a larger text is a log or an export, and nobody reads it by the passage."""
 _NUL_LOOK = 8192
 _CHARSET = re.compile(rb"(?:charset|coding|encoding)\s*[:=]\s*[\"']?([\w.-]{2,30})", re.IGNORECASE)
+_PICTURE = re.compile(r"(data:[\w/+.-]{0,80};base64,)[A-Za-z0-9+/=%]{40,}+")
+"""A picture in the text of a page: nobody reads it, and it is longer than the page."""
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -144,6 +146,8 @@ def decoded(data: bytes) -> tuple[str, str]:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text or "\f" in text or "\x1f" in text:
         text = text.translate({0: " ", 12: "\n", 31: " "})
+    if "base64," in text:
+        text = _PICTURE.sub(r"\1...", text)
     return text, note
 
 

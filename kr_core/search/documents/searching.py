@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.search.documents.wording import asked
+from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.search.documents.store import DocumentStore, Stored
+    from kr_core.search.documents.vectors import Vectors
+    from kr_core.search.documents.wording import Asked
+
+__all__ = ["DocumentHit", "search"]
 
 _CANDIDATES = 100
+_LONG = 9
+"""Telling words of a question from which on the first passages say what else it is about; a short one is only blurred."""
+_FEEDBACK_FILES, _FEEDBACK_WORDS = 10, 10
+_SURE_FILES, _SURE_WORDS, _SURE_TIMES = 5, 20, 2
+"""The same where vectors have had their say too, so that the first files are more often right; and how many times a word
+that was asked counts more than without them."""
+_OFTEN = 60
+_SHORTEST = 3
+VECTORS_WEIGH = 0.6
+"""What likeness by vectors counts against likeness by words (`docs/quality.md`)."""
+
+Found = list[tuple[int, int, float]]
+"""(passage, file, score), best first."""
 
 
 class DocumentHit(NamedTuple):
@@ -28,16 +47,27 @@ class DocumentHit(NamedTuple):
     stored: Stored
 
 
-def search(store: DocumentStore, question: str, limit: int = 10) -> list[DocumentHit]:
+def search(
+    store: DocumentStore, question: str, limit: int = 10, vectors: Vectors | None = None
+) -> list[DocumentHit]:
     """The best passages for a question.
 
     Where several passages of a file are found, the best stands for the file; the others follow when there are fewer files
     than hits are wanted.
+
+    Args:
+        store: the index.
+        question: in plain words.
+        limit: how many at most.
+        vectors: of the passages; without them words alone count.
+
+    Raises:
+        sqlite3.Error: the index cannot be read.
     """
-    words = asked(question)
-    if not words:
-        return []
-    found = store.bm25(" OR ".join(f'"{word}"' for word in words), max(_CANDIDATES, 3 * limit))
+    said = asked(question)
+    found = _by_words(store, said, max(_CANDIDATES, 3 * limit)) if said.words else []
+    if vectors is not None and question.strip():
+        found = _by_both(store, vectors, question, said, found)
     first: list[tuple[int, float]] = []
     later: list[tuple[int, float]] = []
     files: set[int] = set()
@@ -46,19 +76,82 @@ def search(store: DocumentStore, question: str, limit: int = 10) -> list[Documen
         files.add(file)
     chosen = [*first, *later][:limit]
     chosen.sort(key=lambda one: -one[1])
-    return shown(store, chosen)
-
-
-def shown(store: DocumentStore, chosen: Sequence[tuple[int, float]]) -> list[DocumentHit]:
-    """Passages with their scores as hits."""
     stored = store.get([number for number, _score in chosen])
-    return [hit(stored[number], score) for number, score in chosen if number in stored]
+    return [_hit(stored[number], score) for number, score in chosen if number in stored]
 
 
-def hit(stored: Stored, score: float) -> DocumentHit:
-    """A stored passage as a hit."""
+def _by_words(store: DocumentStore, said: Asked, limit: int) -> Found:
+    found = store.bm25(said.query(), limit)
+    if said.telling < _LONG or not found:
+        return found
+    return store.bm25(said.query(1, _feedback(store, said, found, _FEEDBACK_WORDS)), limit)
+
+
+def _by_both(store: DocumentStore, vectors: Vectors, question: str, said: Asked, by_words: Found) -> Found:
+    vector = vectors.of(question)
+    found = _fused(by_words, vectors.like(vector, store, by_words))
+    if said.telling < _LONG or not found:
+        return found
+    by_words = store.bm25(said.query(_SURE_TIMES, _feedback(store, said, found, _SURE_WORDS)), len(by_words))
+    vector = vectors.towards(vector, _first(found, _SURE_FILES), store)
+    return _fused(by_words, vectors.like(vector, store, by_words))
+
+
+def _first(found: Found, files: int) -> list[int]:
+    """The first passage of each of the first files."""
+    first = {file: number for number, file, _score in reversed(found)}
+    return [first[file] for file in list(dict.fromkeys(file for _number, file, _score in found))[:files]]
+
+
+def _feedback(store: DocumentStore, said: Asked, found: Found, most: int) -> list[str]:
+    """The words that the passages of the first files say often, and others seldom (pseudo-relevance feedback)."""
+    shares: dict[str, float] = {}
+    for stored in store.get(_first(found, _FEEDBACK_FILES)).values():
+        counts = Counter(
+            stem(word)
+            for word in words(f"{stored.outer} {stored.name} {stored.body}")
+            if len(word) >= _SHORTEST and word.isalpha() and word not in STOP_WORDS and word not in WEAK_WORDS
+        )
+        total = counts.total() or 1
+        for root, count in counts.items():
+            shares[root] = shares.get(root, 0.0) + count / total
+    known = {stem(word) for word in said.words}
+    often = sorted((root for root in shares if root not in known), key=lambda root: (-shares[root], root))
+    rarities = store.rarities(often[:_OFTEN])
+    return sorted(rarities, key=lambda root: -shares[root] * rarities[root])[:most]
+
+
+def _fused(by_words: Found, by_vectors: Found) -> Found:
+    """Both lists as one, by the weighted sum of their scores, each stretched to 0-1 (convex combination)."""
+    files = {number: file for number, file, _score in (*by_words, *by_vectors)}
+    one, other = _stretched(by_words), _stretched(by_vectors)
+    scores = {
+        number: (1 - VECTORS_WEIGH) * one.get(number, 0.0) + VECTORS_WEIGH * other.get(number, 0.0)
+        for number in files
+    }
+    return [
+        (number, files[number], scores[number]) for number in sorted(scores, key=lambda n: (-scores[n], n))
+    ]
+
+
+def _stretched(found: Found) -> dict[int, float]:
+    if not found:
+        return {}
+    low, high = min(score for *_rest, score in found), max(score for *_rest, score in found)
+    return {number: (score - low) / (high - low) if high > low else 1.0 for number, _file, score in found}
+
+
+def _hit(stored: Stored, score: float) -> DocumentHit:
     path = f"{stored.root}/{stored.path}" if stored.path else stored.root
+    return DocumentHit(path, stored.place, score, shown(stored), stored)
+
+
+def shown(stored: Stored) -> str:
+    """A passage with the headings that lead to it."""
     above = stored.outer or ("" if stored.name else stored.title)
-    return DocumentHit(
-        path, stored.place, score, f"{above}\n\n{stored.body}" if above else stored.body, stored
-    )
+    return f"{above}\n\n{stored.body}" if above else stored.body
+
+
+def texts_of(stored: Sequence[Stored]) -> list[str]:
+    """What passages' vectors are made of."""
+    return [shown(one) for one in stored]

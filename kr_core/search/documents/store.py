@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import zlib
+from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.errors import StorageError
@@ -32,8 +34,9 @@ create table blocks (id integer primary key, file integer not null, data blob no
 create index blocks_file on blocks (file);
 create table passages (
     id integer primary key, block integer not null, start integer not null, outer integer not null, name integer not null,
-    stop integer not null, code integer not null, place text not null
+    stop integer not null, code integer not null, place text not null, hash integer not null
 );
+create index passages_hash on passages (hash);
 create index passages_block on passages (block);
 create virtual table postings using fts5(
     name, body, content='', tokenize='porter unicode61 remove_diacritics 2'
@@ -42,7 +45,8 @@ create virtual table postings using fts5(
 _BLOCK = 16_384
 """Characters of passages that are compressed together: larger ones are smaller on disk, and slower to look into."""
 _LEVEL = 3
-NAME_WEIGHT, BODY_WEIGHT = 3.0, 1.0
+NAME_WEIGHT, BODY_WEIGHT = 4.0, 1.0
+"""BM25 weights of a passage's headings and its file's name, and of its text; chosen on one half of the questions."""
 
 
 class Collection(NamedTuple):
@@ -68,6 +72,7 @@ class Stored(NamedTuple):
 
     id: int
     file: int
+    collection: str
     root: str
     """The folder or file that was indexed."""
     path: str
@@ -82,6 +87,8 @@ class Stored(NamedTuple):
     body: str
     """Verbatim."""
     code: bool
+    hash: int
+    """Of headings and body, 63 bits: passages of the same content have the same."""
 
 
 class DocumentStore:
@@ -232,14 +239,16 @@ class DocumentStore:
             text += piece.outer + piece.name + piece.text
             outer = start + len(piece.outer)
             name = outer + len(piece.name)
-            rows.append((start, outer, name, len(text), int(piece.kind == "code"), piece.place))
+            rows.append(
+                (start, outer, name, len(text), int(piece.kind == "code"), piece.place, _hash(text[start:]))
+            )
         data = zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
         block = self._connection.execute(
             "insert into blocks (file, data) values (?, ?)", (file, data)
         ).lastrowid
         for row, piece in zip(rows, pieces, strict=True):
             number = self._connection.execute(
-                "insert into passages (block, start, outer, name, stop, code, place) values (?,?,?,?,?,?,?)",
+                "insert into passages (block, start, outer, name, stop, code, place, hash) values (?,?,?,?,?,?,?,?)",
                 (block, *row),
             ).lastrowid
             self._connection.execute(
@@ -314,7 +323,7 @@ class DocumentStore:
                 f"select count(*) from files where root in ({marks})", numbers
             ).fetchone()
             (passages,) = self._connection.execute(
-                f"select count(*) from passages where block in (select b.id from blocks b join files f on f.id = b.file join roots r on r.id = f.root where f.root in ({marks}))",
+                f"select count(*) from passages where block in (select b.id from blocks b join files f on f.id = b.file where f.root in ({marks}))",
                 numbers,
             ).fetchone()
             found.append(
@@ -343,6 +352,39 @@ class DocumentStore:
             (int(number), files[int(number)], -float(score)) for number, score in rows if int(number) in files
         ]
 
+    def rarities(self, roots: Sequence[str]) -> dict[str, float]:
+        """How rare stems are among the passages, as BM25 has it; a stem that stands nowhere is not in it."""
+        self._connection.execute(
+            "create virtual table if not exists temp.vocabulary using fts5vocab(main, postings, row)"
+        )
+        (size,) = self._connection.execute("select count(*) from passages").fetchone()
+        found = {}
+        for root in roots:
+            row = self._connection.execute(
+                "select doc from temp.vocabulary where term = ?", (root,)
+            ).fetchone()
+            if row is not None:
+                found[root] = log(1 + size / int(row[0]))
+        return found
+
+    def hashes(self, numbers: Sequence[int]) -> list[tuple[int, int]]:
+        """(passage, hash) of passages, in their order."""
+        marks = ",".join("?" * len(numbers))
+        known = dict(
+            self._connection.execute(
+                f"select id, hash from passages where id in ({marks})", list(numbers)
+            ).fetchall()
+        )
+        return [(number, known[number]) for number in numbers if number in known]
+
+    def with_hash(self, hashes: Sequence[int]) -> list[tuple[int, int, int]]:
+        """(passage, file, hash) of the passages with these hashes."""
+        marks = ",".join("?" * len(hashes))
+        return self._connection.execute(
+            f"select p.id, b.file, p.hash from passages p join blocks b on b.id = p.block where p.hash in ({marks})",
+            list(hashes),
+        ).fetchall()
+
     def files_by_passage(self, numbers: Sequence[int]) -> dict[int, int]:
         """The file of each passage."""
         marks = ",".join("?" * len(numbers))
@@ -369,28 +411,42 @@ class DocumentStore:
         yield from _stored(rows)
 
 
-_PASSAGE = """p.id, p.block, p.start, p.outer, p.name, p.stop, p.code, p.place, f.id, r.path, f.path, f.title, b.data
-from passages p join blocks b on b.id = p.block join files f on f.id = b.file join roots r on r.id = f.root"""
+_PASSAGE = """p.id, p.block, p.start, p.outer, p.name, p.stop, p.code, p.place, p.hash, f.id, c.name, r.path, f.path, f.title, b.data
+from passages p join blocks b on b.id = p.block join files f on f.id = b.file join roots r on r.id = f.root
+join collections c on c.id = r.collection"""
 
 
 def _stored(rows: Iterable[tuple[Any, ...]]) -> Iterator[Stored]:
     texts: dict[int, str] = {}
-    for number, block, start, outer, name, stop, code, place, file, root, path, title, data in rows:
+    for (
+        number,
+        block,
+        start,
+        outer,
+        name,
+        stop,
+        code,
+        place,
+        digest,
+        file,
+        collection,
+        root,
+        path,
+        title,
+        data,
+    ) in rows:
         if block not in texts:
             texts[block] = zlib.decompress(data).decode("utf-8", "surrogatepass")
         text = texts[block]
         yield Stored(
-            number,
-            file,
-            root,
-            path,
-            place,
-            text[start:outer],
-            text[outer:name],
-            title,
-            text[name:stop],
-            bool(code),
-        )
+            number, file, collection, root, path, place, text[start:outer], text[outer:name], title, text[name:stop],
+            bool(code), digest,
+        )  # fmt: skip
+
+
+def _hash(text: str) -> int:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest) >> 1
 
 
 def path_words(root: str, path: str) -> str:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.text import STOP_WORDS, content_words, split_identifier, words
+from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, split_identifier, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _CAMEL_WORD = re.compile(r"[A-Za-z0-9]*[a-z][A-Z][A-Za-z0-9]*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_TELLING, _WEAK = 3, 2
+_MOST_WORDS = 60
+"""A longer question is a text; what it is about stands at its beginning."""
+_DATA = re.compile(r"[A-Za-z0-9+/=]{60}")
 _FAR_WORD = 60
 """A longer run of letters is data; its parts say nothing."""
 
@@ -22,7 +30,13 @@ def searchable(text: str) -> str:
     """
     if not text.isascii() and _CJK.search(text):
         return " ".join(words(text))
-    kept = " ".join([word for word in text.split() if word not in STOP_WORDS])
+    kept = " ".join(
+        [
+            word
+            for word in text.split()
+            if word not in STOP_WORDS and (len(word) < _FAR_WORD or not _is_data(word))
+        ]
+    )
     if _CAMEL.search(kept) is None:
         return kept
     parts = [
@@ -34,6 +48,30 @@ def searchable(text: str) -> str:
     return f"{kept} {' '.join(parts)}"
 
 
-def asked(question: str) -> list[str]:
-    """The words of a question that say what it is about, each once."""
-    return content_words(question)
+def _is_data(word: str) -> bool:
+    """Whether a long word is no text: a key, a picture, a checksum."""
+    return _DATA.search(word) is not None and not (word.islower() or word.isalpha())
+
+
+class Asked(NamedTuple):
+    """The words of a question."""
+
+    words: tuple[str, ...]
+    """Each once, in order."""
+    telling: int
+    """How many of them are no everyday words."""
+
+    def query(self, times: int = 1, more: Sequence[str] = ()) -> str:
+        """As FTS5 reads it. A word that stands there more often weighs more: everyday ones two thirds, `more` the least."""
+        weighed = [
+            f'"{word}"'
+            for word in self.words
+            for _ in range(times * (_WEAK if word in WEAK_WORDS else _TELLING))
+        ]
+        return " OR ".join([*weighed, *(f'"{word}"' for word in more)])
+
+
+def asked(question: str) -> Asked:
+    """The words of a question that say what it is about."""
+    found = content_words(question)[:_MOST_WORDS]
+    return Asked(tuple(found), sum(word not in WEAK_WORDS for word in found))

@@ -238,6 +238,24 @@ MUTANTS = {
           "a_hostile_reply", "`poll` raised ZeroDivisionError"),
         m("tells nothing", '            log.write_text(f"{said}[{notice.id}] {notice.said}\\n", "utf-8")\n', "            pass\n", "what_was_understood_is_said",
           "a person does not see 'E7 is answered"),
+        m("shows a case again", 'file.write_text(case.said, "utf-8")', "(self.folder / f'{case.request.id}-{len(list(self.folder.iterdir()))}.md')"
+          '.write_text(case.said, "utf-8")', "a_case_is_not_shown_twice", "is shown twice", "after a crash"),
+        m("stands elsewhere each time", "        return str(file)\n", "        return f'{file}?{id(self)}{case.place}'\n", "a_case_is_not_shown_twice",
+          "the case stands at"),
+        m("says it again", 'if f"[{notice.id}]" not in said:', "if True:", "a_notice_is_not_said_twice", "is seen 2 times", "look for that"),
+        m("says but some", 'if f"[{notice.id}]" not in said:', 'if f"[{notice.id}]" not in said and notice.kind != "help":',
+          "notices_of_all_kinds_are_said", "does not see 'say what to do'"),
+        m("knows only those that wait", "waiting, closed).commands", "waiting).commands", "a_late_reply_is_brought", "brought []", "`closed`"),
+        m("marks what is to come", "return Heard(found, files[-1].name if files else mark)", 'return Heard(found, "~")', "what_is_new_is_brought",
+          "brought [] as new"),
+        m("numbers what it brings", '{file.name}:{command.line}")', '{len(found)}:{command.line}")', "what_is_new_is_brought", "brought [] as new"),
+        m("reads what it says", "        found = []\n", "        cases = self.folder.glob('*.md')\n        found = [HumanReply(one, read_replies('/kr confirm ' + one, [one]).commands[0].response('kr'), 'case')\n"
+          "            for one in waiting for case in cases if f'    /kr confirm {one}' in case.read_text()]\n", "what_was_said_is_no_reply", "which nobody wrote but KR"),
+        m("lets errors pass", "    async def acknowledge(self, case, notice, context):\n", "    async def acknowledge(self, case, notice, context):\n"
+          "        await context.http.get('https://example.org/')\n", "a_network_fault_is_a_request_error", "`acknowledge` raised", "kr_core.RequestError"),
+        m("takes a fault for nothing", "    async def acknowledge(self, case, notice, context):\n", "    async def acknowledge(self, case, notice, context):\n"
+          "        try:\n            await context.http.get('https://example.org/')\n        except Exception:\n            return\n",
+          "a_network_fault_is_a_request_error", "said nothing of it"),
     ],
     "router": [
         m("returns a name", 'self._table().routed(question.topic, target, f"the word {word}")', "target",
@@ -477,6 +495,20 @@ MUTANTS = {
         m("changes the draft", "        level = ", "        draft.passages.clear()\n        level = ", "it_is_pure", "work on copies"),
         m("reads a file", "        level = ", "        __import__('os').listdir('/etc')\n        level = ", "it_is_pure", "touched something outside"),
         m("formats a text", "        level = ", "        draft.summary[0].text % ()\n        level = ", "hostile_text_is_scored", "the scorer raised"),
+    ],
+    "embedder": [
+        m("no identity", 'identity = "counts/64"', 'identity = " "', "it_has_an_identity", "set it to the model's name"),
+        m("drops a text", "for text in texts]", "for text in texts[:2]]", "each_text_has_its_vector", "return one for each"),
+        m("other lengths", "places = [0.0] * 64", "places = [0.0] * (64 + len(text))", "each_text_has_its_vector", "different lengths"),
+        m("not a number", "return places", "return [float('nan'), *places[1:]]", "each_text_has_its_vector", "no finite number"),
+        m("all zero", "+= 1.0", "+= 0.0", "each_text_has_its_vector", "near nothing"),
+        m("another order", "for text in texts]", "for text in reversed(texts)]", "each_text_has_its_vector", "in the order of the texts"),
+        m("by chance", "return places", "return [value + __import__('random').random() for value in places]",
+          "the_same_text_has_the_same_vector", "depend on the text and the model alone"),
+        m("knows letters only", "text.lower().split()", "[text[:1]]", "what_means_the_same_is_near", "about swallows"),
+        m("one for nothing", "return [self.vector(text) for text in texts]", "return [self.vector(text) for text in texts or ['']]",
+          "no_text_has_no_vector", "return none"),
+        m("refuses a long text", "        places =", "        assert len(text) < 1000\n        places =", "any_text_has_a_vector", "every text has a vector"),
     ],
     "renderer": [
         m("leaves a claim out", "in draft.summary]", "in draft.summary[:1]]", "claims_and_code_are_printed", "so that `kr verify` finds it"),

@@ -7,6 +7,7 @@ import httpx
 from kr_core import Question
 from kr_core.testing import (
     AgentContract,
+    EmbedderContract,
     EscalationContract,
     JournalContract,
     LogContract,
@@ -71,6 +72,10 @@ class RendererTwin(RendererContract):
     module = "right_renderer"
 
 
+class EmbedderTwin(EmbedderContract):
+    module = "right_embedder"
+
+
 class RouterTwin(RouterContract):
     module = "right_router"
     settings: ClassVar = {"words": {"session": "architect", "price": "human"}}
@@ -102,6 +107,7 @@ TWINS = {
     "log": LogTwin,
     "scorer": ScorerTwin,
     "renderer": RendererTwin,
+    "embedder": EmbedderTwin,
     "agent": AgentTwin,
     "router": RouterTwin,
     "escalation": EscalationTwin,

@@ -1,0 +1,142 @@
+"""The documents of a project: what `kr docs search` and the source `local_docs` ask."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from kr_core.errors import ConfigError, KRError, StorageError
+from kr_core.search.documents.searching import search
+from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.search.documents.wording import asked
+from kr_core.text import WEAK_WORDS, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from kr_core.protocols import Embedder
+    from kr_core.search.documents.searching import DocumentHit
+    from kr_core.search.documents.vectors import Vectors
+
+__all__ = ["Coverage", "Documents"]
+
+_EVERYDAY = 0.3
+"""What an everyday word counts of what its rarity says."""
+
+
+class Coverage(NamedTuple):
+    """How much of a question passages hold."""
+
+    shares: list[float]
+    """For each passage the share of the question's words that it holds, weighted by rarity; 0-1."""
+    covered: list[frozenset[str]]
+    """For each passage the words that it holds."""
+    missing: tuple[str, ...]
+    """Telling words of the question that no document holds."""
+
+
+class Documents:
+    """The index of a project's documents, to be searched; from any thread, by one at a time.
+
+    Args:
+        state_folder: the project's `.kr/`.
+        embedder: gives what makes vectors, or None; called on the first search.
+
+    Raises:
+        ConfigError: nothing is indexed.
+        StorageError: the index cannot be read.
+    """
+
+    def __init__(self, state_folder: Path, embedder: Callable[[], Embedder | None] | None = None) -> None:
+        path = state_folder / FILE_NAME
+        if not path.exists():
+            raise ConfigError(
+                "nothing is indexed yet", todo="`kr docs index PATH` indexes a folder or a file"
+            )
+        self._folder = state_folder
+        self._store = DocumentStore(path)
+        self._embedder = embedder
+        self._vectors: Vectors | None = None
+        self._lock = threading.Lock()
+        self.notes: list[str] = []
+        """What went wrong on the way to an answer, each once: words alone were searched, for one."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._store.close()
+        if self._vectors is not None:
+            self._vectors.close()
+
+    def search(self, question: str, limit: int = 10) -> list[DocumentHit]:
+        """The best passages for a question, best first; one for each file, then further ones.
+
+        Raises:
+            StorageError: the index cannot be read.
+        """
+        with self._lock:
+            try:
+                return self._searched(question, limit)
+            except sqlite3.Error as error:
+                raise StorageError(
+                    f"cannot be read: {error}",
+                    where=str(self._store.path),
+                    todo="remove the file and index anew",
+                ) from None
+
+    def _searched(self, question: str, limit: int) -> list[DocumentHit]:
+        vectors = self._opened()
+        if vectors is not None:
+            try:
+                return search(self._store, question, limit, vectors)
+            except KRError as error:
+                self._note(f"embedder: {error}; words alone were searched")
+        return search(self._store, question, limit)
+
+    def coverage(self, question: str, hits: Sequence[DocumentHit]) -> Coverage:
+        """How much of a question passages hold."""
+        said = {stem(word): word for word in asked(question).words}
+        with self._lock:
+            known = self._store.rarities(list(said))
+        rarest = max(known.values(), default=1.0)
+        weights = {
+            root: known.get(root, rarest) * (_EVERYDAY if word in WEAK_WORDS else 1.0)
+            for root, word in said.items()
+        }
+        total = sum(weights.values()) or 1.0
+        shares, covered = [], []
+        for hit in hits:
+            roots = {stem(word) for word in words(hit.text)}
+            shares.append(sum(weight for root, weight in weights.items() if root in roots) / total)
+            covered.append(frozenset(word for root, word in said.items() if root in roots))
+        missing = tuple(word for root, word in said.items() if root not in known and word not in WEAK_WORDS)
+        return Coverage(shares, covered, missing)
+
+    def _opened(self) -> Vectors | None:
+        if self._vectors is None and self._embedder is not None:
+            try:
+                embedder = self._embedder()
+                if embedder is not None:
+                    from kr_core.search.documents.vectors import Vectors
+
+                    self._vectors = Vectors(self._folder, embedder)
+            except ImportError:
+                self._note(
+                    "embedder: needs numpy, which is not installed (pip install 'kr-core[semantic]'); words alone were searched"
+                )
+            except KRError as error:
+                self._note(f"embedder: {error}; words alone were searched")
+            if self._vectors is None:
+                self._embedder = None
+        return self._vectors
+
+    def _note(self, said: str) -> None:
+        if said not in self.notes:
+            self.notes.append(said)

@@ -1,0 +1,139 @@
+"""Answers from documents of your own: what `kr docs index` has indexed for the project.
+
+Nothing leaves the machine, unless the embedder that is configured is a service. A passage is cited by its file, and by the
+line, anchor, page or cell in it; files outside of the project by the name that their folder was indexed under.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import kr_core
+from kr_core import ConfigError, Documents, Finding, Outcome, Passage, Provider, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kr_core import DocumentHit, Embedder, ResearchQuery, Setup, SourceContext
+
+_SHOWN = 6
+_ABOUT = 0.4
+"""A passage that holds less of the question is not about it."""
+_FENCED = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n(.*?)\n\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"\s*(?:#{1,6} |`[^`]+`$|[=~^*-]{3,}$)")
+
+
+class LocalDocsSettings(Settings):
+    """Settings of the source `local_docs`."""
+
+    official: bool = False
+    """Whether the documents are the authority on what they describe; else no answer from them is rated better than `low`."""
+
+
+class LocalDocs:
+    """The source.
+
+    Args:
+        root: the project.
+        state_folder: its `.kr/`, where the index lies.
+        embedder: gives what makes vectors, or None.
+        official: whether passages count as official documentation.
+    """
+
+    external = False
+    timeout_seconds = 60.0
+
+    def __init__(
+        self,
+        root: Path,
+        state_folder: Path,
+        embedder: Callable[[], Embedder | None] | None,
+        *,
+        official: bool,
+    ) -> None:
+        self._root = root.resolve()
+        self._state_folder = state_folder
+        self._embedder = embedder
+        self._official = official
+        self._documents: Documents | None = None
+        self._lock = threading.Lock()
+
+    async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
+        """Search the documents in a thread."""
+        del context
+        return await asyncio.to_thread(self._look_up, query.question)
+
+    def _look_up(self, question: str) -> Finding:
+        try:
+            with self._lock:
+                if self._documents is None:
+                    self._documents = Documents(self._state_folder, self._embedder)
+                documents = self._documents
+        except ConfigError as error:
+            return Finding(outcome=Outcome.unavailable, reason=str(error), reached=False)
+        hits = documents.search(question, _SHOWN)
+        said = documents.coverage(question, hits)
+        passages = tuple(
+            self._passage(hit, share, covered)
+            for hit, share, covered in zip(hits, said.shares, said.covered, strict=True)
+            if share >= _ABOUT
+        )
+        return Finding(
+            outcome=Outcome.ok if passages else Outcome.empty,
+            reason="" if passages else "nothing about the question in the documents that are indexed",
+            passages=tuple(sorted(passages, key=lambda passage: -passage.coverage)),
+            missing=said.missing,
+            notes=tuple(documents.notes),
+            url=passages[0].url if passages else None,
+        )
+
+    def _passage(self, hit: DocumentHit, coverage: float, covered: frozenset[str]) -> Passage:
+        stored = hit.stored
+        path = Path(hit.path)
+        if path.is_relative_to(self._root):
+            place = path.relative_to(self._root).as_posix()
+            url = f"file:{place}"
+        else:
+            place = f"{stored.collection}/{stored.path}".rstrip("/")
+            url = f"docs:{place}"
+        line = int(hit.locator[1:]) if hit.locator.startswith(":") else None
+        before = hit.text[: len(hit.text) - len(stored.body)].count("\n")
+        text = f"```\n{hit.text}\n```" if stored.code else hit.text
+        return Passage(
+            text=text,
+            url=url,
+            locator=f"{place}{hit.locator}",
+            lines=() if line is None else ((before + stored.code, line),),
+            title=" / ".join(filter(None, (stored.outer, stored.name))) or stored.title or path.stem,
+            lead="" if stored.code else _lead(stored.body),
+            kind="section",
+            code=(stored.body,)
+            if stored.code
+            else tuple(found[2] for found in _FENCED.finditer(stored.body)),
+            official=self._official,
+            coverage=min(1.0, coverage),
+            covered=covered,
+        )
+
+
+def _lead(body: str) -> str:
+    """The first paragraph of prose, folded into one line."""
+    for paragraph in re.split(r"\n\s*\n", body):
+        lines = [line for line in paragraph.split("\n") if not _HEADING.match(line)]
+        if lines and not paragraph.startswith(("```", "~~~", "|", "    ", "<")):
+            return " ".join(" ".join(lines).split())
+    return ""
+
+
+@kr_core.hookimpl
+def kr_source() -> Provider[kr_core.Source]:
+    """The documents that were indexed for the project."""
+
+    def build(settings: LocalDocsSettings, setup: Setup) -> LocalDocs:
+        return LocalDocs(setup.project.root, setup.state_folder, setup.embedder, official=settings.official)
+
+    return Provider(build, LocalDocsSettings)
