@@ -5,7 +5,7 @@ import re
 import pytest
 from asked import Says, said
 from browser import chromium, faults, keep, tab
-from inbox_page import QUESTION, UNSURE, served
+from inbox_page import QUESTION, TOKEN, UNSURE, served
 
 pytestmark = pytest.mark.req("I3", "H2")
 
@@ -232,3 +232,51 @@ def test_what_a_model_writes_runs_nothing_and_loads_nothing(browser, tmp_path):
         assert page.evaluate("window.hit") is None
         assert any("Content Security Policy" in one for one in page.complaints)
         page.complaints.clear()
+
+
+def test_after_a_refusal_the_page_goes_on_as_before(browser, tmp_path):
+    """Its address is that of the form then; what is new is told and shown all the same, and loading it again shows the case."""
+    with served(tmp_path) as inbox, tab(browser, inbox.url) as page, inbox.person() as other:
+        key = inbox.ask()
+        page.goto(f"/cases/{key}")
+        page.get_by_label("The answer is right").check()
+        page.locator("#text_correct").evaluate("one => one.value = 'Or this.'")
+        page.get_by_role("button", name="Send the reply").click()
+        page.locator("#refused", has_text="not the reply that is chosen").wait_for()
+        assert page.evaluate("document.activeElement.id") == "refused", (
+            "it is read out, and the keyboard goes on from there"
+        )
+        page.complaints.clear()  # of the refusal
+        other.open(f"/cases/{key}")
+        other.fill("/reply", action="confirm", by="Bob")
+        page.get_by_role("link", name="Show it").click()
+        page.wait_for_url(f"**/cases/{key}")
+        page.goto(f"/cases/{key}/reply")
+        assert page.url == f"{inbox.url}/cases/{key}"
+
+
+@pytest.mark.req("Z6")
+def test_a_link_of_another_site_leads_to_the_case_for_who_has_signed_in(browser, tmp_path):
+    """The cookie does not come with a link from elsewhere; the browser asks once more by itself, and only forms stay shut."""
+    with served(tmp_path, token=TOKEN, user="") as inbox, tab(browser, inbox.url) as page:
+        key = inbox.ask()
+        elsewhere = f"<a href='{inbox.url}/cases/{key}'>the case</a><form method=post action='{inbox.url}/cases/{key}/reply'><button>go</button></form>"
+        page.route(
+            "https://stranger.example/**",
+            lambda route: route.fulfill(body=elsewhere, content_type="text/html"),
+        )
+        page.goto("/")
+        assert faults(page) == []
+        page.get_by_label("The server's token").fill(TOKEN)
+        page.get_by_role("button", name="Sign in").click()
+        page.locator("[data-case]").wait_for()
+        page.goto("https://stranger.example/")
+        page.get_by_role("link", name="the case").click()
+        page.locator(".answer").wait_for()
+        assert page.url == f"{inbox.url}/cases/{key}"
+        page.goto("https://stranger.example/")
+        page.get_by_role("button", name="go").click()
+        page.get_by_text("The request comes from a page of somebody else.").wait_for()
+        assert faults(page) == []
+        assert inbox.case(key).waits
+        page.complaints.clear()  # of the refusal

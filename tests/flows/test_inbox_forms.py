@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from asked import Says, said
-from inbox_page import QUESTION, TOKEN, UNSURE, elements, served
+from inbox_page import QUESTION, TOKEN, UNSURE, elements, served, words
 
 from kr_core import RequestError
 
@@ -205,6 +205,27 @@ def test_a_slow_agent_is_waited_for_by_the_page_and_by_nobody_else(tmp_path):
         page = person.open(f"/cases/{key}").text
         assert "No answer: " in page
         assert "the model is gone" in page
+
+
+@pytest.mark.req("H6")
+def test_an_answer_that_nobody_confirmed_in_time_is_shown_with_its_warning(tmp_path):
+    """It is no answer of a human, and the page does not say so."""
+    limits = {"escalation": {"timeout": "1s", "on_timeout": "use_answer"}}
+    with served(tmp_path, config=limits) as inbox, inbox.person() as person:
+        key = inbox.ask()
+
+        def expired():
+            inbox.run(inbox.service.tend())
+            return inbox.case(key).status == "expired"
+
+        until(expired)
+        page = person.open(f"/cases/{key}").text
+        assert "nobody has decided in time" in page
+        assert inbox.case(key).answer.warning in words(page)
+        assert "is answered" not in page
+        assert "Send the reply" not in page
+        assert f'data-case="{key}"' in person.open("/?status=expired").text
+        assert f'data-case="{key}"' not in person.open("/").text
 
 
 # -- what is refused -----------------------------------------------------------------------------------------

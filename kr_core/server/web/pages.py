@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
@@ -67,6 +68,7 @@ class Pages:
         return [
             Route("/", self._inbox),
             Route("/cases/{id}", self._case),
+            Route("/cases/{id}/{form:str}", self._back),
             Route("/cases/{id}/reply", self._reply, methods=["POST"]),
             Route("/cases/{id}/chat", self._chat, methods=["POST"]),
             Route("/live", self._live),
@@ -110,6 +112,13 @@ class Pages:
 
     async def _case(self, request: Request) -> Response:
         return await self._shown_case(request, said=_DONE.get(request.query_params.get("done", ""), ""))
+
+    async def _back(self, request: Request) -> Response:
+        """A refused reply stands under the address of its form; who loads that again sees the case."""
+        if request.path_params["form"] not in {"reply", "chat"}:
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        key = (await self._desk.case(request.path_params["id"])).request.id
+        return RedirectResponse(f"/cases/{key}", HTTPStatus.SEE_OTHER)
 
     async def _shown_case(
         self,
@@ -166,8 +175,8 @@ class Pages:
             return await self._shown_case(request, status=error.status, refused=said, written=written)
         done = "said" if talk else response.action
         told = "" if result is None or (talk and result.answer is None) else f"?done={done}"
-        id_ = request.path_params["id"]
-        answer = RedirectResponse(f"/cases/{id_}{told}{'#talk' if talk else ''}", HTTPStatus.SEE_OTHER)
+        key = request.path_params["id"].upper()
+        answer = RedirectResponse(f"/cases/{key}{told}{'#talk' if talk else ''}", HTTPStatus.SEE_OTHER)
         self._sessions.keep_name(answer, by)
         return answer
 

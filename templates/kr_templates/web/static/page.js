@@ -64,7 +64,8 @@
 
   function updateCase(told) {
     const mine = told.cases.find((one) => one.id === page.case);
-    const here = { href: location.pathname, text: "Show it" };
+    const place = `/cases/${page.case}`; // not where the page is: after a refusal that is the form's address
+    const here = { href: place, text: "Show it" };
     const wasWorking = page.working === "yes";
     page.working = told.working ? "yes" : "no";
     if (mine && !mine.waits && page.waits === "yes") {
@@ -80,9 +81,9 @@
       });
     } else if (mine && mine.turns !== Number(page.turns)) {
       page.turns = mine.turns;
-      if (!wasWorking) say("The talk goes on.", "news", { href: `${location.pathname}#talk`, text: "Show it" });
+      if (!wasWorking) say("The talk goes on.", "news", { href: `${place}#talk`, text: "Show it" });
     }
-    if (wasWorking && !told.working) location.replace(location.pathname);
+    if (wasWorking && !told.working) location.replace(place);
   }
 
   // -- asking what is new ---------------------------------------------------------------------------------
