@@ -137,6 +137,45 @@ def test_a_team_s_request_is_answered_as_kr_team_answers_it(serve, mode):
     assert "story_key" in text(wrong)
 
 
+@pytest.mark.req("I2", "E1")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_sends_an_expedition(serve, project_folder, mode):
+    """It is told of the cycles, gets axioms with their sources, and again by the id; what makes no sense is said."""
+    (project_folder / "kr.yaml").write_text("knowledge_research: {sources: [installed_docs]}\n")
+    steps = []
+
+    async def progress(_number, _total, message):
+        steps.append(message)
+
+    async def session(connected):
+        done = await connected.call_tool(
+            "expedition", {"question": QUESTION, "max_calls": 0}, progress_callback=progress
+        )
+        again = await connected.call_tool("expedition", {"expedition_id": done.structured_content["id"]})
+        wrong = [
+            await connected.call_tool("expedition", given)
+            for given in (
+                {},
+                {"question": "x", "expedition_id": "X1"},
+                {"expedition_id": "X99"},
+                {"question": " "},
+            )
+        ]
+        return done, again, wrong
+
+    done, again, wrong = serve(session, mode)
+    assert not done.is_error, text(done)
+    assert "Seconds to wait for the carrier" in text(done)
+    values = done.structured_content
+    assert values["reason"] in text(done)
+    assert all(axiom["signals"][0]["source"] == "pkg:pypi/parcel@1.4.0" for axiom in values["axioms"])
+    assert again.structured_content == values
+    if mode == "legacy":  # in the newer generation the SDK hands no progress to a client in the server's own process
+        assert "cycle 1" in steps
+        assert any(step.startswith("cycle 2: ") for step in steps)
+    assert all(one.is_error for one in wrong)
+
+
 @pytest.mark.req("Z8")
 def test_no_tool_takes_what_a_human_decides(serve):
     """The tool that has a human answer takes the name of the case, and nothing that could be their answer."""

@@ -237,13 +237,16 @@ def test_a_client_that_closes_its_ears_is_served_until_it_leaves(project_folder,
 
 @pytest.mark.req("I2")
 @pytest.mark.parametrize(
-    ("way", "name"), [("stdio", "research"), ("http", "research"), ("stdio", "research_request")]
+    ("way", "name"),
+    [("stdio", "research"), ("http", "research"), ("stdio", "research_request"), ("stdio", "expedition")],
 )
 @pytest.mark.parametrize("mode", MODES)
 def test_a_cancelled_call_stops_the_work(project_folder, env, hanging, researches, way, mode, name):
     """The source's request is gone, the record says so, and the next call is answered."""
     if name == "research":
         given = researches
+    elif name == "expedition":
+        given = {"question": f"{researches['question']} In parcel."}
     else:
         one = {"query": researches["question"], "framework": "parcel", "framework_version": "1.4.0"}
         given = {"story_key": "3-1", "requesting_agent": "dev-runner", "queries": [one]}
