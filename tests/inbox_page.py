@@ -112,11 +112,9 @@ class OnPage:
         self._sink = sink
         self._folder = folder
         self._url = url
-        self._opened = []
 
     async def open(self, case, context):
         self._keep(case, "notified")
-        self._opened.append(case.request.id)
         return await self._sink.open(case, context)
 
     async def poll(self, shown, mark, context):
@@ -138,7 +136,7 @@ class OnPage:
             assert cases.keep(KeptCase(case.request, route, status, version, *decided))
 
     def text(self):
-        """The words of the pages of all cases that were shown."""
+        """The words of the pages of all cases."""
 
         async def read():
             service = AsyncKnowledgeRouterService(Pipeline.open({"logs": []}, folder=self._folder))
@@ -147,7 +145,7 @@ class OnPage:
                 answering(service, Sessions(None, 1, secure=False), self._url, "ada") as app,
                 httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=self._url) as client,
             ):
-                return [(await client.get(f"/cases/{key}")).text for key in dict.fromkeys(self._opened)]
+                return [(await client.get(f"/cases/{one.id}")).text for one in service.cases.index()]
 
         return "\n".join(words(page) for page in asyncio.run(read()))
 

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import httpx
 import pytest
 
+from kr_core.errors import RequestError
 from kr_core.escalation.showing import shown
+from kr_core.model import Outcome
 from kr_core.model.questions import Answer, EscalationRequest, HumanResponse, Question
 from kr_core.pipeline.running import run
-from kr_core.protocols import Heard, HumanReply, Notice, Shown, Unclear
+from kr_core.protocols import Heard, HumanReply, Momentary, Notice, Shown, Unclear
+from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
 from kr_core.testing.plugin import PluginContract
 from kr_core.testing.surroundings import context_in
@@ -30,7 +33,17 @@ _LIMIT_SECONDS = 30.0
 """For one call."""
 _AT_ONCE = 5
 _STEERS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u202a-\u202e\u2066-\u2069]|\x1b\\]|\x1b\\[2J")
+_FAULT_SECONDS = 5.0
+_NETWORK_FAULTS = [fault for fault in NetworkFault if fault is not NetworkFault.hangs]
 _ENDED = Notice("E7@2-ended", "ended", "E7 is answered, by ada (confirm)")
+_NOTICES = (
+    Notice("E7-reminder-1", "reminder", "E7@2 waits for a reply, for 24h now", "", ("ann",)),
+    Notice("E7-help-1", "help", "say what to do"),
+    Notice("E7-1", "refused", "E7@1 is an older answer"),
+    Notice("E7-2", "understood", "ann has added context to E7"),
+    _ENDED,
+)
+"""What is said about a case in the course of time."""
 _TALK = (
     "this can't be confirmed",
     "> /kr confirm E7@2",
@@ -199,12 +212,147 @@ class EscalationContract(PluginContract):
         self._acknowledged(project, sink, case, _ENDED)
         self._sees(project, "E7 is answered, by ada (confirm)")
 
+    def test_a_late_reply_is_brought(self, project: Path) -> None:
+        """A reply to a case that is decided already comes back like any other, so that its writer is told so."""
+        if not self.replies:
+            return
+        sink, case = self.build(project), _case()
+        decided = _shown(case, self._opened(project, sink, case))._replace(waits=False)
+        self.answer(project, case, "/kr confirm E7@2")
+        brought = [type(reply).__name__ for reply in self._polled(project, sink, [decided])]
+        assert brought == ["HumanReply"], (
+            f"for a reply to a case that waits no longer `poll` brought {brought}; it is a reply, which KR refuses with the "
+            "reason: give `read_replies` the ids of those that do not wait as `closed`"
+        )
+
+    def test_what_is_new_is_brought(self, project: Path) -> None:
+        """After a poll whose mark is kept, `poll` brings what came since, also by another process; the rest as it was."""
+        if not self.replies:
+            return
+        sink, case = self.build(project), _case()
+        shown = [_shown(case, self._opened(project, sink, case))]
+        self.answer(project, case, "/kr context E7@2 We have 40 servers.")
+        first = self._heard(project, sink, shown)
+        self.answer(project, case, "/kr correct E7@2 Use Postgres.")
+        second = self._heard(project, self.build(project), shown, first.mark)
+        told = {reply.external_id for reply in first.replies}
+        new = [
+            reply.response.content
+            for reply in second.replies
+            if isinstance(reply, HumanReply) and reply.external_id not in told
+        ]
+        assert new == ["Use Postgres."], (
+            f"after the mark {first.mark!r} one reply was given, and `poll` brought {new} as new; the mark says how far was told, "
+            "and each reply keeps its `external_id`"
+        )
+
+    def test_what_was_said_is_no_reply(self, project: Path) -> None:
+        """Neither the case, which says how to answer, nor what KR says about it is taken for a reply."""
+        sink, case = self.build(project), _case()
+        shown = [_shown(case, self._opened(project, sink, case))]
+        for notice in _NOTICES:
+            self._acknowledged(project, sink, case, notice)
+        brought = self._polled(project, sink, shown)
+        assert not brought, (
+            f"`poll` brought {brought[0]!r}, which nobody wrote but KR; leave out what is KR's own"
+        )
+
+    # -- once --------------------------------------------------------------------------------------------
+
+    def test_a_case_is_not_shown_twice(self, project: Path) -> None:
+        """Told again to show the same revision, as after a crash, also by another process, a sink finds that it is there."""
+        sink, case = self.build(project), _case()
+        place = self._opened(project, sink, case)
+        if self._is_momentary(sink):
+            return
+        once = self.seen(project).count("/kr confirm E7@2")
+        for known in (None, place):
+            again = self._opened(project, self.build(project), case._replace(place=known))
+            assert again == place, f"`open` said that the case stands at {place!r}, and then at {again!r}"
+        assert self.seen(project).count("/kr confirm E7@2") == once, (
+            "the same revision of a case is shown twice; look whether it is there before you show it: `open` may be called again "
+            "after a crash, when nobody could note that it was done"
+        )
+
+    def test_notices_of_all_kinds_are_said(self, project: Path) -> None:
+        """A person sees what was understood and what was refused, gets help, is reminded, and is told of the end."""
+        sink, case = self.build(project), _case()
+        place = self._opened(project, sink, case)
+        notices = self._to_be_said()
+        for notice in notices:
+            self._acknowledged(project, sink, case._replace(place=place), notice)
+        self._sees(project, *(notice.said for notice in notices))
+
+    def test_a_notice_is_not_said_twice(self, project: Path) -> None:
+        """Told again to say the same, as after a crash, also by another process, a sink finds that it has said it."""
+        sink, case = self.build(project), _case()
+        place = self._opened(project, sink, case)
+        if self._is_momentary(sink):
+            return
+        for notice in self._to_be_said():
+            for _ in range(2):
+                self._acknowledged(project, self.build(project), case._replace(place=place), notice)
+            count = self.seen(project).count(notice.said)
+            assert count == 1, (
+                f"a notice ({notice.kind}) that was to be said twice with the same `id` is seen {count} times; keep its `id` with "
+                "it, and look for that before you say it"
+            )
+
+    # -- failures ----------------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("fault", _NETWORK_FAULTS)
+    def test_a_network_fault_is_a_request_error(self, project: Path, fault: NetworkFault) -> None:
+        """While the network fails, a sink that uses it raises RequestError with an outcome, and nothing else."""
+        sink, case = self.build(project), _case()
+        place = self._opened(project, sink, case)
+        calls: dict[str, Callable[[SinkContext], Awaitable[object]]] = {
+            "open": partial(sink.open, _case(revision=3)._replace(place=place)),
+            "poll": partial(sink.poll, [_shown(case, place)], ""),
+            "acknowledge": partial(sink.acknowledge, case._replace(place=place), _ENDED),
+        }
+        for name, call in calls.items():
+            transport = FaultyTransport([fault] * 100)
+            try:
+                _run(self._call(project, call, transport, _FAULT_SECONDS))
+            except RequestError as error:
+                outcome: str | None = error.outcome
+            except Exception as error:
+                raise AssertionError(
+                    f"`{name}` raised {type(error).__name__} while the network failed ({fault.value}): {error}; raise "
+                    "kr_core.RequestError with the outcome that says what failed"
+                ) from error
+            else:
+                outcome = None
+            assert outcome is None or outcome in list(Outcome), (
+                f"`{name}` raised a RequestError with the outcome {outcome!r}; give a value of kr_core.Outcome"
+            )
+            if outcome is None:
+                assert not transport.requests, (
+                    f"`{name}` said nothing of it though the network failed ({fault.value}); check status, type and body of an "
+                    "answer before reading it, and raise kr_core.RequestError"
+                )
+
     # -- parts -------------------------------------------------------------------------------------------
 
-    async def _call(self, project: Path, work: Callable[[SinkContext], Awaitable[Result]]) -> Result:
-        deadline = asyncio.get_running_loop().time() + _LIMIT_SECONDS
-        async with context_in(project, deadline, httpx.MockTransport(self.respond)) as context:
+    async def _call(
+        self,
+        project: Path,
+        work: Callable[[SinkContext], Awaitable[Result]],
+        transport: httpx.AsyncBaseTransport | None = None,
+        seconds: float = _LIMIT_SECONDS,
+    ) -> Result:
+        deadline = asyncio.get_running_loop().time() + seconds
+        way = httpx.MockTransport(self.respond) if transport is None else transport
+        async with context_in(project, deadline, way) as context:
             return await work(context)
+
+    def _to_be_said(self) -> tuple[Notice, ...]:
+        """What people have to see: where they cannot reply, nobody has to be told what became of a reply."""
+        return _NOTICES if self.replies else (_ENDED,)
+
+    @staticmethod
+    def _is_momentary(sink: Escalation) -> bool:
+        return isinstance(sink, Momentary) and sink.momentary
 
     def _opened(self, project: Path, sink: Escalation, case: Case) -> str:
         try:

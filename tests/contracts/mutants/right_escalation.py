@@ -17,11 +17,12 @@ class Folder:
         waiting = [case.escalation_id for case in shown if case.waits]
         closed = [case.escalation_id for case in shown if not case.waits]
         found = []
-        for file in sorted(self.folder.glob("*.reply")):
+        files = sorted(file for file in self.folder.glob("*.reply") if file.name > mark)
+        for file in files:
             for command in read_replies(file.read_text("utf-8"), waiting, closed).commands:
                 response = command.response(by="ada")
                 found.append(HumanReply(command.escalation_id, response, f"{file.name}:{command.line}"))
-        return Heard(found)
+        return Heard(found, files[-1].name if files else mark)
 
     async def acknowledge(self, case, notice, context):
         log = self.folder / f"{case.request.id}.log"

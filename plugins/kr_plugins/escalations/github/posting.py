@@ -166,7 +166,7 @@ class Poster:
                 return False
             raise
         except ValueError:
-            return False
+            raise RequestError(Outcome.bad_answer, "does not say what the comment is", where=path) from None
         about = None if found is None else about_of(self._ledger, found.body)
         if found is None or about is None or not await self.is_own(found):
             return False
