@@ -266,15 +266,17 @@ def _of_case(seen: Seen) -> dict[str, object]:
         "choices": [(letter, one) for letter, one in listed if isinstance(one, str)],
         "last_words": "" if last is None else last.content,
         "sources": _sources(case),
-        "commands": help_for(f"{request.id}@{request.revision}", _verbs(request)),
+        "commands": _commands(request),
     }
 
 
-def _verbs(request: EscalationRequest) -> list[str]:
-    """The commands that fit a case."""
-    known = ["confirm"] if request.answer is not None and not request.alternatives else []
-    known += ["correct", *(["choose"] if options(request) else [])]
-    return known + (["context", "chat"] if request.agent is not None else [])
+def _commands(request: EscalationRequest) -> list[str]:
+    """The commands of the grammar that fit a case."""
+    verbs = ["confirm"] if request.answer is not None and not request.alternatives else []
+    verbs += ["correct", *(["choose"] if options(request) else [])]
+    verbs += ["context", "chat"] if request.agent is not None else []
+    lines = help_for(f"{request.id}@{request.revision}", verbs).splitlines()
+    return [line.strip().partition("  ")[0] for line in lines if line.startswith("    ")]
 
 
 def _sources(case: KeptCase) -> list[str]:
