@@ -17,7 +17,9 @@ from time import strftime
 import asking
 import commands
 import engine
+import escalations
 import expeditions
+import inbox
 import journal
 import knowledge
 import mcp_server
@@ -32,7 +34,9 @@ GROUPS = {
     "asking": asking.figures,
     "commands": commands.figures,
     "engine": engine.figures,
+    "escalations": escalations.figures,
     "expeditions": expeditions.figures,
+    "inbox": inbox.figures,
     "journal": journal.figures,
     "knowledge": knowledge.figures,
     "mcp_server": mcp_server.figures,
