@@ -32,6 +32,8 @@ _WEAK = 0.35
 """What ordinary English counts among the words of a question."""
 _PAIR = 0.8
 """What two neighbouring words of the question count, where a text has them side by side."""
+_COMPOUND = 2.5
+"""The same where the question joins them by a hyphen: `server-sent` is one word for one thing."""
 _TITLE = 2
 """A word of the title counts as often."""
 _LINKED = 0.55
@@ -40,6 +42,7 @@ _SEEDS = 6
 _NO_TITLES = frozenset(
     {"", "readme", "documentation", "docs", "index", "introduction", "overview", "contents", "features"}
 )
+_JOINED = re.compile(r"\w+(?:-\w+)+")
 _DATING = frozenset("since version versions release releases when".split())
 """Words that ask for a time, and are no part of a term."""
 _LEAST_WORTH = 0.3
@@ -90,6 +93,7 @@ class Pool:
             if not {one, other} & _DATING
         }
         """Neighbouring words of the question, as pairs of stems: `server sent` means more than the two apart."""
+        self._compounds = {pair for found in _JOINED.findall(question) for pair in pairs_in(words(found))}
         self._gathered: dict[tuple[str, str, str], Gathered] = {}
         self._frequency: Counter[str] = Counter()
 
@@ -133,7 +137,9 @@ class Pool:
             for root, weight in self.asked.items()
         }
         return worth | {
-            pair: _PAIR * self._held_together(pair) for pair in self.pairs if self._frequency[pair]
+            pair: (_COMPOUND if pair in self._compounds else _PAIR) * self._held_together(pair)
+            for pair in self.pairs
+            if self._frequency[pair]
         }
 
     def _held_together(self, pair: str) -> float:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kr_core.expedition.evidence import Gathered, Pool
     from kr_core.model.expedition import Axiom
 
-__all__ = ["extracted", "instructs"]
+__all__ = ["asks_since", "dated", "extracted", "instructs"]
 
 _EACH = 3
 """Sentences of one passage."""
@@ -52,6 +52,8 @@ _ASKS_SINCE = re.compile(
 _REFERENCE = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
 _LINKS = re.compile(r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]+\]\([^)]*\)\s*){3,}|(?:https?://\S+\s+){2,}")
 """Badges and lists of links."""
+_RAGGED = re.compile(r"(?![`'\"(\[<*_/@$-]?\w)|.*(?:\"\"\"|\)\s*,\s*\]|\]\s*=)")
+"""Begins in the middle of something, or holds the end of a piece of code."""
 _INSTRUCTION = re.compile(
     r"\b(?:ignore (?:all |any )?(?:previous|prior|above)|disregard (?:the|all)|system prompt|you are (?:an? )?(?:AI|assistant|language model)"
     r"|as an AI|</?(?:system|assistant|instructions?)>)",
@@ -64,6 +66,16 @@ class _Sentence(NamedTuple):
     said: str
     quote: str
     worth: float
+
+
+def dated(said: str) -> bool:
+    """Whether a statement says in which version something came, changed or went."""
+    return _SINCE.search(said) is not None
+
+
+def asks_since(question: str) -> bool:
+    """Whether a question asks for versions or times."""
+    return _ASKS_SINCE.search(question) is not None
 
 
 def instructs(said: str) -> bool:
@@ -79,7 +91,7 @@ def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom
         pool: weighs its words.
         read: the passages, best first.
     """
-    since = bool(_ASKS_SINCE.search(question))
+    since = asks_since(question)
     found: list[tuple[float, int, Axiom]] = []
     for place, one in enumerate(read):
         best = sorted(_scored(one, pool, since=since), key=lambda sentence: -sentence.worth)[:_EACH]
@@ -105,17 +117,17 @@ def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
     weights = pool.weights()
     for quote in _quotes(one):
         said = _REFERENCE.sub(r"\1", plain(quote)).replace("**", "").strip()
-        if _LINKS.search(quote):
+        if _LINKS.search(quote) or _RAGGED.match(said):
             continue
         if not _SHORTEST <= len(said) <= _LONGEST or instructs(said):
             continue
         own = pool.share(said, weights)
         whole = pool.share(f"{title} . {said}", weights)
-        dated = since and _SINCE.search(said) is not None
+        timed = since and dated(said)
         least = _OWN if whole - own < _OWN else _OWN_BELOW_TITLE
-        if whole < _LEAST or (own < least and not dated):
+        if whole < _LEAST or (own < least and not timed):
             continue
-        worth = 0.6 * own + 0.4 * whole + (0.3 if dated else 0.0)
+        worth = 0.6 * own + 0.4 * whole + (0.3 if timed else 0.0)
         yield _Sentence(_about(said, title, head), quote, worth)
 
 

@@ -108,4 +108,5 @@ def _read(statement: str) -> _Read:
     opposites = frozenset().union(*_OPPOSITES)
     telling = {word for word in raw if word not in STOP_WORDS and word not in opposites}
     size = len(telling) + len(raw & opposites)
-    return _Read(frozenset(map(stem, telling)), numbers, names, raw, bool(_DENIED.search(text)), size)
+    denies = any(found.group() != "None" for found in _DENIED.finditer(text))  # Python's is a name
+    return _Read(frozenset(map(stem, telling)), numbers, names, raw, denies, size)

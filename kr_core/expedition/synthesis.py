@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.categories import MEANINGS
+from kr_core.expedition.extraction import asks_since, dated
 from kr_core.text import stem, words
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "answer_of", "chosen"]
 
 _FIRST = 5
+_NEAR_BEST = 0.6
+"""Of what the best axiom says about the question; what says less stands in the tree alone."""
 _MOST = 40
 _TITLES = {
     "specifications": "Specifications",
@@ -26,8 +30,12 @@ _TITLES = {
     "history": "History",
     "safety": "Safety",
 }
+_TIMED = 0.15
 _LITTLE = 0.5
 """A question of which less is covered gets a warning before anything else."""
+
+
+_PACKAGE = re.compile(r"pkg:[^/]+/(.+)@([^@]+)$")
 
 
 class Answer:
@@ -43,10 +51,13 @@ class Answer:
 
 
 def chosen(state: State) -> list[Axiom]:
-    """The axioms that an answer may rest on, those that say most about the question first."""
+    """The axioms that an answer may rest on, those that say most about the question first; the others are in the tree."""
     names = dict.fromkeys([*state.found, *state.recalled])
     axioms = [axiom for name in names if (axiom := state.known.get(name)) is not None]
-    return sorted(axioms, key=lambda axiom: -_worth(state, axiom))[:_MOST]
+    worth = {axiom.id: _worth(state, axiom) for axiom in axioms}
+    best = max(worth.values(), default=0.0)
+    telling = [axiom for axiom in axioms if worth[axiom.id] >= _NEAR_BEST * best or axiom.conflicts]
+    return sorted(telling, key=lambda axiom: -worth[axiom.id])[:_MOST]
 
 
 def answer_of(
@@ -94,12 +105,17 @@ def answer_of(
 
 
 def _said(axiom: Axiom) -> str:
-    return " ".join(axiom.statement.split())
+    """A statement, with the package and version whose documentation says it."""
+    said = " ".join(axiom.statement.split())
+    package = _PACKAGE.match(axiom.signals[0].source)
+    return f"{said} ({package[1]} {package[2]})" if package else said
 
 
 def _worth(state: State, axiom: Axiom) -> float:
+    """How much of the question an axiom says; one that tells a version counts more where the question asks for versions."""
     said = f"{plain(axiom.signals[0].title)} . {axiom.statement}"
-    return state.pool.share(said) * axiom.confidence
+    timed = asks_since(state.plan.query) and dated(axiom.statement)
+    return (state.pool.share(said) + (_TIMED if timed else 0.0)) * axiom.confidence
 
 
 def _nothing(state: State) -> str:
@@ -119,7 +135,12 @@ def _missing(state: State, axioms: Sequence[Axiom]) -> str:
     total = sum(asked.values())
     held = sum(weight for root, weight in asked.items() if root in said)
     spelled = {stem(word): word for word in reversed(words(state.plan.query))}
-    left = [spelled.get(root, root) for root in asked if root not in said]
+    left = [spelled.get(root, root) for root, weight in asked.items() if root not in said and weight == 1.0]
+    since = asks_since(state.plan.query)
+    if since and not any(dated(axiom.statement) for axiom in axioms):
+        return "No source says since when. What follows is so in the versions that are named beside it."
+    if since:
+        left = [word for word in left if not asks_since(word)]
     if not left:
         return ""
     if held < _LITTLE * total:
