@@ -90,6 +90,29 @@ def test_what_it_cannot_do_is_said_before_it_serves(project_folder, kr):
         assert len(done.err.splitlines()) == 1, done.err
 
 
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name == "nh3":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+import importlib.util
+known = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name == "nh3" else known(name, package)
+"""
+"""As a `sitecustomize` it makes Python believe that a library is not installed."""
+
+
+def test_without_its_extra_it_says_what_to_install(kr, tmp_path):
+    """The command that installs what is missing, and exit code 3."""
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT)
+    done = kr("serve", env={"PYTHONPATH": str(tmp_path)})
+    assert (done.code, done.err) == (
+        3, 'kr: needs nh3, which is not installed; pip install "kr-core[serve]"\n'
+    )  # fmt: skip
+
+
 @pytest.mark.req("Z6")
 def test_beyond_the_machine_it_asks_for_the_token(project_folder, environ):
     """On all addresses it serves nobody without the token; the name of the machine is its own, others are not."""
@@ -114,6 +137,9 @@ def test_beyond_the_machine_it_asks_for_the_token(project_folder, environ):
 class Bell:
     """A way to a human whose service calls by itself; what it calls with is a JSON value."""
 
+    def __init__(self):
+        self.told = []
+
     async def open(self, case, context):
         return f"bell/{case.request.id}"
 
@@ -121,7 +147,7 @@ class Bell:
         return Heard(mark=mark)
 
     async def acknowledge(self, case, notice, context):
-        pass
+        self.told.append((case.request.id, notice.kind, notice.said))
 
     async def receive(self, shown, headers, body, context):
         if headers.get("x-signature") != "right":
@@ -157,3 +183,23 @@ def test_a_service_that_calls_is_heard_if_the_call_is_its_own(tmp_path):
         again = caller.post("/hooks/bell", content=body)
         assert [(one.status_code, one.text) for one in (first, again)] == [(200, "1 new\n"), (200, "0 new\n")]
         assert inbox.case(key).resolution.by == "ann"
+
+
+def test_who_answers_on_the_page_is_told_of_by_all_other_ways(tmp_path):
+    """The first valid reply wins; who would have replied elsewhere learns whose it was, and that theirs comes too late."""
+    bell = Bell()
+    with (
+        served(tmp_path, escalations={"bell": bell}, duc=Says(UNSURE)) as inbox,
+        inbox.person() as person,
+        httpx.Client(base_url=inbox.url, headers={"X-Signature": "right"}) as caller,
+    ):
+        key = inbox.ask()
+        person.open(f"/cases/{key}")
+        person.fill("/reply", action="confirm", by="Grace")
+        late = caller.post("/hooks/bell", content=json.dumps({"id": key, "number": "1"}).encode())
+        assert late.status_code == 200
+        inbox.run(inbox.service.tend())
+        assert inbox.case(key).resolution.by == "Grace"
+        said = [(kind, "Grace" in text) for one, kind, text in bell.told if one == key]
+        assert ("ended", True) in said
+        assert ("refused", True) in said
