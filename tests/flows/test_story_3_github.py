@@ -1,5 +1,7 @@
 """User story 3 on GitHub: each of its scenarios, with a person who has PyGithub before them and nothing of KR."""
 
+import hashlib
+import hmac
 import io
 import json
 import os
@@ -10,6 +12,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 import pytest
 import yaml
 from agents import QUESTION, SURE, UNSURE, project, prompts
@@ -22,6 +25,7 @@ pytestmark = pytest.mark.req("H1", "H2", "H3")
 PAGE = Path(__file__).parents[2] / "docs/how-to/answer-on-github.md"
 ANSWERS = (("40 servers", SURE), ("", UNSURE))
 LIMIT = 60.0
+SECRET = "a secret that nobody guesses"
 
 
 @pytest.fixture
@@ -230,6 +234,53 @@ def test_attacks_decide_nothing(github, here, log):
     assert here("inbox", "show", "E1", "--json").json["status"] == "notified"
     kinds = ["may not answer here" in said for said in told(github)]
     assert sorted(kinds) == [False, True]
+
+
+@pytest.mark.req("Z6", "H4", "H5")
+def test_a_signed_call_decides_at_once(github, here, log, project_folder, environ):
+    """`kr serve` takes GitHub's webhook: signed it counts, once; otherwise it is refused."""
+    settings = yaml.safe_load((project_folder / "kr.yaml").read_text())
+    settings["plugins"]["github"]["webhook_secret"] = SECRET
+    (project_folder / "kr.yaml").write_text(yaml.safe_dump(settings))
+    here("ask", QUESTION, "--topic", "authentication")
+    comment = github.write("ann", 1, "/kr confirm E1@1")
+    body = json.dumps(
+        {"action": "created", "comment": comment, "repository": {"full_name": REPOSITORY}}
+    ).encode()
+    github.comments.pop(comment["id"])  # no poll finds it, so it is the call that decides
+    command = [sys.executable, "-m", "kr_core", "serve", "--port", "0"]
+    known = {**environ, "KR_TRUST": "all", "GITHUB_TOKEN": TOKEN}
+    with subprocess.Popen(
+        command, cwd=project_folder, env=known, stderr=subprocess.PIPE, text=True
+    ) as served:
+        try:
+            url = re.search(r"http://[^\s/]+", served.stderr.readline())[0]
+
+            def call(signed):
+                signature = hmac.new(SECRET.encode(), signed, hashlib.sha256).hexdigest()
+                headers = {
+                    "X-GitHub-Event": "issue_comment", "X-GitHub-Delivery": "d-1", "Content-Type": "application/json",
+                    "X-Hub-Signature-256": f"sha256={signature}",
+                }  # fmt: skip
+                return httpx.post(
+                    f"{url}/hooks/github", content=body, headers=headers, timeout=LIMIT
+                ).status_code
+
+            assert call(b"another body") == 401
+            assert here("inbox", "show", "E1", "--json").json["status"] == "notified"
+            assert [call(body) // 100, call(body) // 100] == [2, 2]
+            assert here("inbox", "show", "E1", "--json").json["resolution"]["by"] == "ann"
+        finally:
+            served.terminate()
+
+
+def test_a_reply_of_a_megabyte_is_taken_as_it_is(github, here, log):
+    """And what is said of it is short."""
+    here("ask", QUESTION, "--topic", "authentication")
+    github.write("ann", 1, f"/kr correct E1@1 {'x' * 1_000_000}")
+    assert here("inbox", "poll").code == 0
+    assert len(here("inbox", "show", "E1", "--json").json["resolution"]["content"]) == 1_000_000
+    assert len(told(github)[0]) < 1000
 
 
 @pytest.mark.req("G5")
