@@ -74,6 +74,27 @@ def test_a_case_has_all_that_is_needed_to_decide(inbox, person):
         assert part in page, part
 
 
+def test_a_page_asks_what_has_changed_since_it_was_made(inbox, person):
+    """By the number that stands in it; each case once, as it is now, and nothing where nothing has changed."""
+    key = inbox.ask()
+    page = person.open(f"/cases/{key}").text
+    number = int(re.search(r'data-number="(\d+)"', page)[1])
+
+    def news(after, **more):
+        return person.get("/live", params={"after": after, **more}).json()
+
+    assert news(number) == {"number": number, "all": False, "cases": [], "working": False}
+    person.open(f"/cases/{key}")
+    person.fill("/reply", action="confirm", by="ann")
+    told = news(number, case=key)
+    assert [(one["id"], one["waits"], one["by"], one["action"]) for one in told["cases"]] == [
+        (key, False, "ann", "confirm")
+    ]
+    assert news(told["number"])["cases"] == []
+    for wrong in ("", "x", "-1", "1" * 20, "١"):
+        assert person.get("/live", params={"after": wrong}).status_code == 422
+
+
 # -- what is replied -----------------------------------------------------------------------------------------
 
 
@@ -292,6 +313,7 @@ def test_of_two_tabs_that_decide_at_once_one_wins_and_the_other_is_told(inbox):
         ({"action": "confirm", "by": " "}, "Say who you are"),
         ({"action": "confirm", "by": "x" * 201}, "Say who you are"),
         ({"action": "confirm", "revision": "one"}, "which answer it is about"),
+        ({"action": "confirm", "revision": "²"}, "which answer it is about"),
         ({"action": "confirm", "revision": "99"}, "there is no E"),
         ({"action": "correct", "text_correct": "x" * 65_537}, "at most 65,536"),
     ],

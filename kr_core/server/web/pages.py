@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Pages"]
 
 _PART = 50
+_NUMBER = re.compile("[0-9]{1,15}")
 _DONE = {
     "confirm": "You have confirmed the answer.",
     "correct": "Your answer is kept.",
@@ -185,7 +187,7 @@ class Pages:
     async def _live(self, request: Request) -> Response:
         """What has changed behind an entry of the record; a page asks every few seconds."""
         after = request.query_params.get("after", "")
-        if not after.isdigit() or len(after) > 15:
+        if not _NUMBER.fullmatch(after):
             raise Refused("refused", "`after` is the number of an entry")
         watched = request.query_params.get("case", "")
         news = await self._desk.news(int(after), watched)
@@ -296,7 +298,7 @@ def _written_again(response: HumanResponse) -> Written:
 
 
 def _revision(written: str) -> int:
-    if not written.isdigit() or len(written) > 9:
+    if not _NUMBER.fullmatch(written):
         raise Refused("refused", "The form says not which answer it is about.")
     return int(written)
 
