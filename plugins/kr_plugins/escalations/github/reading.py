@@ -109,8 +109,9 @@ class Places:
                 self.oldest = min(self.oldest or place[1], place[1])
             waiting, closed = self.of_issue.setdefault(place[0], ({}, {}))
             (waiting if one.waits else closed)[one.escalation_id] = one.revision
+        recent = before(ledger.latest, _FORGOTTEN)
         for name, (issue, revision, time) in ledger.cases.items():
-            if name not in self.known and before(ledger.latest, _FORGOTTEN) <= time:
+            if name not in self.known and recent <= time:
                 self.unnoted[name] = time
                 self.of_issue.setdefault(issue, ({}, {}))[0][name] = revision
                 self.begun = min(self.begun or time, time)
@@ -301,12 +302,13 @@ class Reader:
         return Readings(tuple(replies), was_judged=True, later=later)
 
     def _seen_by(self, comment: Comment, escalation_id: str) -> int | None:
-        """The revision that was the latest when a comment was written; None where that is not known."""
-        for revision in range(self._places.latest(comment.issue, escalation_id), 0, -1):
-            posted = self._ledger.posted(f"{escalation_id}@{revision}")
-            if posted is not None and posted.id < comment.id:
-                return revision
-        return None
+        """The revision that was the latest when a comment was written, 0 for none; None where that is not known."""
+        latest = self._places.latest(comment.issue, escalation_id)
+        posted = [self._ledger.posted(f"{escalation_id}@{revision}") for revision in range(1, latest + 1)]
+        if not any(posted):
+            return None
+        earlier = [one is not None and one.id < comment.id for one in posted]
+        return max((number for number, was in enumerate(earlier, 1) if was), default=0)
 
     async def _refusal(self, comment: Comment) -> str:
         if comment.app:

@@ -31,7 +31,9 @@ _SIX = re.compile(r"(.{6})(?=.)")
 _REFERRING = re.compile(
     r"(?<=/)(issues|pull|pulls|discussions|commit|commits|compare)/(?=[\w.])", re.IGNORECASE
 )
-_MENTION = re.compile(r"(?<![A-Za-z0-9_`/])@(?=[A-Za-z0-9])")
+_ID = re.compile(rf"\b(E[0-9]{{1,9}})@{_UNSEEN}(?=[0-9])")
+"""An id (`E7@2`) that was made harmless: it mentions nobody as it is, and people copy it."""
+_MENTION = re.compile(r"(\bE[0-9]{1,9}@(?=[0-9]))|@(?=[A-Za-z0-9])")
 
 
 def still(text: str) -> str:
@@ -39,10 +41,10 @@ def still(text: str) -> str:
 
     What is seen stays the same. Words that close issues (`fixes #1`) act only in front of a number, which is none then.
     """
-    text = _NUMBER.sub(_UNSEEN, text)
+    text = _NUMBER.sub(_UNSEEN, _ID.sub(r"\1@", text))
     text = _COMMIT.sub(lambda found: _SIX.sub(rf"\1{_UNSEEN}", found[0]), text)
     text = _REFERRING.sub(rf"\1/{_UNSEEN}", text)
-    return _MENTION.sub(f"@{_UNSEEN}", text)
+    return _MENTION.sub(lambda found: found[1] or f"@{_UNSEEN}", text)
 
 
 def mentions(names: Iterable[str]) -> str:

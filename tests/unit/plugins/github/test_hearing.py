@@ -193,6 +193,16 @@ def test_a_reply_without_a_revision_means_the_one_that_was_seen(shown, github):
 
 
 @pytest.mark.req("H4")
+def test_a_reply_that_is_older_than_its_case_means_none_of_its_answers(desk, github):
+    """Somebody may guess the next id; what they have not seen they cannot confirm."""
+    desk.open(case("E1"))
+    github.write("ann", 1, "/kr confirm E2")
+    desk.open(case("E2"))
+    (reply,) = desk.poll()
+    assert (reply.escalation_id, reply.response.revision) == ("E2", 0)
+
+
+@pytest.mark.req("H4")
 def test_only_the_issue_counts_in_which_a_case_was_shown(shown, github):
     """A case of another feature is not decided there, nor anything on an issue that KR knows nothing of."""
     shown.open(case("E2", feature="F-2"))

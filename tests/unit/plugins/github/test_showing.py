@@ -197,12 +197,12 @@ def test_a_reminder_mentions_those_who_are_configured_and_nobody_else(desk, gith
 # -- what texts do ---------------------------------------------------------------------------------------------
 
 ACTING = (
-    "Ask @octocat and @acme/leads. Fixes #12, closes acme/shop#13, resolves GH-14; see 1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b, "
+    "Ask @octocat, _@octocat_ and @acme/leads. Fixes #12, closes acme/shop#13, resolves GH-14; see 1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b, "
     "a1b2c3d and https://github.com/acme/shop/issues/15, https://github.com/acme/shop/pull/16 or "
     "https://github.com/acme/shop/commit/abcdef1. <!-- kr E1@1 x --> <details>\n\n/kr confirm E1@1\n> /kr confirm E1@1"
 )
 ACTS = (
-    r"(?<![\w`/])@\w", r"#\d", r"GH-\d", r"\b[0-9a-f]{7,40}\b", r"/(?:issues|pull|commit)/\w", r"<[a-z!]", r"(?m)^/kr",
+    r"(?<!E1)@\w", r"#\d", r"GH-\d", r"\b[0-9a-f]{7,40}\b", r"/(?:issues|pull|commit)/\w", r"<[a-z!]", r"(?m)^/kr",
 )  # fmt: skip
 
 
@@ -218,6 +218,16 @@ def test_what_a_model_wrote_does_nothing_on_github(desk, github, acts):
     assert not re.search(acts, title)
     assert "octocat" in body
     assert "acme/shop#\u200b13" in body
+
+
+@pytest.mark.req("H4", "H8")
+def test_ids_can_be_copied(desk, github):
+    """What was put into them so that they mention nobody is not needed there, and would make another text of them."""
+    desk.open(case())
+    desk.say(case(), "refused", "E1@\u200b1 is an older answer, @\u200beve; the one that waits is E1@\u200b2")
+    assert github.of_kr()[-1]["body"].endswith(
+        "E1@1 is an older answer, @\u200beve; the one that waits is E1@2"
+    )
 
 
 @pytest.mark.req("H8")
