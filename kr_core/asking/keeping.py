@@ -54,24 +54,27 @@ class Keeping:
         self,
         escalation_id: str,
         change: Callable[[KeptCase], tuple[KeptCase, Sequence[Event]] | None],
+        known: KeptCase | None = None,
     ) -> KeptCase:
         """Change a case, whoever changes it at the same time; the case as it is then.
 
         Args:
             escalation_id: the case.
             change: what is to become of it; called anew where somebody was first. It changes nothing itself.
+            known: the case as it was read just now, if it was.
 
         Raises:
             ConfigError: there is no such case.
         """
         while True:
-            case = self.cases.get(escalation_id)
+            case = known or self.cases.get(escalation_id)
             made = change(case)
             if made is None:
                 return case
             changed = made[0]._replace(version=case.version + 1)
             if self.keep(changed, made[1]):
                 return changed
+            known = None
 
     def observed(self, events: Sequence[Event]) -> None:
         """Show observers what was kept together with a case, and so did not go by them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core.asking import replying
 from kr_core.asking.answering import together
@@ -23,10 +23,10 @@ from kr_core.model.limits import duration_text
 from kr_core.model.questions import HumanResponse
 from kr_core.pipeline.running import to_its_end
 from kr_core.printable import printable
-from kr_core.protocols import Case, Document, Heard, HumanReply, Notice, Shown, Unclear
+from kr_core.protocols import Case, Document, Heard, HumanReply, Notice, Shown, Unclear, Verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from kr_core.asking.keeping import Keeping
     from kr_core.escalation.cases import KeptCase
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from kr_core.protocols import Escalation
     from kr_core.routing.table import Table
 
+    Hearing = Literal["all", "more", "none"]
+    """What a sink has told: all that was written, so much that there may be more, or nothing that counts as all."""
     AskAgain = Callable[[KeptCase, HumanResponse], Awaitable[object]]
 
 __all__ = ["Tended", "Tending"]
@@ -46,6 +48,8 @@ _IN_A_CHANGE = 100
 """Replies to one case that are applied in one transaction."""
 _WHOLE = frozenset({Outcome.timeout, Outcome.limited, Outcome.unavailable, Outcome.blocked})
 """Outcomes that say something about the sink rather than about one case."""
+_MOST_POLLS = 10
+"""Of one sink, one after the other, that has more to tell than one call brings; the next look goes on."""
 _ASKING_LOCKS = 64
 _RECEIVE_SECONDS = 8.0
 """A service that calls waits for an answer for ten seconds or so."""
@@ -164,19 +168,14 @@ class Tending:
             asked = [name for name in sinks if name not in deaf]
             heard = await together([self._hear(name, sinks[name], done) for name in asked])
             deaf |= {name for name, came in zip(asked, heard, strict=True) if not came}
-            await to_its_end(partial(self._keep_time, list(sinks), set(deaf), done))
-            more = await together([self._work(name, sinks[name], done) for name in sinks])
+            due_by = await to_its_end(partial(self._looked_through, list(sinks), set(deaf), done))
+            more = await together(
+                [self._work(name, sinks[name], due_by.get(name, []), done) for name in sinks]
+            )
+            if due_by and not any(more):  # what was done now is due again at another time
+                await to_its_end(partial(self._looked_through, list(sinks), set(deaf), done))
             if not any(more):
-                break
-        await to_its_end(lambda: self._look_ahead(list(sinks), done))
-
-    def _look_ahead(self, sinks: Sequence[str], done: _Round) -> None:
-        now = self._now()
-        standing = self._keeping.cases.standing()
-        nexts = [found.next for one in standing if (found := self._due(one, sinks, now)).next is not None]
-        kept = [self._kept(name) for name in sinks]
-        nexts += [one.again for one in kept if one.again is not None and one.again > now]
-        done.next = min((one for one in nexts if one is not None), default=None)
+                return
 
     def _due(self, standing: Standing, sinks: Sequence[str], now: dt.datetime) -> Due:
         return due(standing, self._limits(standing.topic), sinks, now)
@@ -193,19 +192,19 @@ class Tending:
 
     # -- what people have written ---------------------------------------------------------------------------
 
-    async def _hear(self, name: str, sink: Escalation, done: _Round) -> bool:
-        """Apply what people have written by a sink; whether it could be asked."""
+    async def _hear(self, name: str, sink: Escalation, done: _Round) -> Hearing:
+        """Apply what people have written by a sink; how much of it that is."""
         async with self._sinks.turn(name) as mine:
             if not mine:
                 done.note(f"escalation {name}: another process works with it")
-                return False
+                return "none"
             kept = await to_its_end(lambda: self._kept(name))
             if held_back(kept.again, self._now()):
                 done.note(f"escalation {name}: {_left_alone(kept)}")
-                return False
+                return "none"
             shown = await to_its_end(lambda: self._shown(name))
             if not shown:
-                return True
+                return "all"
             try:
                 heard = await self._sinks.call(name, self._observe, partial(sink.poll, shown, kept.mark))
                 replies = _checked(heard)
@@ -213,13 +212,15 @@ class Tending:
                 raise
             except Exception as error:
                 await to_its_end(partial(self._failed, name, error, done))
-                return False
+                return "none"
             await to_its_end(lambda: self._apply(name, replies, done))
             if heard.mark != kept.mark or kept.faults:
                 await to_its_end(
                     lambda: self._keep(name, kept._replace(mark=heard.mark, faults=0, again=None))
                 )
-            return True
+            if heard.complete:
+                return "all"
+            return "none" if heard.mark == kept.mark else "more"
 
     async def receive(self, name: str, headers: Mapping[str, str], body: bytes) -> int:
         """Apply what a service tells that calls by itself; how many replies were new.
@@ -236,6 +237,10 @@ class Tending:
                 where="escalations",
                 todo="see `kr plugins list`",
             )
+        if isinstance(
+            sink, Verifier
+        ):  # anybody may call, and nobody waits for a call that is not the service's
+            sink.verify(headers, body)
         done = _Round()
         async with self._sinks.turn(name, _RECEIVE_SECONDS) as mine:
             if not mine:
@@ -297,22 +302,28 @@ class Tending:
 
     # -- time -----------------------------------------------------------------------------------------------
 
-    def _keep_time(self, sinks: Sequence[str], deaf: set[str], done: _Round) -> None:
-        """Do what is due by the time alone."""
+    def _looked_through(self, sinks: Sequence[str], deaf: set[str], done: _Round) -> dict[str, list[str]]:
+        """Do what is due by the time alone, and find what is due by sinks: the ids of the cases, oldest first."""
         now = self._now()
+        due_by: dict[str, list[str]] = {}
+        nexts = [kept.again for name in sinks if (kept := self._kept(name)).again is not None]
         for one in self._keeping.cases.standing():
             found = self._due(one, sinks, now)
             unheard = any(one.care.at(name).tried for name in deaf)
             end = "" if found.end == "use_answer" and unheard else found.end  # somebody may have replied
             if found.end and not end:
-                done.note(
-                    f"{one.id}: its time is over, and it waits until {', '.join(sorted(deaf))} can be asked"
-                )
+                done.note(f"time limits that have passed wait until {', '.join(sorted(deaf))} can be asked")
             if found.behind or found.remind or end or found.settled:
-                self._pass(one.id, sinks, done, may_end=bool(end))
+                found = self._pass(one.id, sinks, done, may_end=bool(end))
+            for name in {*found.show, *found.say}:
+                due_by.setdefault(name, []).append(one.id)
+            if found.next is not None:
+                nexts.append(found.next)
+        done.next = min((one for one in nexts if one is not None and one > now), default=None)
+        return due_by
 
-    def _pass(self, escalation_id: str, sinks: Sequence[str], done: _Round, *, may_end: bool) -> None:
-        """Do for one case what is due by the time, as it is kept now."""
+    def _pass(self, escalation_id: str, sinks: Sequence[str], done: _Round, *, may_end: bool) -> Due:
+        """Do for one case what is due by the time, as it is kept now; what is due then."""
         counts: list[str] = []
 
         def change(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
@@ -344,9 +355,10 @@ class Tending:
                 changed = case if care is case.care else case._replace(care=care)
             return None if changed is case else (changed, events)
 
-        self._keeping.change(escalation_id, change)
+        changed = self._keeping.change(escalation_id, change)
         for what in counts:
             done.count(what)
+        return self._due(changed.standing, sinks, self._now())
 
     def _reminded(self, case: KeptCase, care: Any, found: Due, sinks: Sequence[str], now: dt.datetime) -> Any:
         limits = self._limits(case.request.question.topic)
@@ -363,21 +375,14 @@ class Tending:
 
     # -- what is shown and said -----------------------------------------------------------------------------
 
-    async def _work(self, name: str, sink: Escalation, done: _Round) -> bool:
+    async def _work(self, name: str, sink: Escalation, escalation_ids: Sequence[str], done: _Round) -> bool:
         """Show and say what is due by a sink, as far as it goes; whether there may be more."""
-
-        def found() -> list[str]:
-            now = self._now()
-            if held_back(self._kept(name).again, now):
-                return []
-            each = ((one.id, self._due(one, [name], now)) for one in self._keeping.cases.standing())
-            return [one for one, what in each if what.show or what.say]
-
-        names = await to_its_end(found)
-        for escalation_id in names[:_AT_A_TIME]:
+        if not escalation_ids or held_back((await to_its_end(lambda: self._kept(name))).again, self._now()):
+            return False
+        for escalation_id in escalation_ids[:_AT_A_TIME]:
             if not await self.attend(name, sink, escalation_id, done):
                 return False
-        return len(names) > _AT_A_TIME
+        return len(escalation_ids) > _AT_A_TIME
 
     async def attend(self, name: str, sink: Escalation, escalation_id: str, done: _Round) -> bool:
         """Show a case by a sink if that is due, and say what is owed; whether the sink can go on with other cases."""
@@ -465,7 +470,7 @@ class Tending:
     async def _changed(
         self, case: KeptCase, change: Callable[[KeptCase], tuple[KeptCase, list[Event]] | None]
     ) -> KeptCase:
-        return await to_its_end(lambda: self._keeping.change(case.request.id, change))
+        return await to_its_end(lambda: self._keeping.change(case.request.id, change, case))
 
     # -- one case at once -----------------------------------------------------------------------------------
 
@@ -523,7 +528,7 @@ class Tending:
     async def _asked_again(self, ask_again: AskAgain, done: _Round) -> int:
         standing = await to_its_end(self._keeping.cases.standing)
         now = self._now()
-        names = [one.id for one in standing if one.waits and self._due(one, (), now).ask_again]
+        names = [one.id for one in standing if one.care.pending and self._due(one, (), now).ask_again]
         return sum(await together([self._one_asked_again(name, ask_again, done) for name in names]))
 
     async def _one_asked_again(self, escalation_id: str, ask_again: AskAgain, done: _Round) -> int:
@@ -653,6 +658,8 @@ def _checked(heard: Any) -> Sequence[HumanReply | Unclear]:
         raise TypeError(f"it returned {type(heard).__name__} instead of kr_core.Heard")
     if not isinstance(heard.mark, str):
         raise TypeError(f"its mark is {type(heard.mark).__name__} instead of a text")
+    if not isinstance(heard.complete, bool):
+        raise TypeError(f"`complete` is {type(heard.complete).__name__} instead of true or false")
     for reply in heard.replies:
         if not isinstance(reply, Unclear) and not (
             isinstance(reply, HumanReply) and isinstance(reply.response, HumanResponse)
