@@ -37,6 +37,9 @@ _NAME = re.compile(
     r"|((?:[A-Z][\w'’.-]*|\d{4})(?:\s+(?:of|the|de|von|van|for|and|&)?\s*(?:[A-Z][\w'’.-]*|\d{4}))*)"
 )
 _LEAST_LETTERS = 3
+_NO_NAMES = frozenset(
+    "True False None Returns Return Raises Args Note Notes Example Examples Warning See README".split()
+)
 _LEAST_WORDS = 3
 _ASKS_SINCE = re.compile(
     r"since|versions?|when|releases?|introduced|added|deprecated|removed|changed|history", re.IGNORECASE
@@ -121,7 +124,12 @@ def _names_in(one: Gathered, question: str) -> list[str]:
     for found in _NAME.finditer(text):
         name = next(filter(None, found.groups())).strip(" .,'’")
         parts = [word for word in words(name) if word not in STOP_WORDS]
-        if len(name) < _LEAST_LETTERS or not parts or {stem(part) for part in parts} <= known:
+        if (
+            name in _NO_NAMES
+            or len(name) < _LEAST_LETTERS
+            or not parts
+            or {stem(part) for part in parts} <= known
+        ):
             continue
         if found.group(3) and " " not in name and (_opens(text, found.start()) or name.isdigit()):
             continue

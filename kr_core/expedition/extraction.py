@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kr_core.expedition.evidence import Gathered, Pool
+    from kr_core.model import Passage
     from kr_core.model.expedition import Axiom
 
 __all__ = ["asks_since", "dated", "extracted", "instructs"]
@@ -128,7 +129,7 @@ def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
         if whole < _LEAST or (own < least and not timed):
             continue
         worth = 0.6 * own + 0.4 * whole + (0.3 if timed else 0.0)
-        yield _Sentence(_about(said, title, head), quote, worth)
+        yield _Sentence(_about(said, title, head, one.passage), quote, worth)
 
 
 def _quotes(one: Gathered) -> Iterator[str]:
@@ -151,20 +152,21 @@ def _quotes(one: Gathered) -> Iterator[str]:
         yield folded(found.group().strip())
 
 
-def _about(said: str, title: str, head: frozenset[str]) -> str:
+def _about(said: str, title: str, head: frozenset[str], passage: Passage) -> str:
     """A sentence that says what it is about."""
     directive = _DIRECTIVE.match(said)
     if directive:
         told = {"versionadded": "Added in", "versionchanged": "Changed in", "deprecated": "Deprecated since"}
         said = f"{told.get(directive[1], 'Removed in')} version {directive[2]}{f': {directive[3]}' if directive[3] else ''}"
-    if not title or len(title) > 80 or head <= _roots(said):
+    parameter = passage.parameter
+    if not title or len(title) > 80 or (head <= _roots(said) and not parameter):
         return said
-    named = (
-        f"`{title}`"
-        if re.fullmatch(r"[\w.]+(?:\(\))?", title) and re.search(r"[._A-Z]", title[1:])
-        else title
-    )
-    return f"{named}: {said}"
+    is_code = re.fullmatch(r"[\w.]+(?:\(\))?", title) and re.search(r"[._A-Z]", title[1:])
+    named = f"`{title}`" if is_code else title
+    if not parameter:
+        return f"{named}: {said}"
+    default = passage.default if passage.default and holds(passage.text, passage.default) else ""
+    return f"{named}, `{parameter}=`: {said}{f' The default is `{default}`.' if default else ''}"
 
 
 def _roots(text: str) -> frozenset[str]:

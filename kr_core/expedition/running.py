@@ -161,7 +161,7 @@ async def _end(state: State, reason: Ending, written: dict[str, Any], calls: int
         tokens=state.tokens.total,
         calls=calls,
         axioms=tuple(found),
-        sources=tuple(dict.fromkeys(state.documents.values())),
+        sources=tuple(state.documents),
         answer=written["answer"],
         notes=tuple(dict.fromkeys(state.notes)),
         written_by=written["agent"],

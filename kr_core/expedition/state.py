@@ -50,8 +50,8 @@ class State:
     """Libraries that the question may be about."""
     found: dict[str, None] = field(default_factory=dict)
     """Ids of axioms that this expedition has found or confirmed, in order."""
-    documents: dict[str, str] = field(default_factory=dict)
-    """Documents that were read, each with the address that shows it."""
+    documents: dict[str, None] = field(default_factory=dict)
+    """Documents that were read, in order."""
     read: set[int] = field(default_factory=set)
     """Numbers of the passages that were read."""
     asked: list[str] = field(default_factory=list)
@@ -72,7 +72,7 @@ class State:
         before = len(self.documents)
         for one in gathered:
             self.read.add(one.number)
-            self.documents.setdefault(one.document, one.passage.url)
+            self.documents[one.document] = None
         return len(self.documents) - before
 
     def spend(self, tokens: Tokens) -> None:

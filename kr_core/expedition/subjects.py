@@ -6,7 +6,9 @@ from math import log
 from typing import TYPE_CHECKING
 
 from kr_core.knowledge.inference import infer_framework
+from kr_core.knowledge.names import normalise
 from kr_core.knowledge.project import is_python
+from kr_core.knowledge.vocabulary import NOT_LIBRARIES, PLAIN_ENGLISH
 from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, stem, words
 
 if TYPE_CHECKING:
@@ -26,13 +28,15 @@ _NEAR_BEST = 0.6
 
 
 def subjects_of(question: str, project: LocalProject) -> list[str]:
-    """The packages to look in, the likeliest first: the one that the question names, then those that describe themselves so.
+    """The packages to look in: those that the question names; else those that describe themselves so, the likeliest first.
 
     Reads metadata of installed packages; call it off the event loop.
     """
-    named = infer_framework(question, project)
-    found = [named] if named and not is_python(named) else []
     installed = list(project.distributions()) or list(project.distributions(own=True))
+    named = _named(question, project, {one.name for one in installed})
+    found = [name for name in named if not is_python(name)]
+    if found:
+        return found[:_MOST]
     described = [(one, _described(one)) for one in installed]
     asked = {
         stem(word): (0.3 if word in WEAK_WORDS else 1.0)
@@ -45,11 +49,21 @@ def subjects_of(question: str, project: LocalProject) -> list[str]:
     )
     best = scored[0][0] if scored else 0.0
     found += [name for share, name in scored if share >= max(_ENOUGH, _NEAR_BEST * best)]
-    if (
-        named and not found
-    ):  # Python itself is meant only where no package is: most of them are "Python" something
-        found = [named]
+    if not found:  # Python itself is meant only where no package is: most of them are "Python" something
+        found = named
     return list(dict.fromkeys(found))[:_MOST]
+
+
+def _named(question: str, project: LocalProject, installed: set[str]) -> list[str]:
+    """The packages that a question names, the one that it is about first."""
+    about = infer_framework(question, project)
+    tokens = (normalise(token.strip(".,;:?!`'\"()")) for token in question.split())
+    others = [
+        name
+        for name in tokens
+        if name in installed and name not in PLAIN_ENGLISH and name not in NOT_LIBRARIES
+    ]
+    return list(dict.fromkeys([*([about] if about else []), *others]))
 
 
 def _share(asked: dict[str, float], roots: frozenset[str], others: Sequence[frozenset[str]]) -> float:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "answer_of", "chosen"]
 
 _FIRST = 5
-_NEAR_BEST = 0.6
+_NEAR_BEST = 0.5
 """Of what the best axiom says about the question; what says less stands in the tree alone."""
 _MOST = 40
 _TITLES = {

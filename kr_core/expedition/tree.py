@@ -36,9 +36,9 @@ def as_text(kept: KeptExpedition, expeditions: Expeditions) -> str:
         )
     by = f", written by {done.written_by}" if done.written_by else ""
     lines.append(f"|   ended after {done.cycles} cycles: {ENDINGS[done.reason]} ({done.reason}){by}")
-    lines.append(
-        f"|   {len(done.axioms)} axioms, {len(done.sources)} documents, {done.calls} calls, {done.tokens:,} tokens"
-    )
+    spent = [f"{done.calls} calls"] * bool(done.calls) + [f"{done.tokens:,} tokens"] * bool(done.tokens)
+    found = [_counted(len(done.axioms), "axiom"), _counted(len(done.sources), "document")]
+    lines.append(f"|   {', '.join([*found, *spent])}")
     now = _now(done, expeditions)
     faults = {(axiom.id, said) for axiom, said in expeditions.unsupported(now)}
     branches: list[tuple[Category, list[list[str]]]] = []
@@ -81,6 +81,10 @@ def as_data(kept: KeptExpedition, expeditions: Expeditions) -> dict[str, Any]:
         },
         "unsupported": [{"axiom": axiom.id, "said": said} for axiom, said in expeditions.unsupported(now)],
     }
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _now(done: Finished, expeditions: Expeditions) -> list[Axiom]:

@@ -231,7 +231,7 @@ class Finished(Value):
     calls: int
     axioms: tuple[Axiom, ...]
     sources: tuple[str, ...]
-    """Every document that said something, in the order in which they were found."""
+    """Every document that was read, in the order in which they were found: addresses, and files of packages."""
     answer: str
     notes: tuple[str, ...] = ()
     written_by: str | None = None

@@ -22,6 +22,7 @@ __all__ = ["python_page"]
 _SECTIONS = {
     "Asking": ("kr_core.pipeline",),
     "Asking agents and people": ("kr_core.service", "kr_core.routing", "kr_core.escalation"),
+    "Researching in cycles": ("kr_core.expedition", "kr_core.model.expedition"),
     "Errors": ("kr_core.errors",),
     "Plugins": ("kr_core.hookspecs", "kr_core.protocols", "kr_core.installed"),
     "Values": ("kr_core.model",),
