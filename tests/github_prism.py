@@ -37,7 +37,7 @@ def prism(github, folder):
     description.write_text(json.dumps(part(_whole())))
     index = mcp_servers.npm("prism", _PRISM) / "dist/index.js"
     command = [
-        "node",
+        mcp_servers.newer_node(),
         str(index),
         "proxy",
         "--errors",

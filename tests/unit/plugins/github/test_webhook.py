@@ -210,7 +210,10 @@ def test_signatures_of_githubs_own_library_are_taken(desk, github):
         f"console.log(JSON.stringify([signed, await verify({json.dumps(SECRET)}, text + ' ', signed)]));"
     )
     ran = subprocess.run(
-        ["node", "--input-type=module", "-e", script], input=body, capture_output=True, check=True
+        [mcp_servers.newer_node(), "--input-type=module", "-e", script],
+        input=body,
+        capture_output=True,
+        check=True,
     )
     signature, also_with_a_space = json.loads(ran.stdout)
     assert also_with_a_space is False
