@@ -129,6 +129,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import SourceContext as SourceContext
     from kr_core.protocols import Store as Store
     from kr_core.protocols import Unclear as Unclear
+    from kr_core.protocols import Verifier as Verifier
     from kr_core.routing.table import Table as Table
     from kr_core.search.documents.library import Documents as Documents
     from kr_core.search.documents.searching import DocumentHit as DocumentHit
@@ -199,6 +200,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "SourceContext": "",
         "Store": "",
         "Unclear": "",
+        "Verifier": "",
     },
     "kr_core.model": {
         "EVENTS": "",

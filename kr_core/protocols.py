@@ -68,6 +68,7 @@ __all__ = [
     "SourceContext",
     "Store",
     "Unclear",
+    "Verifier",
 ]
 
 
@@ -518,6 +519,9 @@ class Heard(NamedTuple):
     """In the order in which they were written; what was told before may be told again."""
     mark: str = ""
     """How far that is. The next `poll` is given it, once all replies are on the record; empty at first."""
+    complete: bool = True
+    """Whether that is all that has been written. Where it is not, no time limit ends a case, since somebody may have replied,
+    and `poll` is called again: soon, where the mark has moved, else as after a fault."""
 
 
 class SinkContext(Protocol):
@@ -587,6 +591,22 @@ class Receiver(Escalation, Protocol):
             headers: of the call; names in lower case.
             body: as it came in, byte for byte.
             context: of this call.
+
+        Raises:
+            RequestError: the call is not the service's (`blocked`), or cannot be understood (`bad_answer`).
+        """
+
+
+@runtime_checkable
+class Verifier(Protocol):
+    """A `Receiver` that tells by a call alone whether it is the service's, before anybody waits or reads a case for it."""
+
+    def verify(self, headers: Mapping[str, str], body: bytes) -> None:
+        """Let a call pass that is the service's; pure, and quick.
+
+        Args:
+            headers: of the call; names in lower case.
+            body: as it came in, byte for byte.
 
         Raises:
             RequestError: the call is not the service's (`blocked`), or cannot be understood (`bad_answer`).

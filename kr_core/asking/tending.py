@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import partial
-from itertools import groupby
+from itertools import count, groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core.asking import replying
@@ -164,18 +164,24 @@ class Tending:
         for note in notes:
             done.note(note)
         deaf: set[str] = set()
-        while True:
+        for polls in count(1):
             asked = [name for name in sinks if name not in deaf]
-            heard = await together([self._hear(name, sinks[name], done) for name in asked])
-            deaf |= {name for name, came in zip(asked, heard, strict=True) if not came}
-            due_by = await to_its_end(partial(self._looked_through, list(sinks), set(deaf), done))
+            came = await together([self._hear(name, sinks[name], done) for name in asked])
+            heard = dict(zip(asked, came, strict=True))
+            deaf |= {name for name, told in heard.items() if told == "none"}
+            behind = {name for name, told in heard.items() if told == "more"}
+            look = partial(self._looked_through, list(sinks), deaf | behind, done)
+            due_by = await to_its_end(look)
             more = await together(
                 [self._work(name, sinks[name], due_by.get(name, []), done) for name in sinks]
             )
-            if due_by and not any(more):  # what was done now is due again at another time
-                await to_its_end(partial(self._looked_through, list(sinks), set(deaf), done))
-            if not any(more):
-                return
+            if any(more) or (behind and polls < _MOST_POLLS):
+                continue
+            if due_by:  # what was done now is due again at another time
+                await to_its_end(look)
+            if behind:
+                done.next = self._now()
+            return
 
     def _due(self, standing: Standing, sinks: Sequence[str], now: dt.datetime) -> Due:
         return due(standing, self._limits(standing.topic), sinks, now)
@@ -196,7 +202,7 @@ class Tending:
         """Apply what people have written by a sink; how much of it that is."""
         async with self._sinks.turn(name) as mine:
             if not mine:
-                done.note(f"escalation {name}: another process works with it")
+                done.note(f"escalation {name}: it is busy, and does the rest a little later")
                 return "none"
             kept = await to_its_end(lambda: self._kept(name))
             if held_back(kept.again, self._now()):
@@ -237,9 +243,8 @@ class Tending:
                 where="escalations",
                 todo="see `kr plugins list`",
             )
-        if isinstance(
-            sink, Verifier
-        ):  # anybody may call, and nobody waits for a call that is not the service's
+        if isinstance(sink, Verifier):
+            # Anybody may call; nobody waits, and no case is read, for a call that is not the service's.
             sink.verify(headers, body)
         done = _Round()
         async with self._sinks.turn(name, _RECEIVE_SECONDS) as mine:
@@ -302,7 +307,9 @@ class Tending:
 
     # -- time -----------------------------------------------------------------------------------------------
 
-    def _looked_through(self, sinks: Sequence[str], deaf: set[str], done: _Round) -> dict[str, list[str]]:
+    def _looked_through(
+        self, sinks: Sequence[str], deaf: Collection[str], done: _Round
+    ) -> dict[str, list[str]]:
         """Do what is due by the time alone, and find what is due by sinks: the ids of the cases, oldest first."""
         now = self._now()
         due_by: dict[str, list[str]] = {}
@@ -388,7 +395,7 @@ class Tending:
         """Show a case by a sink if that is due, and say what is owed; whether the sink can go on with other cases."""
         async with self._sinks.turn(name) as mine:
             if not mine:
-                done.note(f"escalation {name}: another process works with it")
+                done.note(f"escalation {name}: it is busy, and does the rest a little later")
                 return False
             kept = await to_its_end(lambda: self._kept(name))
             if held_back(kept.again, self._now()):

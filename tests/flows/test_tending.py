@@ -8,8 +8,17 @@ from agents import QUESTION
 from asked import Says, kinds, record, said
 from boards import Board, Wall, age, service
 
-from kr_core import AsyncKnowledgeRouterService, ConfigError, HumanResponse, Pipeline, Question, RequestError
+from kr_core import (
+    AsyncKnowledgeRouterService,
+    ConfigError,
+    Heard,
+    HumanResponse,
+    Pipeline,
+    Question,
+    RequestError,
+)
 from kr_core.config import given
+from kr_core.files import claimed
 from kr_core.model import Outcome
 from kr_core.server.project import Project
 from kr_core.team.resident import Resident
@@ -603,3 +612,79 @@ def test_what_lives_long_looks_by_itself(tmp_path, door):
         pipeline.close()
 
     asyncio.run(live())
+
+
+class Slow(Board):
+    """One that tells one thing with each call, and says so; without a way on, where it is stuck."""
+
+    stuck = False
+
+    async def poll(self, shown, mark, context):
+        self._call("poll")
+        read = int(mark or 0)
+        after = read if self.stuck else min(read + 1, len(self.written))
+        return Heard(tuple(self.written[read:after]), str(after or ""), complete=after == len(self.written))
+
+
+@pytest.mark.req("H5", "H6")
+def test_what_is_not_read_yet_may_be_a_reply(tmp_path):
+    """While a sink has not told all, silence is not taken for consent; it is asked for the rest at once."""
+    slow = Slow()
+    with service(tmp_path, slow, config=USE, duc=Says(UNSURE)) as made:
+        ask(made)
+        age(made, "E1", hours=2)
+        for number in range(3):
+            slow.mumble("E1", f"bot{number}")
+        slow.write("E1", "correct", "Use Postgres.")
+        slow.stuck = True
+        tended = made.tend()
+        assert tended.expired == 0
+        assert any("wait until slow can be asked" in note for note in tended.notes)
+        assert slow.calls.count("poll") == 1, "it has told nothing new"
+        slow.stuck = False
+        assert made.tend().expired == 0
+        assert made.result_of("E1").answer.content == "Use Postgres."
+
+
+@pytest.mark.req("H6", "H7")
+def test_a_sink_that_never_tells_all_does_not_keep_a_process_for_ever(tmp_path):
+    """So much is read at a time; the rest is due at once."""
+    slow = Slow()
+    with service(tmp_path, slow, config=USE, duc=Says(UNSURE)) as made:
+        ask(made)
+        for number in range(12):
+            slow.write("E1", "choose", f"option {number}")
+        tended = made.tend()
+        assert (tended.refused, slow.calls.count("poll")) == (10, 10)
+        assert tended.next <= dt.datetime.now(dt.UTC)
+        tended = made.tend()
+        assert tended.refused == 2
+        assert tended.next > dt.datetime.now(dt.UTC)
+
+
+class Door(Board):
+    """One that a service calls."""
+
+    async def receive(self, shown, headers, body, context):
+        self._call("receive")
+        return Heard(tuple(self.written))
+
+    def verify(self, headers, body):
+        if headers.get("signed") != "yes":
+            raise RequestError(Outcome.blocked, "the call is not signed")
+
+
+@pytest.mark.req("H2", "Z6")
+def test_a_call_that_is_not_the_services_waits_for_nothing(tmp_path):
+    """Whoever calls without a signature is refused though somebody works with the sink, and no case is read for them."""
+    door = Door()
+    with service(tmp_path, door, duc=Says(UNSURE)) as made:
+        ask(made)
+        door.write("E1", "confirm")
+        with claimed(tmp_path / ".kr/sinks/door.lock") as mine:
+            assert mine
+            with pytest.raises(RequestError, match="is not signed"):
+                made.receive("door", {}, b"{}")
+        assert "receive" not in door.calls
+        assert made.receive("door", {"signed": "yes"}, b"{}") == 1
+        assert made.result_of("E1").status == "answered"
