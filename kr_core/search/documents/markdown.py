@@ -18,6 +18,8 @@ _FENCE = re.compile(r" {0,9}(`{3,}|~{3,})([^`]*)$")
 _FRONT = re.compile(r"\A---[ \t]*\n(?:.*\n){0,200}?(?:---|\.\.\.)[ \t]*\n")
 _LIKE_MARKDOWN = re.compile(r"\A\s*#{1,6} \S")
 _UNDERLINED = re.compile(r"[^\n]*\S[^\n]*\n([=\-~^*#+])\1{2,}[ \t]*\Z")
+_HEADING_LENGTH = 400
+"""Characters; what is longer is no heading with its underline."""
 _INDENT = ("    ", "\t")
 
 
@@ -81,7 +83,7 @@ def plain_blocks(text: str) -> Iterator[Block]:
         yield from blocks(text)
         return
     for paragraph, line in paragraphs(text):
-        if _UNDERLINED.match(paragraph):
+        if len(paragraph) < _HEADING_LENGTH and paragraph.count("\n") == 1 and _UNDERLINED.match(paragraph):
             title, under = paragraph.split("\n")
             yield Block("heading", paragraph, f":{line}", 1 if under[0] in "=#*" else 2, title.strip())
         else:

@@ -128,7 +128,12 @@ def _pdf(data: bytes) -> Iterator[Block]:
 
 def _guarded(blocks: Callable[[], Iterator[Block]]) -> Iterator[Piece]:
     try:
-        yield from divided(blocks())
+        for piece in divided(blocks()):
+            # JSON can hold half of a character, which nothing can write
+            yield piece._replace(
+                text=piece.text.encode("utf-8", "replace").decode(),
+                name=piece.name.encode("utf-8", "replace").decode(),
+            )
     except ImportError:
         raise Passed("PDF needs the extra: pip install 'kr-core[pdf]'", for_now=True) from None
     except (ValueError, RecursionError, MemoryError) as error:

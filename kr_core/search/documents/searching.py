@@ -9,8 +9,6 @@ from kr_core.search.documents.wording import asked
 from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kr_core.search.documents.store import DocumentStore, Stored
     from kr_core.search.documents.vectors import Vectors
     from kr_core.search.documents.wording import Asked
@@ -93,7 +91,7 @@ def _by_both(store: DocumentStore, vectors: Vectors, question: str, said: Asked,
     if said.telling < _LONG or not found:
         return found
     by_words = store.bm25(said.query(_SURE_TIMES, _feedback(store, said, found, _SURE_WORDS)), len(by_words))
-    vector = vectors.towards(vector, _first(found, _SURE_FILES), store)
+    vector = vectors.towards(vector, _first(found, _SURE_FILES))
     return _fused(by_words, vectors.like(vector, store, by_words))
 
 
@@ -150,8 +148,3 @@ def shown(stored: Stored) -> str:
     """A passage with the headings that lead to it."""
     above = stored.outer or ("" if stored.name else stored.title)
     return f"{above}\n\n{stored.body}" if above else stored.body
-
-
-def texts_of(stored: Sequence[Stored]) -> list[str]:
-    """What passages' vectors are made of."""
-    return [shown(one) for one in stored]

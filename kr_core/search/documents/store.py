@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 import sqlite3
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,21 +31,17 @@ create table files (
     id integer primary key, root integer not null, path text not null, size integer not null, changed integer not null,
     hash blob not null, title text not null, note text not null, unique (root, path)
 );
-create table blocks (id integer primary key, file integer not null, data blob not null);
+create table blocks (id integer primary key, file integer not null, count integer not null, data blob not null);
 create index blocks_file on blocks (file);
-create table passages (
-    id integer primary key, block integer not null, start integer not null, outer integer not null, name integer not null,
-    stop integer not null, code integer not null, place text not null, hash integer not null
-);
-create index passages_hash on passages (hash);
-create index passages_block on passages (block);
 create virtual table postings using fts5(
     name, body, content='', tokenize='porter unicode61 remove_diacritics 2'
 );
 """
 _BLOCK = 16_384
 """Characters of passages that are compressed together: larger ones are smaller on disk, and slower to look into."""
-_LEVEL = 3
+_LEVEL = 1
+_NUMBERED = 1024
+"""Passages of a block at most. A passage's number is its block's, times this, and its place in it; none is given twice."""
 NAME_WEIGHT, BODY_WEIGHT = 4.0, 1.0
 """BM25 weights of a passage's headings and its file's name, and of its text; chosen on one half of the questions."""
 
@@ -87,8 +84,6 @@ class Stored(NamedTuple):
     body: str
     """Verbatim."""
     code: bool
-    hash: int
-    """Of headings and body, 63 bits: passages of the same content have the same."""
 
 
 class DocumentStore:
@@ -104,6 +99,7 @@ class DocumentStore:
 
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         self.path = path
+        self._compressing: ThreadPoolExecutor | None = None
         try:
             if writable:
                 make_state_folder(path.parent)
@@ -131,22 +127,43 @@ class DocumentStore:
             raise StorageError(f"cannot be opened: {error}", where=str(path)) from None
 
     def _make(self) -> None:
-        self._connection.execute("begin immediate")
-        known = self._connection.execute("select 1 from sqlite_master where name = 'meta'").fetchone()
-        if known is None:
+        """Make the tables where there are none; those of another format are made anew, with what is to be indexed in them."""
+        execute = self._connection.execute
+        execute("begin immediate")
+        tables = [row[0] for row in execute("select name from sqlite_master where type = 'table'")]
+        roots: list[tuple[str, str]] = []
+        if "meta" in tables and self._meta("format") != FORMAT:
+            roots = execute(
+                "select c.name, r.path from roots r join collections c on c.id = r.collection"
+            ).fetchall()
+            execute("drop table if exists postings")  # and the tables that belong to it
+            for table in tables:
+                if not table.startswith(("postings", "sqlite_")):
+                    execute(f"drop table {table}")
+            tables = []
+        if "meta" not in tables:
             for statement in _TABLES.split(";\n"):
                 if statement.strip():
-                    self._connection.execute(statement)
-            self._connection.execute("insert into meta values ('format', ?)", (FORMAT,))
-        self._connection.execute("commit")
+                    execute(statement)
+            execute("insert into meta values ('format', ?)", (FORMAT,))
+        for name, path in roots:
+            self.root(name, path)
+        execute("commit")
 
     def _meta(self, key: str) -> str | None:
         row = self._connection.execute("select value from meta where key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
+    @property
+    def size(self) -> int:
+        """How many passages there are."""
+        return int(self._meta("passages") or 0)
+
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+        if self._compressing is not None:
+            self._compressing.shutdown()
 
     # -- changing ------------------------------------------------------------------------------------------
 
@@ -160,6 +177,8 @@ class DocumentStore:
             self._connection.execute("begin immediate")
         except sqlite3.OperationalError as error:
             raise StorageError(f"cannot be written: {error}", where=str(self.path)) from None
+        self._next_block = int(self._meta("next_block") or 1)
+        self._passages = self.size
 
     def commit(self) -> None:
         """End the transaction; what it did is there from now on.
@@ -167,7 +186,9 @@ class DocumentStore:
         Raises:
             StorageError: the disk is full, say.
         """
+        values = {"next_block": self._next_block, "passages": self._passages}
         try:
+            self._connection.executemany("insert or replace into meta values (?, ?)", values.items())
             self._connection.execute("commit")
         except sqlite3.Error as error:
             raise StorageError(f"cannot be written: {error}", where=str(self.path)) from None
@@ -225,7 +246,7 @@ class DocumentStore:
         for piece in pieces:
             waiting.append(piece)
             held += len(piece.text)
-            if held >= _BLOCK:
+            if held >= _BLOCK or len(waiting) == _NUMBERED:
                 count += self._add_block(file, waiting, words, title)
                 waiting, held = [], 0
         if waiting:
@@ -233,43 +254,43 @@ class DocumentStore:
         return file, count
 
     def _add_block(self, file: int, pieces: list[Piece], words: str, title: str) -> int:
-        text, rows = "", []
-        for piece in pieces:
-            start = len(text)
-            text += piece.outer + piece.name + piece.text
-            outer = start + len(piece.outer)
-            name = outer + len(piece.name)
-            rows.append(
-                (start, outer, name, len(text), int(piece.kind == "code"), piece.place, _hash(text[start:]))
-            )
-        data = zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
-        block = self._connection.execute(
-            "insert into blocks (file, data) values (?, ?)", (file, data)
-        ).lastrowid
-        for row, piece in zip(rows, pieces, strict=True):
-            number = self._connection.execute(
-                "insert into passages (block, start, outer, name, stop, code, place, hash) values (?,?,?,?,?,?,?,?)",
-                (block, *row),
-            ).lastrowid
-            self._connection.execute(
-                "insert into postings (rowid, name, body) values (?,?,?)",
-                (number, _named(words, title, piece.outer, piece.name), searchable(piece.text)),
-            )
-        return len(rows)
+        if self._compressing is None:
+            # SQLite and zlib both let other threads run: a second core compresses while the first one indexes.
+            self._compressing = ThreadPoolExecutor(1, thread_name_prefix="kr-docs")
+        packed = self._compressing.submit(_packed, pieces)
+        first = self._next_block * _NUMBERED
+        self._connection.executemany(
+            "insert into postings (rowid, name, body) values (?,?,?)",
+            [
+                (number, _named(words, title, piece.outer, piece.name), searchable(piece.text))
+                for number, piece in enumerate(pieces, start=first)
+            ],
+        )
+        self._connection.execute(
+            "insert into blocks (id, file, count, data) values (?,?,?,?)",
+            (self._next_block, file, len(pieces), packed.result()),
+        )
+        self._next_block += 1
+        self._passages += len(pieces)
+        return len(pieces)
 
     def drop_file(self, file: int) -> None:
         """Take a file out of the index."""
-        numbers = []
-        for stored in self._of_file(file):
-            numbers.append(stored.id)
-            words = searchable(path_words(stored.root, stored.path))
-            self._connection.execute(
-                "insert into postings (postings, rowid, name, body) values ('delete', ?, ?, ?)",
-                (stored.id, _named(words, stored.title, stored.outer, stored.name), searchable(stored.body)),
+        rows = self._connection.execute(f"select {_BLOCKS} where f.id = ?", (file,)).fetchall()
+        taken = [
+            (
+                one.id,
+                _named(searchable(path_words(one.root, one.path)), one.title, one.outer, one.name),
+                searchable(one.body),
             )
-        self._connection.executemany("delete from passages where id = ?", ((number,) for number in numbers))
+            for one in _stored(rows)
+        ]
+        self._connection.executemany(
+            "insert into postings (postings, rowid, name, body) values ('delete', ?, ?, ?)", taken
+        )
         self._connection.execute("delete from blocks where file = ?", (file,))
         self._connection.execute("delete from files where id = ?", (file,))
+        self._passages -= len(taken)
 
     def see_none(self) -> None:
         """Begin to note which files were met."""
@@ -323,7 +344,7 @@ class DocumentStore:
                 f"select count(*) from files where root in ({marks})", numbers
             ).fetchone()
             (passages,) = self._connection.execute(
-                f"select count(*) from passages where block in (select b.id from blocks b join files f on f.id = b.file where f.root in ({marks}))",
+                f"select coalesce(sum(b.count), 0) from blocks b join files f on f.id = b.file where f.root in ({marks})",
                 numbers,
             ).fetchone()
             found.append(
@@ -357,8 +378,7 @@ class DocumentStore:
         self._connection.execute(
             "create virtual table if not exists temp.vocabulary using fts5vocab(main, postings, row)"
         )
-        (size,) = self._connection.execute("select count(*) from passages").fetchone()
-        found = {}
+        size, found = self.size, {}
         for root in roots:
             row = self._connection.execute(
                 "select doc from temp.vocabulary where term = ?", (root,)
@@ -367,86 +387,49 @@ class DocumentStore:
                 found[root] = log(1 + size / int(row[0]))
         return found
 
-    def hashes(self, numbers: Sequence[int]) -> list[tuple[int, int]]:
-        """(passage, hash) of passages, in their order."""
-        marks = ",".join("?" * len(numbers))
-        known = dict(
-            self._connection.execute(
-                f"select id, hash from passages where id in ({marks})", list(numbers)
-            ).fetchall()
-        )
-        return [(number, known[number]) for number in numbers if number in known]
-
-    def with_hash(self, hashes: Sequence[int]) -> list[tuple[int, int, int]]:
-        """(passage, file, hash) of the passages with these hashes."""
-        marks = ",".join("?" * len(hashes))
-        return self._connection.execute(
-            f"select p.id, b.file, p.hash from passages p join blocks b on b.id = p.block where p.hash in ({marks})",
-            list(hashes),
-        ).fetchall()
-
     def files_by_passage(self, numbers: Sequence[int]) -> dict[int, int]:
-        """The file of each passage."""
-        marks = ",".join("?" * len(numbers))
-        rows = self._connection.execute(
-            f"select p.id, b.file from passages p join blocks b on b.id = p.block where p.id in ({marks})",
-            numbers,
-        ).fetchall()
-        return {int(number): int(file) for number, file in rows}
+        """The file of each passage; those that are gone are not in it."""
+        blocks = list({number // _NUMBERED for number in numbers})
+        marks = ",".join("?" * len(blocks))
+        files = dict(
+            self._connection.execute(f"select id, file from blocks where id in ({marks})", blocks).fetchall()
+        )
+        return {number: files[number // _NUMBERED] for number in numbers if number // _NUMBERED in files}
 
     def get(self, numbers: Sequence[int]) -> dict[int, Stored]:
         """Passages by number; those that are gone are not in it."""
-        marks = ",".join("?" * len(numbers))
-        rows = self._connection.execute(
-            f"select {_PASSAGE} where p.id in ({marks})",
-            list(numbers),
-        )
-        return {stored.id: stored for stored in _stored(rows)}
-
-    def _of_file(self, file: int) -> Iterator[Stored]:
-        rows = self._connection.execute(
-            f"select {_PASSAGE} where f.id = ?",
-            (file,),
-        ).fetchall()
-        yield from _stored(rows)
+        blocks = list({number // _NUMBERED for number in numbers})
+        marks = ",".join("?" * len(blocks))
+        rows = self._connection.execute(f"select {_BLOCKS} where b.id in ({marks})", blocks)
+        return {stored.id: stored for stored in _stored(rows, frozenset(numbers))}
 
 
-_PASSAGE = """p.id, p.block, p.start, p.outer, p.name, p.stop, p.code, p.place, p.hash, f.id, c.name, r.path, f.path, f.title, b.data
-from passages p join blocks b on b.id = p.block join files f on f.id = b.file join roots r on r.id = f.root
-join collections c on c.id = r.collection"""
+_BLOCKS = """b.id, f.id, c.name, r.path, f.path, f.title, b.data
+from blocks b join files f on f.id = b.file join roots r on r.id = f.root join collections c on c.id = r.collection"""
 
 
-def _stored(rows: Iterable[tuple[Any, ...]]) -> Iterator[Stored]:
-    texts: dict[int, str] = {}
-    for (
-        number,
-        block,
-        start,
-        outer,
-        name,
-        stop,
-        code,
-        place,
-        digest,
-        file,
-        collection,
-        root,
-        path,
-        title,
-        data,
-    ) in rows:
-        if block not in texts:
-            texts[block] = zlib.decompress(data).decode("utf-8", "surrogatepass")
-        text = texts[block]
-        yield Stored(
-            number, file, collection, root, path, place, text[start:outer], text[outer:name], title, text[name:stop],
-            bool(code), digest,
-        )  # fmt: skip
+def _packed(pieces: list[Piece]) -> bytes:
+    """Pieces as they are kept: where each begins and ends, then their texts, compressed together."""
+    places = [[len(one.outer), len(one.name), len(one.text), one.kind == "code", one.place] for one in pieces]
+    texts = "".join([part for one in pieces for part in (one.outer, one.name, one.text)])
+    whole = f"{json.dumps(places)}\n{texts}"
+    return zlib.compress(whole.encode("utf-8", "surrogatepass"), _LEVEL)
 
 
-def _hash(text: str) -> int:
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest) >> 1
+def _stored(rows: Iterable[tuple[Any, ...]], wanted: frozenset[int] | None = None) -> Iterator[Stored]:
+    for block, file, collection, root, path, title, data in rows:
+        places, _line, text = zlib.decompress(data).decode("utf-8", "surrogatepass").partition("\n")
+        start = 0
+        for number, (outer, name, body, code, place) in enumerate(
+            json.loads(places), start=block * _NUMBERED
+        ):
+            named, begun = start + outer, start + outer + name
+            if wanted is None or number in wanted:
+                yield Stored(
+                    number, file, collection, root, path, place, text[start:named], text[named:begun], title,
+                    text[begun : begun + body], bool(code),
+                )  # fmt: skip
+            start = begun + body
 
 
 def path_words(root: str, path: str) -> str:

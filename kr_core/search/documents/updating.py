@@ -106,6 +106,7 @@ def update(
 def _refresh(store: DocumentStore, root: int, base: Path, seen: Seen, counts: _Counts) -> int:
     """Bring one file up to date; its number, or 0 where it is not in the index."""
     name = os.path.relpath(seen.path, base) if seen.path != str(base) else ""
+    name = name.encode("utf-8", "backslashreplace").decode()  # a name in bytes that are no text
     known = store.known(root, name)
     if known is not None and (known.size, known.changed) == (seen.size, seen.changed):
         counts.unchanged += 1

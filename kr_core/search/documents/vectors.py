@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from kr_core.errors import StorageError
 from kr_core.files import make_state_folder
-from kr_core.search.documents.searching import texts_of
+from kr_core.search.documents.searching import shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 _AT_ONCE = 50
 """Passages that one question has embedded at most, the best by words first; more would keep people waiting."""
 _CANDIDATES = 100
+_TABLES = """
+create table if not exists vectors (hash integer primary key, vector blob not null);
+create table if not exists placed (passage integer primary key, hash integer not null);
+create index if not exists placed_hash on placed (hash);
+"""
 
 
 class Vectors:
@@ -40,26 +46,25 @@ class Vectors:
         self._np = np
         self._embedder = embedder
         make_state_folder(folder)
-        self.path = folder / f"docs-vectors-{re.sub(r'[^A-Za-z0-9.-]+', '-', embedder.identity)[:80]}.sqlite"
+        name = re.sub(r"[^A-Za-z0-9.-]+", "-", embedder.identity)[:80]
+        self.path = folder / f"docs-vectors-{name}.sqlite"
         try:
             self._connection = sqlite3.connect(
                 self.path, isolation_level=None, check_same_thread=False, timeout=60
             )
             self._connection.execute("pragma journal_mode=wal")
             self._connection.execute("pragma synchronous=normal")
-            self._connection.execute(
-                "create table if not exists vectors (hash integer primary key, vector blob not null)"
-            )
-            rows = self._connection.execute("select hash, vector from vectors order by hash").fetchall()
+            self._connection.executescript(_TABLES)
+            self._placed = dict(self._connection.execute("select passage, hash from placed").fetchall())
+            rows = self._connection.execute("select hash, vector from vectors").fetchall()
         except sqlite3.Error as error:
             raise StorageError(f"cannot be used: {error}", where=str(self.path)) from None
         self._hashes: list[int] = [row[0] for row in rows]
         self._places = {digest: place for place, digest in enumerate(self._hashes)}
         self._matrix: Any = None
         if rows:
-            size = len(rows[0][1]) // 2
-            self._matrix = np.frombuffer(b"".join(row[1] for row in rows), np.float16)
-            self._matrix = self._matrix.reshape(-1, size).astype(np.float32)
+            flat = np.frombuffer(b"".join(row[1] for row in rows), np.float16).astype(np.float32)
+            self._matrix = flat.reshape(len(rows), -1)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -74,10 +79,10 @@ class Vectors:
         (vector,) = self._normal(self._embedder.embed([question]))
         return vector
 
-    def towards(self, vector: Any, numbers: list[int], store: DocumentStore) -> Any:
+    def towards(self, vector: Any, numbers: list[int]) -> Any:
         """A vector moved half-way to the mean of some passages (Rocchio, 1971)."""
-        places = [self._places[digest] for _number, digest in store.hashes(numbers) if digest in self._places]
-        if not places or self._matrix is None:
+        places = [self._places[self._placed[number]] for number in numbers if number in self._placed]
+        if not places:
             return vector
         (moved,) = self._normal([vector + self._matrix[places].mean(axis=0)])
         return moved
@@ -96,15 +101,17 @@ class Vectors:
             return []
         cosines = self._matrix @ vector
         count = min(_CANDIDATES, len(cosines))
-        best = self._np.argpartition(-cosines, count - 1)[:count]
-        by_hash = {self._hashes[place]: float(cosines[place]) for place in best}
-        for _number, digest in store.hashes([number for number, _file, _score in found]):
-            if digest in self._places:
-                by_hash[digest] = float(cosines[self._places[digest]])
-        rows = store.with_hash(list(by_hash))
-        return sorted(
-            ((number, file, by_hash[digest]) for number, file, digest in rows), key=lambda one: -one[2]
-        )
+        best = [self._hashes[place] for place in self._np.argpartition(-cosines, count - 1)[:count]]
+        marks = ",".join("?" * len(best))
+        near = self._connection.execute(
+            f"select passage from placed where hash in ({marks})", best
+        ).fetchall()
+        numbers = {row[0] for row in near} | {number for number, *_rest in found if number in self._placed}
+        likeness = [
+            (number, file, float(cosines[self._places[self._placed[number]]]))
+            for number, file in store.files_by_passage(sorted(numbers)).items()
+        ]
+        return sorted(likeness, key=lambda one: (-one[2], one[0]))
 
     def _normal(self, vectors: Any) -> Any:
         """As an array of float32, each of length 1."""
@@ -112,23 +119,35 @@ class Vectors:
         return made / self._np.maximum(self._np.linalg.norm(made, axis=1, keepdims=True), 1e-12)
 
     def _embed(self, numbers: list[int], store: DocumentStore) -> None:
-        np = self._np
-        missing = {digest: number for number, digest in store.hashes(numbers) if digest not in self._places}
-        if not missing:
+        """Place passages that are not placed yet, and embed those whose content is new."""
+        new = [number for number in numbers if number not in self._placed]
+        if not new:
             return
-        stored = store.get(list(missing.values()))
-        wanted = [stored[number] for number in missing.values() if number in stored]
-        made = self._normal(self._embedder.embed(texts_of(wanted)))
-        rows = [
-            (one.hash, vector.astype(np.float16).tobytes()) for one, vector in zip(wanted, made, strict=True)
-        ]
+        texts = {number: shown(one) for number, one in store.get(new).items()}
+        placed = {number: _hash(text) for number, text in texts.items()}
+        missing = {
+            placed[number]: text for number, text in texts.items() if placed[number] not in self._places
+        }
+        made = self._normal(self._embedder.embed(list(missing.values()))) if missing else None
+        rows = [] if made is None else [
+            (digest, vector.astype(self._np.float16).tobytes()) for digest, vector in zip(missing, made, strict=True)
+        ]  # fmt: skip
         try:
             self._connection.execute("begin immediate")
             self._connection.executemany("insert or replace into vectors values (?, ?)", rows)
+            self._connection.executemany("insert or replace into placed values (?, ?)", placed.items())
             self._connection.execute("commit")
         except sqlite3.Error as error:
             raise StorageError(f"cannot be written: {error}", where=str(self.path)) from None
-        for one in wanted:
-            self._places[one.hash] = len(self._hashes)
-            self._hashes.append(one.hash)
-        self._matrix = made if self._matrix is None else np.concatenate([self._matrix, made])
+        self._placed.update(placed)
+        for digest in missing:
+            self._places[digest] = len(self._hashes)
+            self._hashes.append(digest)
+        if made is not None:
+            self._matrix = made if self._matrix is None else self._np.concatenate([self._matrix, made])
+
+
+def _hash(text: str) -> int:
+    """63 bits: passages of the same content have the same vector."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest) >> 1

@@ -10,8 +10,8 @@ from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, split_identifier
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CAMEL = re.compile(r"[a-z][A-Z]")
-_CAMEL_WORD = re.compile(r"[A-Za-z0-9]*[a-z][A-Z][A-Za-z0-9]*")
+_CAMEL = re.compile(r"(?<![A-Za-z0-9])[A-Z]*+[a-z0-9]++[A-Z][A-Za-z0-9]*+")
+"""A word in which a capital follows a small letter; nothing of it is looked at twice."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _TELLING, _WEAK = 3, 2
 _MOST_WORDS = 60
@@ -30,20 +30,15 @@ def searchable(text: str) -> str:
     """
     if not text.isascii() and _CJK.search(text):
         return " ".join(words(text))
-    kept = " ".join(
-        [
-            word
-            for word in text.split()
-            if word not in STOP_WORDS and (len(word) < _FAR_WORD or not _is_data(word))
-        ]
-    )
-    if _CAMEL.search(kept) is None:
+    split = text.split()
+    if max(map(len, split), default=0) >= _FAR_WORD:
+        split = [word for word in split if len(word) < _FAR_WORD or not _is_data(word)]
+    kept = " ".join([word for word in split if word not in STOP_WORDS])
+    joined = _CAMEL.findall(kept)
+    if not joined:
         return kept
     parts = [
-        part
-        for word in dict.fromkeys(_CAMEL_WORD.findall(kept))
-        if len(word) <= _FAR_WORD
-        for part in split_identifier(word)
+        part for word in dict.fromkeys(joined) if len(word) <= _FAR_WORD for part in split_identifier(word)
     ]
     return f"{kept} {' '.join(parts)}"
 

@@ -1,0 +1,112 @@
+"""Documents: indexing and searching 100,000 passages, beside SQLite's own full-text search of the same texts."""
+
+from __future__ import annotations
+
+import random
+import re
+import sqlite3
+import sysconfig
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from harness import Limit, Measured, figure
+
+from kr_core.search.documents.pieces import Piece
+from kr_core.search.documents.searching import search
+from kr_core.search.documents.store import FILE_NAME, DocumentStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PASSAGES = 100_000
+WORDS = 120
+"""Words of a passage."""
+IN_A_FILE = 20
+QUERIES, ASKED = 100, 6
+"""Queries, each of so many words of one passage: common ones included, which are hard for any full-text search."""
+BUILD, QUERY, DISK = 1 / 0.8, 1.1, 1.2
+_WORD = re.compile(r"\w+")
+
+
+def figures(folder: Path) -> list[dict[str, Any]]:
+    """Measure and compare."""
+    texts = _texts()
+    chance = random.Random(7)  # noqa: S311  it picks words
+    queries = [
+        " ".join(chance.sample(_WORD.findall(chance.choice(texts)) or ["timeout"] * ASKED, ASKED))
+        for _ in range(QUERIES)
+    ]
+    start = perf_counter()
+    raw = sqlite3.connect(folder / "raw.sqlite")
+    raw.execute("create virtual table passages using fts5(text, tokenize='porter unicode61')")
+    with raw:
+        raw.executemany("insert into passages (text) values (?)", ((text,) for text in texts))
+    raw_build = perf_counter() - start
+    start = perf_counter()
+    store = _built(folder, texts)
+    build = perf_counter() - start
+    asked: dict[str, list[float]] = {"raw": [], "kr": []}
+    for query in queries:
+        start = perf_counter()
+        either = " OR ".join(f'"{word}"' for word in _WORD.findall(query))
+        raw.execute("select text from passages where passages match ? order by rank limit 10", (either,)).fetchall()
+        asked["raw"].append(perf_counter() - start)
+        start = perf_counter()
+        search(store, query, 10)
+        asked["kr"].append(perf_counter() - start)
+    raw.close()
+    store.close()
+    size = sum(len(text.encode()) for text in texts)
+    held = (folder / FILE_NAME).stat().st_size
+    shown = f"{PASSAGES:,} passages"
+    return [
+        figure(
+            Measured(f"a query, {shown}", asked["kr"]),
+            Measured("SQLite FTS5, porter, any of the words", asked["raw"]),
+            Limit("times", QUERY),
+        ),
+        figure(
+            Measured(f"indexing {shown}", [build]),
+            Measured("SQLite FTS5, porter, text stored", [raw_build]),
+            Limit("times", BUILD),
+        ),
+        figure(
+            Measured(f"the index of {shown} on disk, in seconds for GB", [held / 1e9]),
+            Measured("the text itself", [size / 1e9]),
+            Limit("times", DISK),
+        ),
+    ]
+
+
+def _built(folder: Path, texts: list[str]) -> DocumentStore:
+    store = DocumentStore(folder / FILE_NAME, writable=True)
+    store.begin()
+    root = store.root("bench", str(folder))
+    for number in range(0, len(texts), IN_A_FILE):
+        pieces = [Piece("", "", text, f":{line}") for line, text in enumerate(texts[number : number + IN_A_FILE], start=1)]
+        store.add(root, f"{number}.txt", 1, 1, b"", pieces, "", "")
+    store.commit()
+    return store
+
+
+def _texts() -> list[str]:
+    """Real text of so many passages: the sources that Python and KR's environment hold, halves recombined where they are few."""
+    texts: list[str] = []
+    for words in _runs():
+        texts.append(" ".join(words))
+        if len(texts) == PASSAGES:
+            return texts
+    chance = random.Random(11)  # noqa: S311  it pairs halves
+    while len(texts) < PASSAGES:
+        one, other = chance.choice(texts), chance.choice(texts)
+        texts.append(one[: len(one) // 2] + other[len(other) // 2 :])
+    return texts
+
+
+def _runs() -> Iterator[list[str]]:
+    for folder in dict.fromkeys((sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))):
+        for path in sorted(Path(folder).rglob("*.py")):
+            words = path.read_text("utf-8", errors="replace").split()
+            for start in range(0, len(words) - WORDS, WORDS):
+                yield words[start : start + WORDS]
