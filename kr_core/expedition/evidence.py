@@ -43,6 +43,12 @@ _NO_TITLES = frozenset(
     {"", "readme", "documentation", "docs", "index", "introduction", "overview", "contents", "features"}
 )
 _JOINED = re.compile(r"\w+(?:-\w+)+")
+_COMPOUNDS = re.compile(r"(\w+(?:-\w+)+)(\s+\w+)?")
+_SPELLED = re.compile(
+    r"(?<![\w-])(?:[A-Z][A-Za-z]*/\d[\d.]*|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\d*)(?![\w-])"
+)
+_FOCUSED = 3
+"""So many passages must speak of it before others are passed over."""
 _DATING = frozenset("since version versions release releases when".split())
 """Words that ask for a time, and are no part of a term."""
 _LEAST_WORTH = 0.3
@@ -94,6 +100,9 @@ class Pool:
         }
         """Neighbouring words of the question, as pairs of stems: `server sent` means more than the two apart."""
         self._compounds = {pair for found in _JOINED.findall(question) for pair in pairs_in(words(found))}
+        self._question = question
+        self._focus = _focus_of(question)
+        self._in_focus = 0
         self._gathered: dict[tuple[str, str, str], Gathered] = {}
         self._frequency: Counter[str] = Counter()
 
@@ -120,6 +129,7 @@ class Pool:
         for pair in self.pairs & pairs_in(body):
             counts[pair] += 1
         self._gathered[key] = made
+        self._in_focus += self._holds_focus(f"{title} . {passage.text[:_READ]}")
         self._frequency.update(counts.keys())
         return made
 
@@ -186,6 +196,22 @@ class Pool:
             scored.append((base + _LINKED * linked, one))
         return sorted(scored, key=lambda pair: (-pair[0], pair[1].number))
 
+    @property
+    def focus_words(self) -> list[str]:
+        """The words of what the question spells as a name; none where it has no such thing, or nobody speaks of it."""
+        if self._in_focus < _FOCUSED:
+            return []
+        return list(dict.fromkeys(word for name in _spelled(self._question) for word in content_words(name)))
+
+    def in_focus(self, text: str) -> bool:
+        """Whether a text speaks of the one thing that the question spells as a name; True where there is no such thing."""
+        return self._in_focus < _FOCUSED or self._holds_focus(text)
+
+    def _holds_focus(self, text: str) -> bool:
+        said = words(text)
+        held = {stem(word) for word in said} | pairs_in(said)
+        return any(parts <= held for parts in self._focus)
+
     def missing(self, among: Sequence[Gathered]) -> list[str]:
         """The stems of the question that stand in none of these passages."""
         return [root for root in self.asked if not any(root in one.counts for one in among)]
@@ -204,6 +230,22 @@ def pairs_in(said: Sequence[str]) -> set[str]:
     """The pairs of stems that stand side by side in a text, stop words aside."""
     roots = [stem(word) for word in said if word not in STOP_WORDS]
     return {f"{one} {other}" for one, other in itertools.pairwise(roots) if one != other}
+
+
+def _focus_of(question: str) -> list[frozenset[str]]:
+    """What a question spells as a name, as stems and pairs of them: `server-sent events`, `HTTP/2`, `AsyncClient`, `max_age`."""
+    found = [frozenset(pairs_in(words(" ".join(parts)))) for parts in _COMPOUNDS.findall(question)]
+    for name in _SPELLED.findall(question):
+        parts = words(name)
+        found.append(
+            frozenset({stem(parts[0])} if len(parts) > 1 and "/" in name else {stem(part) for part in parts})
+        )
+    return [parts for parts in found if parts]
+
+
+def _spelled(question: str) -> list[str]:
+    """The names in a question, as they are spelled."""
+    return [*("".join(parts) for parts in _COMPOUNDS.findall(question)), *_SPELLED.findall(question)]
 
 
 def _names(one: Gathered, other: Gathered) -> bool:

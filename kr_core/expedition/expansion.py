@@ -112,8 +112,8 @@ def _open_words(question: str, pool: Pool, one: Gathered) -> list[str]:
     """The words of the question that a passage leaves open; all of them where it leaves none."""
     telling = content_words(question)
     left = [word for word in telling if stem(word) not in one.counts and word not in WEAK_WORDS]
-    chosen = left or telling
-    return sorted(chosen, key=lambda word: (-pool.rarity(stem(word)), telling.index(word)))[:_WORDS]
+    chosen = sorted(left or telling, key=lambda word: (-pool.rarity(stem(word)), telling.index(word)))
+    return list(dict.fromkeys([*pool.focus_words, *chosen]))[:_WORDS]
 
 
 def _names_in(one: Gathered, question: str) -> list[str]:

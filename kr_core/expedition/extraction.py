@@ -122,6 +122,8 @@ def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
             continue
         if not _SHORTEST <= len(said) <= _LONGEST or instructs(said):
             continue
+        if not pool.in_focus(f"{title} . {said}"):
+            continue
         own = pool.share(said, weights)
         whole = pool.share(f"{title} . {said}", weights)
         timed = since and dated(said)
