@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from functools import partial
 from itertools import count, groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core.asking import replying
@@ -112,7 +113,15 @@ class _SinkKept(NamedTuple):
     mark: str = ""
     faults: int = 0
     again: dt.datetime | None = None
+    """When it may be asked for anything again."""
+    show_faults: int = 0
+    show_again: dt.datetime | None = None
+    """When it may be told to show or say something again; people's replies are heard meanwhile."""
     version: int = 0
+
+    def held_back(self, now: dt.datetime) -> bool:
+        """Whether it is to show and say nothing yet."""
+        return held_back(self.again, now) or held_back(self.show_again, now)
 
 
 class Tending:
@@ -310,10 +319,17 @@ class Tending:
     def _looked_through(
         self, sinks: Sequence[str], deaf: Collection[str], done: _Round
     ) -> dict[str, list[str]]:
-        """Do what is due by the time alone, and find what is due by sinks: the ids of the cases, oldest first."""
+        """Do what is due by the time alone, and find what is due by sinks: the ids of the cases.
+
+        Those come first that have failed least often, and of them the oldest.
+        """
         now = self._now()
-        due_by: dict[str, list[str]] = {}
-        nexts = [kept.again for name in sinks if (kept := self._kept(name)).again is not None]
+        due_by: dict[str, list[tuple[int, str]]] = {}
+        kept = {name: self._kept(name) for name in sinks}
+        for name in sinks:
+            if kept[name].held_back(now):
+                done.note(f"escalation {name}: {_left_alone(kept[name])}")
+        nexts = [again for one in kept.values() for again in (one.again, one.show_again) if again is not None]
         for one in self._keeping.cases.standing():
             found = self._due(one, sinks, now)
             unheard = any(one.care.at(name).tried for name in deaf)
@@ -323,11 +339,12 @@ class Tending:
             if found.behind or found.remind or end or found.settled:
                 found = self._pass(one.id, sinks, done, may_end=bool(end))
             for name in {*found.show, *found.say}:
-                due_by.setdefault(name, []).append(one.id)
+                due_by.setdefault(name, []).append((one.care.at(name).faults, one.id))
             if found.next is not None:
                 nexts.append(found.next)
         done.next = min((one for one in nexts if one is not None and one > now), default=None)
-        return due_by
+        by_faults = itemgetter(0)  # so that one that fails each time keeps no other one waiting
+        return {name: [one for _, one in sorted(found, key=by_faults)] for name, found in due_by.items()}
 
     def _pass(self, escalation_id: str, sinks: Sequence[str], done: _Round, *, may_end: bool) -> Due:
         """Do for one case what is due by the time, as it is kept now; what is due then."""
@@ -384,7 +401,7 @@ class Tending:
 
     async def _work(self, name: str, sink: Escalation, escalation_ids: Sequence[str], done: _Round) -> bool:
         """Show and say what is due by a sink, as far as it goes; whether there may be more."""
-        if not escalation_ids or held_back((await to_its_end(lambda: self._kept(name))).again, self._now()):
+        if not escalation_ids:
             return False
         for escalation_id in escalation_ids[:_AT_A_TIME]:
             if not await self.attend(name, sink, escalation_id, done):
@@ -398,7 +415,7 @@ class Tending:
                 done.note(f"escalation {name}: it is busy, and does the rest a little later")
                 return False
             kept = await to_its_end(lambda: self._kept(name))
-            if held_back(kept.again, self._now()):
+            if kept.held_back(self._now()):
                 done.note(f"escalation {name}: {_left_alone(kept)}")
                 return False
             case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
@@ -410,6 +427,8 @@ class Tending:
             for notice in case.care.at(name).owed if not found.settled else ():
                 if not await self._say(name, sink, case, notice, done):
                     return False
+            if kept.show_faults:
+                await to_its_end(lambda: self._keep(name, kept._replace(show_faults=0, show_again=None)))
             return True
 
     async def _show(self, name: str, sink: Escalation, case: KeptCase, done: _Round) -> tuple[bool, KeptCase]:
@@ -575,7 +594,7 @@ class Tending:
         note = f"{case.request.id} by escalation {name}: {told}" if notice else f"escalation {name}: {told}"
         whole = _is_whole(error)
         if whole:
-            self._failed(name, error, done)
+            self._failed(name, error, done, showing=True)
         else:
             done.note(note)
         asked = error.seconds if isinstance(error, RequestError) else None
@@ -595,31 +614,37 @@ class Tending:
         self._keeping.change(case.request.id, change)
         return not whole
 
-    def _failed(self, name: str, error: Exception, done: _Round) -> None:
-        """Leave a sink alone for a while."""
+    def _failed(self, name: str, error: Exception, done: _Round, *, showing: bool = False) -> None:
+        """Leave a sink alone for a while; where it failed to show something it is heard all the same, unless it asked for rest."""
         done.note(f"escalation {name}: {_told(error)}")
         kept = self._kept(name)
-        faults = kept.faults + 1
         asked = error.seconds if isinstance(error, RequestError) else None
-        self._keep(name, kept._replace(faults=faults, again=self._now() + pause(faults, asked)))
+        if showing:
+            faults = kept.show_faults + 1
+            kept = kept._replace(show_faults=faults, show_again=self._now() + pause(faults, asked))
+        if not showing or (isinstance(error, RequestError) and error.outcome == Outcome.limited):
+            faults = kept.faults + 1
+            kept = kept._replace(faults=faults, again=self._now() + pause(faults, asked))
+        self._keep(name, kept)
 
     def _kept(self, name: str) -> _SinkKept:
         document = self._pipeline.journal.document(_KIND, name)
         if document is None:
             return _SinkKept()
         data = document.data
-        again = data.get("again")
         return _SinkKept(
             data.get("mark", ""),
             data.get("faults", 0),
-            None if again is None else dt.datetime.fromisoformat(again),
+            _moment(data.get("again")),
+            data.get("show_faults", 0),
+            _moment(data.get("show_again")),
             document.version,
         )
 
     def _keep(self, name: str, kept: _SinkKept) -> None:
         """Keep what is known of a sink; where another process was quicker, what it has kept stands."""
-        again = None if kept.again is None else kept.again.isoformat()
-        data = {"mark": kept.mark, "faults": kept.faults, "again": again}
+        data = {**kept._asdict(), "again": _time(kept.again), "show_again": _time(kept.show_again)}
+        del data["version"]
         self._pipeline.journal.change(Document(_KIND, name, "", kept.version + 1, data))
 
     # -- what is said of it ---------------------------------------------------------------------------------
@@ -682,7 +707,16 @@ def _is_whole(error: Exception) -> bool:
 
 
 def _left_alone(kept: _SinkKept) -> str:
-    return f"it failed, and is left alone until {kept.again:%H:%M:%S} UTC"
+    until = max(again for again in (kept.again, kept.show_again) if again is not None)
+    return f"it failed, and is left alone until {until:%H:%M:%S} UTC"
+
+
+def _time(moment: dt.datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _moment(text: str | None) -> dt.datetime | None:
+    return None if text is None else dt.datetime.fromisoformat(text)
 
 
 def _told(error: Exception) -> str:

@@ -230,7 +230,7 @@ def later(made, sink):
     """Let a sink's pause be over."""
     journal = made.pipeline.journal
     kept = journal.document("sink", sink)
-    data = {**kept.data, "again": None}
+    data = {**kept.data, "again": None, "show_again": None}
     assert journal.change(kept._replace(version=kept.version + 1, data=data))
 
 
@@ -688,3 +688,65 @@ def test_a_call_that_is_not_the_services_waits_for_nothing(tmp_path):
         assert "receive" not in door.calls
         assert made.receive("door", {"signed": "yes"}, b"{}") == 1
         assert made.result_of("E1").status == "answered"
+
+
+class Hall(Board):
+    """One with places that cannot be used, such as an issue that is locked."""
+
+    def __init__(self, outcome):
+        super().__init__()
+        self.outcome = outcome
+        self.locked = set()
+
+    async def open(self, case, context):
+        if case.request.id in self.locked:
+            self.calls.append(f"locked {case.request.id}")
+            raise RequestError(self.outcome, "it is locked")
+        return await super().open(case, context)
+
+
+@pytest.mark.req("H2", "H7")
+@pytest.mark.parametrize("outcome", [Outcome.bad_answer, Outcome.timeout, Outcome.blocked])
+def test_a_case_that_cannot_be_shown_keeps_no_other_one_waiting(tmp_path, outcome):
+    """Beside it other cases are shown, replies are heard and answered, and it is tried again less and less often."""
+    hall = Hall(outcome)
+    with service(tmp_path, hall, duc=Says(UNSURE)) as made:
+        hall.locked = {"E2"}
+        for _ in range(3):
+            ask(made)
+        ends_pause(made, "hall")
+        made.tend()
+        assert hall.shown == {"E1": [1], "E3": [1]}, "the one that fails comes last"
+        age(made, "E2", minutes=10)
+        ends_pause(made, "hall")
+        made.tend()
+        assert hall.calls.count("locked E2") == 2
+        hall.write("E1", "confirm")
+        assert made.tend().applied == 1, "replies are heard, though nothing is shown just then"
+        ends_pause(made, "hall")
+        made.tend()
+        assert hall.said("understood") == ["E1 is answered, by ann (confirm)"]
+        hall.locked = set()
+        age(made, "E2", minutes=10)
+        ends_pause(made, "hall")
+        made.tend()
+        assert hall.shown == {"E1": [1], "E3": [1], "E2": [1]}
+
+
+@pytest.mark.req("H7")
+def test_a_sink_that_asks_for_rest_is_not_even_heard(tmp_path):
+    """A limit holds for all calls, whichever of them has run into it."""
+    board = Board()
+    with service(tmp_path, board, duc=Says(UNSURE)) as made:
+        ask(made)
+        board.faults = [RequestError(Outcome.limited, "slow down", seconds=1200.0)]
+        ask(made)
+        before = len(board.calls)
+        assert any("left alone until" in note for note in made.tend().notes)
+        assert len(board.calls) == before
+
+
+def ends_pause(made, sink):
+    """Let a sink's pause be over, if it has one."""
+    if made.pipeline.journal.document("sink", sink) is not None:
+        later(made, sink)
