@@ -18,7 +18,7 @@ class Desk:
         self.folder = folder
         self.server = server
         self.settings = settings
-        self.mark = ""
+        self.mark, self.complete = "", True
         self.shown = {}
         self.again()
 
@@ -52,7 +52,7 @@ class Desk:
     def poll(self, keep=True):
         heard = self.call(lambda context: self.sink.poll(list(self.shown.values()), self.mark, context))
         if keep:
-            self.mark = heard.mark
+            self.mark, self.complete = heard.mark, heard.complete
         return list(heard.replies)
 
     def receive(self, headers, body):

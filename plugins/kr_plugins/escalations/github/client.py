@@ -191,7 +191,11 @@ def _meaning(status: int, said: str) -> tuple[Outcome, str]:
     if status == httpx.codes.UNAUTHORIZED:
         return Outcome.blocked, "the token is wrong or has expired: set another as `token`"
     if status == httpx.codes.FORBIDDEN and _LOCKED.search(said):
-        return Outcome.blocked, "the issue is locked: unlock it, or give the token's account write permission"
+        # Of one issue alone, not of the service: cases of other features are shown nevertheless.
+        return (
+            Outcome.bad_answer,
+            "the issue is locked: unlock it, or give the token's account write permission",
+        )
     if status == httpx.codes.FORBIDDEN:
         return Outcome.blocked, "give the token the permission to read and write issues of the repository"
     if status in GONE:

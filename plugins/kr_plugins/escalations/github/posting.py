@@ -101,7 +101,17 @@ class Poster:
                 return found
         written = {"body": body(self._ledger, about, text, rest)}
         told = await self._post(about, issue, f"{self._root}/issues/{issue}/comments", written)
-        posted = Posted(issue, told["id"], str(told.get("html_url")), str(told.get("created_at")))
+        return self._noted(about, issue, told["id"], told)
+
+    def _noted(self, about: str, issue: int, comment: int, told: dict[str, Any]) -> Posted:
+        """Note where something stands, as GitHub tells it."""
+        url, created = told.get("html_url"), told.get("created_at")
+        posted = Posted(
+            issue,
+            comment,
+            url if isinstance(url, str) else f"{self._root}/issues/{issue}#issuecomment-{comment}",
+            created if isinstance(created, str) and before(created) else "",
+        )
         self._ledger.is_posted(about, posted)
         return posted
 
@@ -201,9 +211,7 @@ class Poster:
         written = {"title": f"Questions{title and f' about {title}'} that wait for a person"}
         written["body"] = body(self._ledger, about, text, "the log")
         told = await self._post(about, 0, f"{self._root}/issues", written)
-        posted = Posted(told["number"], 0, str(told.get("html_url")), str(told.get("created_at")))
-        self._ledger.is_posted(about, posted)
-        return posted.issue
+        return self._noted(about, told["number"], 0, told).issue
 
     async def _found_issue(self, about: str) -> Posted | None:
         marker, login = marked(self._ledger, about), await self.login()
@@ -215,9 +223,7 @@ class Poster:
             by = told.get("user") if isinstance(told, dict) else None
             own = isinstance(by, dict) and (by.get("login") == login if login else by.get("type") == "Bot")
             if own and isinstance(text, str) and text.startswith(marker) and is_whole(told.get("number")):
-                posted = Posted(told["number"], 0, str(told.get("html_url")), str(told.get("created_at")))
-                self._ledger.is_posted(about, posted)
-                return posted
+                return self._noted(about, told["number"], 0, told)
         return None
 
     async def _is_open(self, issue: int) -> bool:

@@ -165,11 +165,12 @@ class Reader:
             mark = Mark(await self._first(root))
         replies: list[HumanReply | Unclear] = []
         mark = await self._put_off(root, mark, replies)
-        size, start = 0, mark
+        size, start, complete = 0, mark, False
         for number in range(_MOST_PAGES):
             try:
                 answer = await self._page(root, mark, _PAGE_SIZES[size], "" if number else mark.etag)
                 if answer.status_code == httpx.codes.NOT_MODIFIED:
+                    complete = True
                     break
                 comments = [comment for told in page_of(answer) if (comment := comment_of(told))]
             except RequestError as error:
@@ -186,10 +187,10 @@ class Reader:
                 mark = read
                 break
             if "next" not in answer.links:
-                mark = _ended(mark, read, comments, answer.headers.get("etag", ""))
+                mark, complete = _ended(mark, read, comments, answer.headers.get("etag", "")), True
                 break
             mark = _continued(mark, read, comments, _PAGE_SIZES[size])
-        return Heard(replies, str(mark))
+        return Heard(replies, str(mark), complete)
 
     async def _put_off(self, root: str, mark: Mark, replies: list[HumanReply | Unclear]) -> Mark:
         """Read what could not be read before, as far as it can now."""

@@ -401,6 +401,7 @@ def test_ten_thousand_comments_are_read_a_bounded_part_at_a_time(shown, github):
         found += shown.poll()
         polls += 1
         assert len(github.asked) <= 12
+        assert shown.complete == (polls > 10)
         if len(github.asked) == 1 and github.asked[0].headers.get("if-none-match"):
             break
     assert len({one.external_id for one in found}) == len(found) == 10
@@ -451,6 +452,7 @@ def test_what_was_read_before_a_failure_is_not_read_again(shown, github):
     github.write("bob", 1, "/kr confirm E1@1")
     github.fault_of = lambda asked: Fault("status", 403, {}, "no") if "bob/permission" in asked.path else None
     assert understood(shown.poll()) == [("ann", "confirm", "")]
+    assert not shown.complete
     github.asked.clear()
     with pytest.raises(RequestError):
         shown.poll()

@@ -310,11 +310,11 @@ def test_a_closed_issue_is_opened_again_for_a_new_case(desk, github):
 
 
 def test_a_locked_issue_is_told_with_what_to_do(desk, github):
-    """And the case is posted once it is unlocked."""
+    """As a fault of that case alone, which is posted once the issue is unlocked."""
     desk.open(case("E1"))
     github.locked.add(1)
     error = failing(desk, lambda: desk.open(case("E2")))
-    assert (error.outcome, error.todo.partition(":")[0]) == ("blocked", "the issue is locked")
+    assert (error.outcome, error.todo.partition(":")[0]) == ("bad_answer", "the issue is locked")
     github.locked.clear()
     desk.open(case("E2"))
     assert len(github.case("E2@1")) == 1

@@ -103,6 +103,9 @@ def test_without_the_right_signature_nothing_is_read(desk, github, signature):
 def test_a_body_that_was_written_anew_is_not_what_was_signed(desk, github):
     """The same JSON with other spaces is another text."""
     headers, body = call(github.write("ann", 1, "/kr confirm E1@1"))
+    desk.sink.verify(headers, body)
+    with pytest.raises(RequestError):
+        desk.sink.verify(headers, body + b" ")
     assert refused(desk, headers, json.dumps(json.loads(body), indent=1).encode()).outcome == "blocked"
     assert refused(desk, headers, body + b" ").outcome == "blocked"
 
