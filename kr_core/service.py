@@ -620,6 +620,10 @@ class KnowledgeRouterService:
         """See `AsyncKnowledgeRouterService.receive`."""
         return self._run(self._service.receive(sink, headers, body))
 
+    def start_tending(self) -> None:
+        """See `AsyncKnowledgeRouterService.keep_tending`; it goes on beside everything else, until the service is closed."""
+        asyncio.run_coroutine_threadsafe(self._service.keep_tending(), self._loop)
+
     def history(self, escalation_id: str) -> list[QALogEntry]:
         """See `AsyncKnowledgeRouterService.history`."""
         return self._run(self._service.history(escalation_id))

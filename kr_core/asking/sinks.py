@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -122,7 +122,11 @@ async def turn(file: Path, seconds: float) -> AsyncIterator[bool]:
     """Hold a file's lock, which a killed process lets go of; False where it could not be had within so many seconds."""
     end = asyncio.get_running_loop().time() + seconds
     while True:
-        with claimed(file) as mine:
+        with ExitStack() as stack:
+            try:
+                mine = stack.enter_context(claimed(file))
+            except OSError:  # there is no place for a file, so no other process works here either
+                mine = True
             if mine or asyncio.get_running_loop().time() >= end:
                 yield mine
                 return

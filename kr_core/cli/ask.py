@@ -79,8 +79,11 @@ def answered_by_human(
     request = result.escalation
     if result.status != "escalated" or request is None or request.question.id != result.question_id:
         return result  # it is decided, or it is held up by another question, which waits
+    here = _terminal_is_a_way(service) and person_is_there()
+    if here or options.wait:
+        service.start_tending()  # somebody may reply by another way
     try:
-        if _terminal_is_a_way(service) and person_is_there():
+        if here:
             result = attend(service, result, login_name())
         if result.status == "escalated" and options.wait:
             if not options.quiet:

@@ -20,7 +20,7 @@ from kr_core.service import KnowledgeRouterService
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kr_core.asking.tending import Tended
     from kr_core.escalation.cases import KeptCase
@@ -30,6 +30,7 @@ _WIDTH = 100
 _FEWEST = 20
 """Characters of a question that are shown, however narrow the terminal is."""
 _WIDEST = 40
+_LONGEST = 2_000
 _DAY = 86_400
 
 
@@ -125,29 +126,31 @@ _DONE = {
 
 
 def _list(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
-    cases = service.cases.all() if options.all else service.cases.waiting()
+    cases = service.cases.each(waiting=not options.all)  # there may be thousands: one is in memory at a time
     if options.json:
         print(output.as_json([case.to_dict() for case in cases]))
-    elif cases:
-        print(_table(cases, with_status=options.all))
+    elif lines := _table(cases, with_status=options.all):
+        print("\n".join(lines))
     else:
         print("no question was ever put to a human" if options.all else "nothing waits for an answer")
     return 0
 
 
-def _table(cases: Sequence[KeptCase], *, with_status: bool) -> str:
-    rows = [["id", "age", *(["status"] if with_status else []), "topic", "feature", "reason"]]
+def _table(cases: Iterable[KeptCase], *, with_status: bool) -> list[str]:
+    rows = [["id", "age", *(["status"] if with_status else []), "topic", "feature", "reason", "question"]]
     rows += [_row(case, with_status=with_status) for case in cases]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    questions = ["question", *(case.request.question.text for case in cases)]
+    if len(rows) == 1:
+        return []
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
     lines = []
-    for row, question in zip(rows, questions, strict=True):
+    for *row, question in rows:
         start = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
         lines.append(f"{start}  {harmless_line(question, max(_FEWEST, _width() - len(start) - 2))}".rstrip())
-    return "\n".join(lines)
+    return lines
 
 
 def _row(case: KeptCase, *, with_status: bool) -> list[str]:
+    """The cells of a case; the last one is its question, as far as any terminal shows it."""
     request = case.request
     return [
         f"{request.id}@{request.revision}",
@@ -156,6 +159,7 @@ def _row(case: KeptCase, *, with_status: bool) -> list[str]:
         harmless_line(request.question.topic, _WIDEST) or "-",
         harmless_line(request.question.feature_id, _WIDEST),
         harmless_line(request.reason, _WIDEST),
+        request.question.text[:_LONGEST],
     ]
 
 

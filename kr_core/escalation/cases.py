@@ -247,16 +247,18 @@ class Cases:
 
     def waiting(self) -> list[KeptCase]:
         """The cases that nobody has decided; all of them, where there may be thousands."""
-        found = [(_number(one), _read(one)) for status in WAITING for one in self._pages(status)]
-        return [case for _, case in sorted(found, key=lambda numbered: numbered[0])]
+        return list(self.each(waiting=True))
 
     def all(self) -> list[KeptCase]:
         """All cases, where there may be thousands."""
         return list(self.each())
 
-    def each(self) -> Iterator[KeptCase]:
-        """All cases, some of them in memory at a time."""
-        return map(_read, self._pages(""))
+    def each(self, *, waiting: bool = False) -> Iterator[KeptCase]:
+        """All cases, or those that nobody has decided, one in memory at a time."""
+        for one in self.index():
+            document = self._journal.document(_KIND, one.id) if one.waits or not waiting else None
+            if document is not None and (document.status in WAITING or not waiting):
+                yield _read(document)
 
     def index(self) -> list[Listed]:
         """Id, status and version of all cases; of ten thousand in some milliseconds."""

@@ -15,6 +15,7 @@ out where one case waits. What looks like a command and is none becomes a fault,
 from __future__ import annotations
 
 import re
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kr_core.errors import suggestion
@@ -64,6 +65,7 @@ _ID = re.compile(r"(E[0-9]{1,9})(?:@([0-9]{1,9}))?[:,]?(?=[ \t]|$)[ \t]*", re.IG
 _ALMOST_ID = re.compile(r"E[0-9]+@\S*", re.IGNORECASE)
 _FENCED = re.compile(r" {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)\n? {0,3}\1[`~]*[ \t]*", re.DOTALL)
 _LONGEST_ECHO = 40
+_MOST_LISTED = 20
 
 
 class Command(NamedTuple):
@@ -174,18 +176,23 @@ def _read(
 
 
 def _which(line: int, written: str | None, waiting: Collection[str], closed: Collection[str]) -> str | Fault:
-    listed = ", ".join(sorted(waiting, key=lambda name: int(name[1:])))
     if written is not None:
         if written in waiting or written in closed:
             return written
-        return Fault(
-            "id", line, f"there is no {written}; {f'waiting: {listed}' if listed else 'nothing waits'}"
-        )
+        there = f"waiting: {_listed(waiting)}" if waiting else "nothing waits"
+        return Fault("id", line, f"there is no {written}; {there}")
     if len(waiting) == 1:
         return next(iter(waiting))
     if not waiting:
         return Fault("which", line, "nothing waits for an answer")
-    return Fault("which", line, f"several wait, so say which: {listed}")
+    return Fault("which", line, f"several wait, so say which: {_listed(waiting)}")
+
+
+def _listed(waiting: Collection[str]) -> str:
+    """The ids of what waits, the first ones if there are many."""
+    names = nsmallest(_MOST_LISTED, waiting, key=lambda name: int(name[1:]))
+    more = len(waiting) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
 
 
 def _unknown(verb: str) -> str:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from mcp_types import InputRequiredResult
 
-    from kr_core.escalation.cases import KeptCase
     from kr_core.model import Entry, Fault
     from kr_core.model.questions import AskResult
     from kr_core.pipeline.record import Exchange
@@ -33,6 +32,7 @@ PER_PAGE = 20
 _TOKENS_EACH = 400
 """That an entry or an exchange takes at most, or so."""
 _LONGEST_CELL = 300
+_MOST_WAITING = 20
 """Characters of a question or an answer in a list of exchanges."""
 
 
@@ -173,12 +173,15 @@ class Tools:
 
     @staticmethod
     async def _only_one(service: AsyncKnowledgeRouterService) -> str:
-        waiting = await to_its_end(lambda: _waiting(service))
+        waiting = await to_its_end(
+            lambda: service.cases.ids()[0]
+        )  # the journal may have to be opened, which is a file
         if len(waiting) == 1:
-            return waiting[0].request.id
+            return waiting[0]
         if not waiting:
             raise ConfigError("no question waits for a human", todo="go on")
-        ids = ", ".join(case.request.id for case in waiting)
+        more = len(waiting) - _MOST_WAITING
+        ids = ", ".join(waiting[:_MOST_WAITING]) + (f" and {more} more" if more > 0 else "")
         raise ConfigError(
             "several questions wait for a human", todo=f"give the id of one as `escalation_id`: {ids}"
         )
@@ -224,10 +227,6 @@ class Tools:
             "total": len(listed), "page": given.page, "pages": page.of,
         }  # fmt: skip
         return Reply("\n".join([page.text, *_more(given.page, page.of)]), fitted(values, given.max_tokens))
-
-
-def _waiting(service: AsyncKnowledgeRouterService) -> list[KeptCase]:
-    return service.cases.waiting()  # the journal may have to be opened, which is a file
 
 
 # -- shapes ----------------------------------------------------------------------------------------------------
