@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from kr_core.expedition import expansion, extraction, searching
+from kr_core.expedition.likeness import alike
 from kr_core.expedition.searching import Search
 from kr_core.model import Finding, Outcome
 from kr_core.model.expedition import (
@@ -138,6 +139,9 @@ class Cycle:
         axioms = await self._extracted(name, read)
         for note in self._mind_notes():
             yield note
+        if self._components.config.settings.embedder is not None:
+            for note in await self._compared(name, axioms):
+                yield note
         new, merged = 0, 0
         touched: dict[str, None] = {}
         for axiom in axioms:
@@ -248,6 +252,19 @@ class Cycle:
             wanted, engine, self._components, self._budget, run, self._emit
         )
         return {"finding": finding.model_dump(mode="json"), "notes": list(notes)}
+
+    async def _compared(self, name: str, axioms: list[Axiom]) -> list[Noted]:
+        """Learn which statements mean the same in other words."""
+        state = self._state
+
+        async def compare() -> dict[str, Any]:
+            return await to_its_end(lambda: alike(self._components.embedder, axioms, tuple(state.known)))
+
+        kept = await self._steps.do(f"{name} alike", compare)
+        state.alike.update(frozenset(pair) for pair in kept["pairs"])
+        fresh = [note for note in kept["notes"] if note not in state.notes]
+        state.notes += fresh
+        return [Noted(text=note) for note in fresh]
 
     def _worth_reading(self) -> list[Gathered]:
         """The passages that matter most and were not read yet."""

@@ -17,7 +17,7 @@ from kr_core.text import STOP_WORDS, stem, words
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Relation", "compared", "normalised"]
+__all__ = ["ALIKE", "Relation", "compared", "normalised"]
 
 Relation = Literal["same", "conflict", "other"]
 
@@ -25,7 +25,7 @@ _SAME = 0.8
 """Share of the content words of both that must be common."""
 _SAME_SUBJECT = 0.7
 """The same for a contradiction, whose facts differ."""
-_ALIKE = 0.86
+ALIKE = 0.86
 """Cosine of two statements that say the same in other words."""
 _LEAST_WORDS = 3
 _NUMBER = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)*(?:[a-z%]{0,3})(?!\w)", re.IGNORECASE)
@@ -81,7 +81,7 @@ def compared(one: str, other: str, likeness: Callable[[str, str], float] | None 
         return "other"
     if common >= _SAME:
         return "same"
-    return "same" if likeness is not None and likeness(one, other) >= _ALIKE else "other"
+    return "same" if likeness is not None and likeness(one, other) >= ALIKE else "other"
 
 
 def _otherwise(one: _Read, other: _Read) -> bool:

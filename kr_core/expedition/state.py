@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kr_core.expedition.axioms import id_of
 from kr_core.expedition.evidence import Pool
 from kr_core.expedition.health import Health
 from kr_core.expedition.merging import Known
@@ -56,6 +57,8 @@ class State:
     """Numbers of the passages that were read."""
     asked: list[str] = field(default_factory=list)
     history: list[CycleReport] = field(default_factory=list)
+    alike: set[frozenset[str]] = field(default_factory=set)
+    """Pairs of ids of axioms that mean the same by their vectors."""
     health: Health = field(default_factory=Health)
     tokens: Tokens = field(default_factory=Tokens)
     notes: list[str] = field(default_factory=list)
@@ -63,8 +66,14 @@ class State:
     @classmethod
     def begin(cls, plan: Plan, recalled: list[Axiom], subjects: list[str]) -> State:
         """The state before the first cycle."""
+        pairs: set[frozenset[str]] = set()
+
+        def likeness(one: str, other: str) -> float:
+            return float(frozenset((id_of(one), id_of(other))) in pairs)
+
+        known = Known(recalled, likeness)
         return cls(
-            plan, Pool(plan.query), Known(recalled), tuple(axiom.id for axiom in recalled), tuple(subjects)
+            plan, Pool(plan.query), known, tuple(axiom.id for axiom in recalled), tuple(subjects), alike=pairs
         )
 
     def take_in(self, gathered: list[Gathered]) -> int:

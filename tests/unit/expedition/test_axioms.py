@@ -11,6 +11,7 @@ from kr_core import Axiom, Passage, Signal
 from kr_core.expedition.axioms import of_note, of_quote, signal_type
 from kr_core.expedition.categories import category_of
 from kr_core.expedition.independence import confidence_of, voices
+from kr_core.expedition.likeness import alike
 from kr_core.expedition.meaning import compared
 from kr_core.expedition.merging import Known
 from kr_core.model.expedition import WEIGHTS
@@ -117,6 +118,34 @@ def test_vectors_join_what_words_do_not():
     assert compared(one, other) == "other"
     assert compared(one, other, lambda *_texts: 0.9) == "same"
     assert compared(one, other.replace("5", "9"), lambda *_texts: 0.99) != "same"
+
+
+class Embedder:
+    """Texts that begin alike are alike; it may fail."""
+
+    identity = "first-letters"
+
+    def __init__(self, *, short=False, fault=None):
+        self.short, self.fault = short, fault
+
+    def embed(self, texts):
+        if self.fault:
+            raise self.fault
+        return [[float(text.startswith(letter)) for letter in "RTB"] for text in texts[self.short :]]
+
+
+@pytest.mark.req("E4")
+def test_statements_that_lie_near_each_other():
+    """New statements are compared with each other and with those known; what cannot be compared is noted, and nothing ends."""
+    fresh = [quoted("Requests give up after 5 seconds."), quoted("The parser reads tokens.")]
+    known = [quoted("Reads are abandoned after 5 seconds."), quoted("Bytes are counted.")]
+    came = alike(Embedder, fresh, known)
+    assert came == {"pairs": [[fresh[0].id, known[0].id]], "notes": []}
+    assert alike(lambda: None, fresh, known) == {"pairs": [], "notes": []}
+    for embedder in (Embedder(short=True), Embedder(fault=OSError("no model"))):
+        came = alike(lambda made=embedder: made, fresh, known)
+        assert came["pairs"] == []
+        assert "compared by their words alone" in came["notes"][0]
 
 
 @pytest.mark.req("E4")
