@@ -11,8 +11,10 @@ __all__ = ["Comment", "comment_of", "place_of"]
 
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})(?:\[bot\])?")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-_ISSUE = re.compile(r"/issues/([0-9]{1,18})\Z")
-_PLACE = re.compile(r"/([^/]+/[^/]+)/(?:issues|pull)/([0-9]{1,18})#issuecomment-([0-9]{1,18})\Z")
+_ISSUE = re.compile(r"/issues/(?P<issue>[0-9]{1,18})\Z")
+_PLACE = re.compile(
+    r"/(?P<repository>[^/]+/[^/]+)/(?:issues|pull)/(?P<issue>[0-9]{1,18})#issuecomment-(?P<comment>[0-9]{1,18})\Z"
+)
 
 
 class Comment(NamedTuple):
@@ -42,8 +44,8 @@ def comment_of(told: Any) -> Comment | None:
         return None
     user = told.get("user")
     login = user.get("login") if isinstance(user, dict) else None
-    at = told.get("issue_url")
-    issue = _ISSUE.search(at) if isinstance(at, str) else None
+    at, url = told.get("issue_url"), told.get("html_url")
+    issue = _ISSUE.search(at) if isinstance(at, str) else _PLACE.search(url) if isinstance(url, str) else None
     body, created, updated = told.get("body"), told.get("created_at"), told.get("updated_at")
     if (
         not is_whole(told.get("id"))
@@ -52,10 +54,9 @@ def comment_of(told: Any) -> Comment | None:
         or not all(isinstance(time, str) and _TIME.fullmatch(time) for time in (created, updated))
     ):
         return None
-    url = told.get("html_url")
     return Comment(
         told["id"],
-        int(issue[1]),
+        int(issue["issue"]),
         login,
         user.get("type") == "User" and not login.endswith("[bot]"),  # type: ignore[union-attr]  # it has a login
         told.get("performed_via_github_app") is not None,
@@ -69,6 +70,6 @@ def comment_of(told: Any) -> Comment | None:
 def place_of(url: str, repository: str) -> tuple[int, int] | None:
     """The issue and comment at an address in this repository."""
     found = _PLACE.search(url)
-    if found is None or found[1].lower() != repository.lower():
+    if found is None or found["repository"].lower() != repository.lower():
         return None
-    return int(found[2]), int(found[3])
+    return int(found["issue"]), int(found["comment"])

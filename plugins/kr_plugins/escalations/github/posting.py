@@ -53,7 +53,7 @@ class Poster:
     # -- whose comments ----------------------------------------------------------------------------------
 
     async def login(self) -> str:
-        """Whose token it is; empty where it is an app's."""
+        """Whose token it is; empty where it is an app's that has posted nothing yet."""
         known = self._ledger.login(self._token)
         if known is None:
             try:
@@ -71,9 +71,9 @@ class Poster:
         return known
 
     async def is_own(self, comment: Comment) -> bool:
-        """Whether KR's own account wrote a comment."""
+        """Whether KR's own account wrote a comment that has its signed marker; that is enough where the account is unknown."""
         login = await self.login()
-        return comment.login.casefold() == login.casefold() if login else not comment.is_person
+        return not login or comment.login.casefold() == login.casefold()
 
     # -- comments ----------------------------------------------------------------------------------------
 
@@ -113,6 +113,10 @@ class Poster:
             created if isinstance(created, str) and before(created) else "",
         )
         self._ledger.is_posted(about, posted)
+        user = told.get("user")
+        login = user.get("login") if isinstance(user, dict) else None
+        if self._ledger.login(self._token) == "" and isinstance(login, str):
+            self._ledger.belongs_to(self._token, login)  # GitHub tells an app only so
         return posted
 
     async def _found(self, about: str, intent: Intent) -> Posted | None:
@@ -221,7 +225,7 @@ class Poster:
         for told in page_of(answer):
             text = told.get("body") if isinstance(told, dict) else None
             by = told.get("user") if isinstance(told, dict) else None
-            own = isinstance(by, dict) and (by.get("login") == login if login else by.get("type") == "Bot")
+            own = not login or (isinstance(by, dict) and by.get("login") == login)
             if own and isinstance(text, str) and text.startswith(marker) and is_whole(told.get("number")):
                 return self._noted(about, told["number"], 0, told)
         return None

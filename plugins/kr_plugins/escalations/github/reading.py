@@ -323,7 +323,8 @@ class Reader:
         if about is None or not await self._poster.is_own(comment):
             return False
         posted = self._ledger.posted(about)
-        if posted is not None and posted.id and posted.id != comment.id and posted.issue == comment.issue:
+        twice = posted is not None and posted.issue == comment.issue and posted.id not in {0, comment.id}
+        if twice and await self._poster.login():
             # A request that nobody waited for any more was carried out after another had been sent.
             with suppress(RequestError):  # it is seen again
                 await self._poster.delete(comment.id)

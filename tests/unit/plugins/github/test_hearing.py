@@ -492,7 +492,7 @@ def test_without_its_state_a_project_asks_github_when_a_case_was_shown(shown, gi
 @pytest.mark.parametrize(
     "odd",
     [
-        {"user": None}, {"user": {"login": "a b"}}, {"user": []}, {"id": "7"}, {"id": True}, {"issue_url": None},
+        {"user": None}, {"user": {"login": "a b"}}, {"user": []}, {"id": "7"}, {"id": True},
         {"issue_url": "https://x/issues/1x"}, {"body": None}, {"body": 7}, {"created_at": None}, {"updated_at": "yesterday"},
     ],
     ids=json.dumps,
@@ -505,6 +505,12 @@ def test_what_is_no_comment_hides_no_other(shown, github, odd):
     github._list_all_comments = lambda _who, query, _told, asked: github._paged(
         list(github.comments.values()), query, asked
     )
+    assert understood(shown.poll()) == [("ann", "confirm", "")]
+
+
+def test_the_issue_may_stand_in_the_address_alone(shown, github):
+    comment = github.write("ann", 1, "/kr confirm E1@1")
+    github.comments[comment["id"]]["issue_url"] = None
     assert understood(shown.poll()) == [("ann", "confirm", "")]
 
 

@@ -79,6 +79,25 @@ def test_a_request_that_was_not_answered_is_looked_for_before_it_is_sent_again(d
 
 
 @pytest.mark.req("H5")
+def test_the_token_of_an_app_does_as_well(desk, github):
+    """GitHub does not tell whose it is; who has posted with it is seen with the first comment."""
+    github.tokens[TOKEN] = "kr-app[bot]"
+    github.fault_of = lambda asked: (
+        Fault("status", 403, {}, "Resource not accessible by integration") if asked.path == "/user" else
+        LOST if asked.method == "POST" else None
+    )  # fmt: skip
+    failing(desk, lambda: desk.open(case()))
+    failing(desk, lambda: desk.again().open(case()))
+    github.fault_of = lambda asked: Fault("status", 403, {}, "no") if asked.path == "/user" else None
+    place = desk.again().open(case())
+    assert [one["html_url"] for one in github.comments.values()] == [place]
+    assert len(github.issues) == 1
+    desk.open(case("E2"))
+    github.write("ann", 1, "/kr confirm E1@1")
+    assert len(desk.poll()) == 1
+
+
+@pytest.mark.req("H5")
 def test_nothing_is_looked_for_after_a_refusal(desk, github):
     """What GitHub has refused was not posted."""
     desk.open(case("E1"))
