@@ -22,6 +22,7 @@ import expeditions
 import inbox
 import journal
 import knowledge
+import local_search
 import mcp_server
 import network
 import processes
@@ -39,6 +40,7 @@ GROUPS = {
     "inbox": inbox.figures,
     "journal": journal.figures,
     "knowledge": knowledge.figures,
+    "local_search": local_search.figures,
     "mcp_server": mcp_server.figures,
     "network": network.figures,
     "processes": processes.figures,

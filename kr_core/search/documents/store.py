@@ -396,6 +396,13 @@ class DocumentStore:
         )
         return {number: files[number // _NUMBERED] for number in numbers if number // _NUMBERED in files}
 
+    def next_block(self, block: int) -> tuple[int, range] | None:
+        """The block after one (0: the first), and the numbers of its passages; None after the last."""
+        row = self._connection.execute(
+            "select id, count from blocks where id > ? order by id limit 1", (block,)
+        ).fetchone()
+        return None if row is None else (int(row[0]), range(row[0] * _NUMBERED, row[0] * _NUMBERED + row[1]))
+
     def get(self, numbers: Sequence[int]) -> dict[int, Stored]:
         """Passages by number; those that are gone are not in it."""
         blocks = list({number // _NUMBERED for number in numbers})

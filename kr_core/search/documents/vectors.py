@@ -59,6 +59,8 @@ class Vectors:
             rows = self._connection.execute("select hash, vector from vectors").fetchall()
         except sqlite3.Error as error:
             raise StorageError(f"cannot be used: {error}", where=str(self.path)) from None
+        self._swept = 0
+        self._waiting: list[int] = []
         self._hashes: list[int] = [row[0] for row in rows]
         self._places = {digest: place for place, digest in enumerate(self._hashes)}
         self._matrix: Any = None
@@ -96,7 +98,8 @@ class Vectors:
             RequestError: the embedder is a service that does not answer.
             StorageError: new vectors cannot be kept.
         """
-        self._embed([number for number, _file, _score in found[:_AT_ONCE]], store)
+        numbers = [number for number, _file, _score in found[:_AT_ONCE]]
+        self._embed([*numbers, *self._further(_AT_ONCE - len(numbers), store)], store)
         if self._matrix is None:
             return []
         cosines = self._matrix @ vector
@@ -106,12 +109,24 @@ class Vectors:
         near = self._connection.execute(
             f"select passage from placed where hash in ({marks})", best
         ).fetchall()
-        numbers = {row[0] for row in near} | {number for number, *_rest in found if number in self._placed}
+        alike = {row[0] for row in near}
+        alike |= {number for number in (one[0] for one in found) if number in self._placed}
         likeness = [
             (number, file, float(cosines[self._places[self._placed[number]]]))
-            for number, file in store.files_by_passage(sorted(numbers)).items()
+            for number, file in store.files_by_passage(sorted(alike)).items()
         ]
         return sorted(likeness, key=lambda one: (-one[2], one[0]))
+
+    def _further(self, count: int, store: DocumentStore) -> list[int]:
+        """Passages that have no vector yet though no words led to them: in time all of a small index have one."""
+        while len(self._waiting) < count:
+            block = store.next_block(self._swept)
+            if block is None:
+                break
+            self._swept, numbers = block
+            self._waiting += [number for number in numbers if number not in self._placed]
+        taken, self._waiting = self._waiting[: max(0, count)], self._waiting[max(0, count) :]
+        return taken
 
     def _normal(self, vectors: Any) -> Any:
         """As an array of float32, each of length 1."""

@@ -395,6 +395,12 @@ class TestVectors:
         assert [text for text in embedder.seen if "nine" in text] == []
         assert found(tmp_path, "lorry", embedder=embedder)[0] == ("van.md", ":1")
 
+    def test_no_word_need_be_shared(self, docs, tmp_path):
+        """What words do not lead to gets its vector by and by."""
+        (docs / "van.md").write_text("# Van\n\nThe van leaves at nine.\n")
+        indexed(tmp_path, docs)
+        assert found(tmp_path, "lorry", embedder=Synonyms()) == [("van.md", ":1")]
+
     def test_an_embedder_that_fails_is_noted(self, docs, tmp_path):
         """Words alone are searched then."""
         from kr_core import RequestError
