@@ -77,6 +77,8 @@ class AsyncKnowledgeRouterService:
         self._talking = Talking(self.pipeline, self._asking, self._escalating)
         self._sent = Sent()
         self._wake = asyncio.Event()
+        self._added = asyncio.Event()
+        """Set where an agent may have to be asked with what was added to a case."""
         self._ready = False
 
     @classmethod
@@ -238,18 +240,25 @@ class AsyncKnowledgeRouterService:
         """Do what a human replied to an escalation; of two who decide at once, the first one does.
 
         Returns:
-            `answered`, or after `add_context` whatever the agent's new answer comes to: `accepted`, or `escalated` again.
+            `answered`, or after `add_context` whatever the agent's new answer comes to: `accepted`, or `escalated` again. While
+            the agent is asked about the case already, it is `escalated`, and `tend` asks the agent with what was added.
 
         Raises:
             ConfigError: there is no such escalation, or the reply cannot be applied, with the reason; it is on the record.
         """
         if response.action != "add_context":
             return self._escalating.result_of(await self._escalating.accepted_reply(escalation_id, response))
-        async with self._tending.asking(
-            escalation_id
-        ):  # so that nobody else does it, unless this process is killed
+        case = await to_its_end(lambda: self.cases.get(escalation_id))
+        async with self._tending.asking(case.request.id) as mine:  # a process that is killed lets go of it
             case = await self._escalating.accepted_reply(escalation_id, response)
-            return await self._talking.asked_again(case, response)
+            if mine:
+                try:
+                    return await self._talking.asked_again(case, response)
+                finally:
+                    self._added.set()  # more may have been added meanwhile
+        result = self._escalating.result_of(case)
+        later = f"{case.request.agent} is being asked about {case.request.id} just now; it is told this next"
+        return result.model_copy(update={"notes": (*result.notes, later)})
 
     async def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
         """Say something (the response's `content`) to the agent of an escalation, which goes on waiting.
@@ -290,7 +299,6 @@ class AsyncKnowledgeRouterService:
             every_seconds: how often people's replies are asked for.
         """
         noted: dict[str, tuple[str, ...]] = {}
-        asking = asyncio.Event()
 
         async def again(
             what: str, woken: asyncio.Event, once: Callable[[], Coroutine[Any, Any, Tended]]
@@ -302,7 +310,7 @@ class AsyncKnowledgeRouterService:
                     tended = await once()
                     notes = tended.notes
                     if tended.applied:
-                        asking.set()  # somebody may have added context
+                        self._added.set()  # somebody may have added context
                     if tended.next is not None:
                         left = (tended.next - datetime.now(UTC)).total_seconds()
                         wait = min(max(left, _SOON_SECONDS), every_seconds)
@@ -318,7 +326,7 @@ class AsyncKnowledgeRouterService:
         await together(
             [
                 again("look", self._wake, self._tending.look),
-                again("ask", asking, lambda: self._tending.ask_agents(self._talking.asked_again)),
+                again("ask", self._added, lambda: self._tending.ask_agents(self._talking.asked_again)),
             ]
         )
         raise AssertionError  # it does not return

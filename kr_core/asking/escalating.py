@@ -209,7 +209,7 @@ class Escalating:
         mine: list[bool] = []
 
         def resolve(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
-            mine[:] = [case.waits and _knows(asked, case)]
+            mine[:] = [case.waits and _knows(asked, case) and not _done_since(asked, case)]
             return (replying.resolved(case, response, answer), []) if mine[0] else None
 
         case = await to_its_end(lambda: self._keeping.change(asked.request.id, resolve))
@@ -235,11 +235,11 @@ class Escalating:
             alternatives: new answers that do not agree.
 
         Returns:
-            The case as it is then; somebody may have decided it meanwhile.
+            The case as it is then; somebody may have decided it meanwhile, or have asked the agent with the same.
         """
 
         def revise(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
-            if not case.waits:
+            if not case.waits or _done_since(asked, case):
                 return None
             came: dict[str, object] = {}
             if answer is not None or alternatives:
@@ -292,6 +292,11 @@ class Escalating:
 def _knows(asked: KeptCase, case: KeptCase) -> bool:
     """Whether an agent that was asked about a case has seen all that was added to it."""
     return asked.request.question.context == case.request.question.context
+
+
+def _done_since(asked: KeptCase, case: KeptCase) -> bool:
+    """Whether somebody else has asked the agent with all that was added, and put what came of it to a human."""
+    return case.care.pending is None and asked.request.revision != case.request.revision
 
 
 def undecided(case: KeptCase) -> list[str]:

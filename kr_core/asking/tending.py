@@ -51,7 +51,6 @@ _WHOLE = frozenset({Outcome.timeout, Outcome.limited, Outcome.unavailable, Outco
 """Outcomes that say something about the sink rather than about one case."""
 _MOST_POLLS = 10
 """Of one sink, one after the other, that has more to tell than one call brings; the next look goes on."""
-_ASKING_LOCKS = 64
 _RECEIVE_SECONDS = 8.0
 """A service that calls waits for an answer for ten seconds or so."""
 _SAID = 200
@@ -580,9 +579,8 @@ class Tending:
             return 1
 
     def asking(self, escalation_id: str, seconds: float = 0.0) -> Any:
-        """Be the one that asks the agent of a case; a context that is False where somebody else is."""
-        place = int(escalation_id[1:]) % _ASKING_LOCKS if escalation_id[1:].isdigit() else 0
-        return turn(self._pipeline.config.state_folder / "asking" / f"{place}.lock", seconds)
+        """Be the one that asks the agent of a case, by its id; a context that is False where somebody else is."""
+        return turn(self._pipeline.config.state_folder / "asking" / f"{escalation_id}.lock", seconds)
 
     # -- faults ---------------------------------------------------------------------------------------------
 

@@ -203,16 +203,19 @@ def test_an_answer_that_knows_less_than_the_case_decides_nothing(tmp_path):
                 await made._service.reply("E1", reply("add_context", "Two.", by="bob"))
             return await super().run(job)
 
-    # the first answer, the one to "One. Two.", and the late one to "One."
-    with service(tmp_path, duc=Slow(UNSURE, said(confidence=60), said("Late.", 95))) as made:
+    # the first answer, the one to "One.", and the one to "One. Two."
+    with service(tmp_path, duc=Slow(UNSURE, said("Late.", 95), said(confidence=60))) as made:
         ask(made)
         late = made.reply("E1", reply("add_context", "One.", by="ada"))
-        assert (late.status, late.escalation.revision) == ("escalated", 3)
+        assert (late.status, late.escalation.revision) == ("escalated", 2)
         assert late.escalation.reason == "context was added meanwhile that duc has not seen"
         assert late.escalation.question.context == "One.\n\nTwo."
         assert late.answer.content == "Late."
         with pytest.raises(ConfigError, match="E1@1 is an older answer"):
             made.reply("E1", reply("confirm", revision=1))
+        assert made.tend().asked_again == 1
+        assert made.cases.get("E1").request.revision == 3
+        assert not made.cases.get("E1").asking
 
 
 def test_what_is_said_again_is_not_added_again(tmp_path):
