@@ -8,6 +8,7 @@ A webhook of a service (`/hooks/...`) comes under any name; its sink looks at it
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from kr_core.server.guard import FORBIDDEN, MISDIRECTED, host_of, is_ours, own_names
 from kr_core.server.web.refusing import refusal
@@ -23,7 +24,8 @@ __all__ = ["HOOKS", "MOST_BYTES", "Door"]
 HOOKS = "/hooks/"
 MOST_BYTES = 700_000
 """Of a request's body: a text of `LONGEST_TEXT` characters as a form sends it."""
-_MOST_HOOK_BYTES = 5_000_000
+_MOST_HOOK_BYTES = 1_000_000
+"""A comment with its issue is a fifth of that."""
 TOO_LARGE = 413
 _READS = {"GET", "HEAD", "OPTIONS"}
 _POLICY = (
@@ -51,7 +53,7 @@ class Door:
     def __init__(self, inner: Application, url: str) -> None:
         self._inner = inner
         self._names = own_names() | {host_of(url)}
-        self._origin = url.casefold()
+        self._origin = _origin(url)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it."""
@@ -107,6 +109,14 @@ class Door:
         }:  # fmt: skip
             return FORBIDDEN, "The request comes from a page of somebody else."
         return None
+
+
+def _origin(url: str) -> str:
+    """How a browser names the page of an address: without the port that is its scheme's own."""
+    parts = urlsplit(url.casefold())
+    own = {"http": 80, "https": 443}.get(parts.scheme)
+    host = parts.netloc.rpartition(":")[0] if parts.port is not None and parts.port == own else parts.netloc
+    return f"{parts.scheme}://{host}"
 
 
 def _is_hook(scope: Scope) -> bool:

@@ -21,6 +21,8 @@ __all__ = ["Hooks"]
 
 _SECONDS = 8.0
 """Services give up after 10 s (GitHub's webhooks); what takes longer goes on without them."""
+_MOST = 16
+"""Calls at once; each holds its body."""
 _STATUS = {"blocked": HTTPStatus.UNAUTHORIZED, "bad_answer": HTTPStatus.BAD_REQUEST}
 
 
@@ -40,6 +42,8 @@ class Hooks:
         return [Route("/hooks/{sink}", self._called, methods=["POST"])]
 
     async def _called(self, request: Request) -> Response:
+        if len(self._going_on) >= _MOST:
+            return PlainTextResponse("Too many calls at once.\n", HTTPStatus.SERVICE_UNAVAILABLE)
         headers = {name.lower(): value for name, value in request.headers.items()}
         body = await request.body()
         task = asyncio.ensure_future(self._service.receive(str(request.path_params["sink"]), headers, body))

@@ -155,16 +155,13 @@ class Listing:
                 return
 
     def _take(self, documents: Iterable[Document]) -> None:
-        added = False
+        changed = False
         for document in documents:
             listed = _listed(document)
-            before = self._cases.get(listed.key)
-            added = added or before is None
-            if before != listed:
+            if self._cases.get(listed.key) != listed:
                 self._cases[listed.key] = listed
-                if before is not None:
-                    self._order[self._order.index(before)] = listed
-        if added:
+                changed = True
+        if changed:
             self._order = sorted(self._cases.values(), key=lambda one: -one.number)
 
 
@@ -190,4 +187,4 @@ def _listed(document: Document) -> Listed:
 
 
 def _number(key: str) -> int:
-    return int(key[1:]) if key[1:].isdigit() else 0
+    return int(key[1:]) if key[1:].isascii() and key[1:].isdigit() else 0

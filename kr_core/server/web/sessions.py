@@ -52,7 +52,7 @@ class Sessions:
         began, _, _ = request.cookies.get(self._session, "").partition(".")
         if not self._is_signed(request.cookies.get(self._session, ""), "session"):
             return False
-        return began.isdigit() and 0 <= time.time() - int(began) <= _SECONDS
+        return began.isascii() and began.isdigit() and 0 <= time.time() - int(began) <= _SECONDS
 
     def knows_bearer(self, request: Request) -> bool:
         """Whether a request carries the token itself."""

@@ -7,6 +7,7 @@
   const every = 2000;
   let number = Number(page.number);
   let timer = 0;
+  let looking = false;
   let silent = false;
 
   function say(text, kind, link) {
@@ -89,8 +90,10 @@
   // -- asking what is new ---------------------------------------------------------------------------------
 
   async function look() {
+    window.clearTimeout(timer);
     timer = 0;
-    if (document.hidden) return;
+    if (document.hidden || looking) return; // one chain of looks, however often the page is hidden and shown
+    looking = true;
     try {
       const answer = await fetch(`/live?after=${number}&case=${page.case || ""}`);
       if (answer.status === 401) {
@@ -109,6 +112,8 @@
     } catch {
       if (!silent) say("The server does not answer. What you type stays here.", "refused");
       silent = true;
+    } finally {
+      looking = false;
     }
     timer = window.setTimeout(look, every);
   }
