@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kr_core.asking.answering import LONGEST_QUESTION
 from kr_core.asking.exchange import told
 from kr_core.escalation.due import Pending
-from kr_core.escalation.harmless import harmless_line
+from kr_core.escalation.harmless import harmless, harmless_line
 from kr_core.escalation.options import options
 from kr_core.model.events import Event, new_id
 from kr_core.model.questions import Answer, Resolution
@@ -238,9 +239,7 @@ def _refused(case: KeptCase, response: HumanResponse, written: Written, why: str
     key = f"{written.sink} refused {response.by}"
     if not written.sink or care.told.get(key, 0) >= _MOST_REFUSALS:
         return case
-    reason = harmless_line(why).replace(
-        f"{case.request.id}@\N{ZERO WIDTH SPACE}", f"{case.request.id}@"
-    )  # to be copied
+    reason = " ".join(_sayable(why).split())
     said = f"{case.request.id}: {_who(response)}, `{_word(response)}` was not done: {reason}"
     notice = Notice(
         f"{case.request.id}-{written.mark.partition(' ')[2] or new_id()}",
@@ -260,14 +259,24 @@ def unclear(case: KeptCase, said: Unclear, sink: str) -> tuple[KeptCase, list[Ev
     people = sum(one.startswith(f"{sink} {said.kind} of ") for one in care.told)
     if key in care.told or people >= _MOST_PEOPLE:
         return None
-    text = printable(redacted(said.said)).strip()
+    text = _sayable(redacted(said.said)).strip()
     digest = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:20]
-    notice = Notice(f"{case.request.id}-{said.kind}-{digest}", said.kind, text, said.external_id)
+    kind: Literal["refused", "help"] = "refused" if said.kind == "refused" else "help"
+    notice = Notice(f"{case.request.id}-{said.kind}-{digest}", kind, text, said.external_id)
     care = care.owing(notice, [sink])._replace(told={**care.told, key: 1})
     told = event(
         case, "human.unclear", escalation_id=case.request.id, sink=sink, by=by, kind=said.kind, said=text
     )
     return case._replace(care=care), [told]
+
+
+_ID = re.compile("(E[0-9]{1,9}@)\N{ZERO WIDTH SPACE}(?=[0-9])")
+_COMMAND = re.compile(r"^(?=/kr)", re.IGNORECASE | re.MULTILINE)
+
+
+def _sayable(text: str) -> str:
+    """A text in which nobody is mentioned and no line is a command; ids (`E7@2`) stay as they are, to be copied."""
+    return _COMMAND.sub("    ", _ID.sub(r"\1", harmless(text)))
 
 
 def ending(case: KeptCase) -> str:

@@ -22,6 +22,7 @@ from kr_core.model import Outcome
 from kr_core.model.events import Event
 from kr_core.model.limits import duration_text
 from kr_core.model.questions import HumanResponse
+from kr_core.net.egress import redacted
 from kr_core.pipeline.running import to_its_end
 from kr_core.printable import printable
 from kr_core.protocols import Case, Document, Heard, HumanReply, Notice, Shown, Unclear, Verifier
@@ -719,7 +720,7 @@ def _moment(text: str | None) -> dt.datetime | None:
 
 def _told(error: Exception) -> str:
     said = str(error) if isinstance(error, RequestError) else f"{type(error).__name__}: {error}"
-    return harmless_line(said, _SAID)
+    return harmless_line(redacted(said), _SAID)
 
 
 def _rounded(length: dt.timedelta) -> dt.timedelta:
