@@ -32,8 +32,8 @@ MANY, FEW = 10_000, 50
 ISSUES = 50
 ROUNDS = 10
 WRITERS = 64
-MOST_REQUESTS = 12
-"""Of one poll that has much to read: ten pages, and what else it has to know."""
+MOST_REQUESTS = 110
+"""Of one command that has much to read: ten times ten pages, and what else it has to know."""
 MOST_REQUESTS_AT_REST = 1
 MOST_CATCHING_UP = 20
 """Polls until all comments were read."""
