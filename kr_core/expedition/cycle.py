@@ -211,7 +211,9 @@ class Cycle:
                     return searching.affordable(again, self._engines, left)
                 engines = list(self._engines.values())
                 project = self._components.project
-                wanted = searching.wanted(engines, self._queries, self._state.subjects, project)
+                wanted = searching.wanted(
+                    engines, self._queries, self._state.subjects, self._state.named, project
+                )
                 return searching.affordable([*self._missed, *wanted], self._engines, left)
 
             planned, cut = await to_its_end(work)

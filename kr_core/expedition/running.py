@@ -133,11 +133,17 @@ async def expedition(
 async def _begun(plan: Plan, components: Components, steps: Steps, store: AxiomStore) -> State:
     async def begin() -> dict[str, Any]:
         recalled = await to_its_end(lambda: store.about(plan.query))
-        subjects = await to_its_end(lambda: subjects_of(plan.query, components.project))
-        return {"recalled": [axiom.model_dump(mode="json") for axiom in recalled], "subjects": subjects}
+        named, subjects = await to_its_end(lambda: subjects_of(plan.query, components.project))
+        return {
+            "recalled": [axiom.model_dump(mode="json") for axiom in recalled],
+            "named": named,
+            "subjects": subjects,
+        }
 
     kept = await steps.do("begin", begin)
-    return State.begin(plan, [Axiom.model_validate(one) for one in kept["recalled"]], kept["subjects"])
+    return State.begin(
+        plan, [Axiom.model_validate(one) for one in kept["recalled"]], kept["named"], kept["subjects"]
+    )
 
 
 async def _written(state: State, mind: Mind | None) -> dict[str, Any]:

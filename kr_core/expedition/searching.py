@@ -71,17 +71,21 @@ async def engines_of(components: Components) -> tuple[list[Engine], list[str]]:
 
 
 def wanted(
-    engines: Sequence[Engine], queries: Sequence[SubQuery], subjects: Sequence[str], project: LocalProject
+    engines: Sequence[Engine],
+    queries: Sequence[SubQuery],
+    subjects: Sequence[str],
+    named: str,
+    project: LocalProject,
 ) -> list[Search]:
     """The searches of a cycle in order, query by query.
 
     A source that knows only some libraries is asked about each subject that it knows; any other is asked once for each
-    query.
+    query, about the library that the question names.
     """
     found: list[Search] = []
     for query in queries:
         for engine in engines:
-            frameworks = list(subjects[:1]) or [""]
+            frameworks = [named]
             if engine.knows is not None:
                 frameworks = [name for name in subjects if engine.knows(_query(query.text, name, project))]
             found += [

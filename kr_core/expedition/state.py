@@ -47,6 +47,8 @@ class State:
     known: Known
     recalled: tuple[str, ...] = ()
     """Ids of axioms of earlier expeditions that are about the question."""
+    named: str = ""
+    """The library that the question names; empty where it names none."""
     subjects: tuple[str, ...] = ()
     """Libraries that the question may be about."""
     found: dict[str, None] = field(default_factory=dict)
@@ -64,7 +66,7 @@ class State:
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, plan: Plan, recalled: list[Axiom], subjects: list[str]) -> State:
+    def begin(cls, plan: Plan, recalled: list[Axiom], named: str, subjects: list[str]) -> State:
         """The state before the first cycle."""
         pairs: set[frozenset[str]] = set()
 
@@ -73,7 +75,13 @@ class State:
 
         known = Known(recalled, likeness)
         return cls(
-            plan, Pool(plan.query), known, tuple(axiom.id for axiom in recalled), tuple(subjects), alike=pairs
+            plan,
+            Pool(plan.query),
+            known,
+            tuple(axiom.id for axiom in recalled),
+            named,
+            tuple(subjects),
+            alike=pairs,
         )
 
     def take_in(self, gathered: list[Gathered]) -> int:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kr_core.knowledge.inference import infer_framework
 from kr_core.knowledge.names import normalise
-from kr_core.knowledge.project import is_python
-from kr_core.knowledge.vocabulary import NOT_LIBRARIES, PLAIN_ENGLISH
+from kr_core.knowledge.project import is_python, is_standard
+from kr_core.knowledge.vocabulary import DEFINITE_MODULES, NOT_LIBRARIES, PLAIN_ENGLISH
 from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, stem, words
 
 if TYPE_CHECKING:
@@ -27,16 +27,16 @@ _ENOUGH = 0.3
 _NEAR_BEST = 0.6
 
 
-def subjects_of(question: str, project: LocalProject) -> list[str]:
-    """The packages to look in: those that the question names; else those that describe themselves so, the likeliest first.
+def subjects_of(question: str, project: LocalProject) -> tuple[str, list[str]]:
+    """The package that a question names, empty for none, and those to look in: those that the question names; else those that describe themselves so, the likeliest first.
 
     Reads metadata of installed packages; call it off the event loop.
     """
     installed = list(project.distributions()) or list(project.distributions(own=True))
     named = _named(question, project, {one.name for one in installed})
-    found = [name for name in named if not is_python(name)]
+    found = [name for name in named if not is_python(name) or _names_module(question)]
     if found:
-        return found[:_MOST]
+        return found[0], found[:_MOST]
     described = [(one, _described(one)) for one in installed]
     asked = {
         stem(word): (0.3 if word in WEAK_WORDS else 1.0)
@@ -49,9 +49,9 @@ def subjects_of(question: str, project: LocalProject) -> list[str]:
     )
     best = scored[0][0] if scored else 0.0
     found += [name for share, name in scored if share >= max(_ENOUGH, _NEAR_BEST * best)]
-    if not found:  # Python itself is meant only where no package is: most of them are "Python" something
+    if not found:
         found = named
-    return list(dict.fromkeys(found))[:_MOST]
+    return "", list(dict.fromkeys(found))[:_MOST]
 
 
 def _named(question: str, project: LocalProject, installed: set[str]) -> list[str]:
@@ -64,6 +64,15 @@ def _named(question: str, project: LocalProject, installed: set[str]) -> list[st
         if name in installed and name not in PLAIN_ENGLISH and name not in NOT_LIBRARIES
     ]
     return list(dict.fromkeys([*([about] if about else []), *others]))
+
+
+def _names_module(question: str) -> bool:
+    """Whether a question names a module of the standard library, and not Python alone: most packages are "Python" something."""
+    names = (token.strip(".,;:?!`'\"()") for token in question.split())
+    return any(
+        is_standard(name) and not is_python(name) and ("." in name or name in DEFINITE_MODULES)
+        for name in names
+    )
 
 
 def _share(asked: dict[str, float], roots: frozenset[str], others: Sequence[frozenset[str]]) -> float:

@@ -210,3 +210,20 @@ def test_without_an_engine(research):
     assert done.json["status"] == "degraded"
     assert results["budget_remaining"] == 3
     assert "plugins.web_search.url" in json.dumps(results["degradation_notes"])
+
+
+@pytest.mark.req("E1", "E3", "E7")
+def test_an_expedition_over_the_web(research, kr, searx, sites, tmp_path):
+    """A real searx finds pages for each cycle; every axiom is a signal of the web whose quote stands in the page that was read."""
+    research(searx)  # writes the configuration
+    done = kr("expedition", "run", QUESTION, "--json", "--max-calls", "3", cwd=tmp_path / "asking")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    finished = lines[-1]
+    assert finished["type"] == "finished", done
+    assert finished["axioms"], done
+    signals = [signal for axiom in finished["axioms"] for signal in axiom["signals"]]
+    assert {signal["type"] for signal in signals} == {"WEB"}
+    assert {signal["source"] for signal in signals} <= set(sites.pages)
+    assert len([one for one in lines if one["type"] == "source_hit"]) <= 3
+    shown = kr("expedition", "show", "X1", "--json", cwd=tmp_path / "asking")
+    assert shown.json["unsupported"] == []

@@ -1,0 +1,41 @@
+"""Where a question is looked up: the packages that it names, or those that describe themselves so."""
+
+import pytest
+from support import install, make_environment
+
+from kr_core.expedition.subjects import subjects_of
+from kr_core.knowledge.project import LocalProject
+
+PACKAGES = {
+    "parcel": "Send parcels and follow them, for asyncio.",
+    "lantern": "A lightweight web framework with streaming responses.",
+    "beacon": "A web framework for building APIs with server-sent events.",
+    "tokens": "Reads tokens from a stream.",
+}
+
+
+@pytest.fixture
+def project(tmp_path):
+    site = make_environment(tmp_path)
+    for name, summary in PACKAGES.items():
+        folder = install(site, name, "1.0", {f"{name}/__init__.py": ""})
+        (folder / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\nSummary: {summary}\n"
+        )
+    return LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+
+
+@pytest.mark.req("E1")
+@pytest.mark.parametrize(
+    ("question", "named", "subjects"),
+    [
+        ("How do I send a parcel with parcel?", "parcel", ["parcel"]),
+        ("How do lantern and beacon differ?", "lantern", ["lantern", "beacon"]),
+        ("Which Python web framework has server-sent events?", "", ["beacon"]),
+        ("How does `asyncio.TaskGroup` cancel its tasks?", "python", ["python"]),
+        ("How is brass polished?", "", []),
+    ],
+)
+def test_where_it_looks(project, question, named, subjects):
+    """A library that is named is looked in alone; else those whose summary speaks of the question; Python where a module is named."""
+    assert subjects_of(question, project) == (named, subjects)
