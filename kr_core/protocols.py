@@ -505,7 +505,8 @@ class Unclear(NamedTuple):
     escalation_id: str
     """The case that it is about; where that is not clear, any of those that it may be about."""
     by: str
-    kind: Literal["refused", "help"]
+    kind: Literal["refused", "help", "edited"]
+    """It is not theirs to say, was not understood, or was changed after it had been read; the last two are said as `help`."""
     said: str
     """What the person is told, once for each case and kind; as `Notice.said`."""
     external_id: str

@@ -15,6 +15,8 @@ out where one case waits. What looks like a command and is none becomes a fault,
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -66,6 +68,9 @@ _ALMOST_ID = re.compile(r"E[0-9]+@\S*", re.IGNORECASE)
 _FENCED = re.compile(r" {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)\n? {0,3}\1[`~]*[ \t]*", re.DOTALL)
 _LONGEST_ECHO = 40
 _MOST_LISTED = 20
+_MOST_COMMANDS = 100
+_MOST_FAULTS = 20
+_MANY = "this is too much for one text; what stands from here on was not read, so write it in another one"
 
 
 class Command(NamedTuple):
@@ -88,10 +93,11 @@ class Fault(NamedTuple):
     """What looks like a command and cannot be understood.
 
     `kind` is `verb` (no such command), `id` (no such case, or not written as one), `which` (the id is needed), `text` (the
-    text is missing), `prose` (there is more than the command takes) or `quote` (it belongs to the quote above it).
+    text is missing), `prose` (there is more than the command takes), `quote` (it belongs to the quote above it) or `many`
+    (there are too many, and the rest is not read).
     """
 
-    kind: Literal["verb", "id", "which", "text", "prose", "quote"]
+    kind: Literal["verb", "id", "which", "text", "prose", "quote", "many"]
     line: int
     said: str
     """What to tell the person; no part of it is a command or a mention."""
@@ -111,6 +117,9 @@ def read_replies(text: str, waiting: Collection[str], closed: Collection[str] = 
         text: what a person wrote; Markdown, with any line ends.
         waiting: the ids of the cases that wait.
         closed: ids of cases that wait no longer; a command for one of them is a command, which will be refused.
+
+    Returns:
+        The first hundred commands, and the first twenty faults.
     """
     lines = re.split(r"\r\n|\r|\n", text)
     if not any(line[:3].lower() == "/kr" for line in lines):  # most comments are talk
@@ -121,10 +130,14 @@ def read_replies(text: str, waiting: Collection[str], closed: Collection[str] = 
         for number, line in enumerate(lines)
         if places[number] != "hidden" and (found := _COMMAND.fullmatch(line))
     ]
+    ids = _Ids(set(waiting), closed if isinstance(closed, AbstractSet) else set(closed))
     ends = [*(number for number, _ in starts), len(lines)][1:]
     commands: list[Command] = []
     faults: list[Fault] = []
     for (number, found), end in zip(starts, ends, strict=True):
+        if len(commands) == _MOST_COMMANDS or len(faults) == _MOST_FAULTS:
+            faults.append(Fault("many", number + 1, _MANY))
+            break
         below = lines[number + 1 : end]
         prose = bool(below and below[0].strip()) and places[number + 1] != "hidden"
         if places[number] == "quoted":
@@ -134,7 +147,7 @@ def read_replies(text: str, waiting: Collection[str], closed: Collection[str] = 
                 "a command right below a quote is part of it; leave an empty line between",
             )
         else:
-            read = _read(number + 1, found[1], found[2], below, prose, waiting, closed)
+            read = _read(number + 1, found[1], found[2], below, prose, ids)
         if isinstance(read, Command):
             commands.append(read)
         else:
@@ -148,8 +161,7 @@ def _read(
     rest: str,
     below: list[str],
     prose: bool,
-    waiting: Collection[str],
-    closed: Collection[str],
+    ids: _Ids,
 ) -> Command | Fault:
     known = verb.lower()
     if known not in _ACTIONS:
@@ -157,7 +169,7 @@ def _read(
     found = _ID.match(rest)
     if found is None and (almost := _ALMOST_ID.match(rest)):
         return Fault("id", line, f"`{_echo(almost[0])}` is no id; write it as `E7@2`")
-    which = _which(line, None if found is None else found[1].upper(), waiting, closed)
+    which = _which(line, None if found is None else found[1].upper(), ids)
     if isinstance(which, Fault):
         return which
     revision = None if found is None or found[2] is None else int(found[2])
@@ -175,24 +187,32 @@ def _read(
     return Command(which, revision, _ACTIONS[known], content, line)
 
 
-def _which(line: int, written: str | None, waiting: Collection[str], closed: Collection[str]) -> str | Fault:
+class _Ids:
+    """The cases that a text may name."""
+
+    def __init__(self, waiting: AbstractSet[str], closed: AbstractSet[str]) -> None:
+        self.waiting = waiting
+        self.closed = closed
+
+    @cached_property
+    def listed(self) -> str:
+        """The ids of what waits, the first ones if there are many."""
+        names = nsmallest(_MOST_LISTED, self.waiting, key=lambda name: int(name[1:]))
+        more = len(self.waiting) - len(names)
+        return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+def _which(line: int, written: str | None, ids: _Ids) -> str | Fault:
     if written is not None:
-        if written in waiting or written in closed:
+        if written in ids.waiting or written in ids.closed:
             return written
-        there = f"waiting: {_listed(waiting)}" if waiting else "nothing waits"
+        there = f"waiting: {ids.listed}" if ids.waiting else "nothing waits"
         return Fault("id", line, f"there is no {written}; {there}")
-    if len(waiting) == 1:
-        return next(iter(waiting))
-    if not waiting:
+    if len(ids.waiting) == 1:
+        return next(iter(ids.waiting))
+    if not ids.waiting:
         return Fault("which", line, "nothing waits for an answer")
-    return Fault("which", line, f"several wait, so say which: {_listed(waiting)}")
-
-
-def _listed(waiting: Collection[str]) -> str:
-    """The ids of what waits, the first ones if there are many."""
-    names = nsmallest(_MOST_LISTED, waiting, key=lambda name: int(name[1:]))
-    more = len(waiting) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more else "")
+    return Fault("which", line, f"several wait, so say which: {ids.listed}")
 
 
 def _unknown(verb: str) -> str:

@@ -449,7 +449,7 @@ class EscalationTold(OfExchange):
 
 
 class HumanUnclear(OfExchange):
-    """Somebody wrote what cannot be applied: it was not understood (`help`), or it is not theirs to say (`refused`)."""
+    """Somebody wrote what cannot be applied: it was not understood (`help`), was changed (`edited`), or is not theirs to say (`refused`)."""
 
     escalation_id: str
     sink: str

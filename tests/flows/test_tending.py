@@ -180,14 +180,15 @@ def test_who_is_not_understood_is_helped_once(tmp_path):
         for by in ("eve", "eve", "mallory"):
             board.mumble("E1", by)
         board.mumble("E1", "eve", "refused", "only maintainers may answer")
+        board.mumble("E1", "eve", "edited", "edited comments are not read")
         made.tend()
         made.tend()
-        assert [notice.kind for _, notice in board.notices] == ["help", "help", "refused"]
+        assert [notice.kind for _, notice in board.notices] == ["help", "help", "refused", "help"]
         for number in range(100):
             board.mumble("E1", f"bot{number}")
         made.tend()
-        assert len(board.said("help")) == 50
-        assert len(of_kind(made, "human.unclear")) == 51
+        assert len(board.said("help")) == 51
+        assert len(of_kind(made, "human.unclear")) == 52
 
 
 @pytest.mark.req("H4")

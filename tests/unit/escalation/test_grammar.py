@@ -271,6 +271,26 @@ def test_commonmark_agrees(lines):
     assert {one.escalation_id for one in found.commands} <= visible(text)
 
 
+def test_more_than_anybody_reads():
+    """So many commands and faults are read; the writer is told from where on the rest was not."""
+    found = read("\n\n".join(["/kr confirm E7"] * 300))
+    assert len(found.commands) == 100
+    assert [(one.kind, one.line) for one in found.faults] == [("many", 201)]
+    found = read("\n\n".join(["/kr confirm E99"] * 300))
+    assert [one.kind for one in found.faults] == ["id"] * 20 + ["many"]
+    assert not read("\n\n".join(["/kr confirm E7"] * 100)).faults
+
+
+def test_many_cases():
+    """Where ten thousand wait the first ones are told, and a long text is read as quickly as another."""
+    waiting = [f"E{number}" for number in range(10_000, 0, -1)]
+    began = time.process_time()
+    found = read("/kr chat E10001\n" * 5_400, waiting)
+    assert time.process_time() - began < 5
+    told = ", ".join(f"E{number}" for number in range(1, 21))
+    assert found.faults[0].said == f"there is no E10001; waiting: {told} and 9980 more"
+
+
 @pytest.mark.parametrize(
     "text",
     ["`" * 1_000_000, "<!--" * 250_000, "<pre>" * 200_000, ">" * 1_000_000, "\\" * 1_000_000, "a line\n" * 150_000,
