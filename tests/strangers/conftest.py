@@ -60,7 +60,7 @@ def environment(shop: Path, built: dict[str, Built]) -> Environment:
     """One environment with all packages, from their wheels."""
     made = Environment(shop / "all")
     wheels = [one.wheel for name, one in built.items() if name != "kr-core"]
-    made.make(f"kr-core[testing] @ {built['kr-core'].wheel.as_uri()}", *wheels)
+    made.make(f"kr-core[testing,serve] @ {built['kr-core'].wheel.as_uri()}", *wheels)
     return made
 
 

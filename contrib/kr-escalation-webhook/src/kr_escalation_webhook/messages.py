@@ -1,0 +1,121 @@
+"""What is sent and what comes in: JSON, version 1; README tells each field."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core import HumanReply, Outcome, RequestError, Unclear, read_replies
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from kr_core import Case, Notice, Shown
+
+__all__ = ["VERSION", "Message", "of_case", "of_notice"]
+
+VERSION = 1
+_LONGEST_FIELD = 250
+_LONGEST_NAME = 200
+_LONGEST_TEXT = 65_536
+_LONGEST_SAID = 4000
+
+
+def of_case(case: Case) -> dict[str, Any]:
+    """The message that shows a case."""
+    return _message(case, "case", f"{case.request.revision}", case.said)
+
+
+def of_notice(case: Case, notice: Notice) -> dict[str, Any]:
+    """The message that says something about a case."""
+    people = f"{', '.join(notice.ask)}: " if notice.ask else ""
+    message = _message(case, "notice", f"notice {notice.id}", f"{people}{notice.said}")
+    reply_to = notice.reply_to.rpartition(":")[0]  # without the line, which the sink has put there
+    return message | {"notice": {"kind": notice.kind, "reply_to": reply_to or None, "ask": list(notice.ask)}}
+
+
+def _message(case: Case, event: str, about: str, text: str) -> dict[str, Any]:
+    request = case.request
+    # Several projects may send to one address, and each has an E1: when it was opened tells them apart, and stays.
+    name = f"{request.id} {request.opened.isoformat()} {about}"
+    return {
+        "version": VERSION,
+        "event": event,
+        "id": f"kr_{hashlib.sha256(name.encode()).hexdigest()[:32]}",
+        "text": text,
+        "case": {
+            "id": request.id,
+            "revision": request.revision,
+            "topic": request.question.topic[:_LONGEST_FIELD],
+            "feature": request.question.feature_id[:_LONGEST_FIELD],
+            "agent": request.agent,
+            "confidence": None if request.answer is None else request.answer.confidence,
+            "threshold": request.threshold,
+            "opened": request.opened.isoformat(),
+        },
+    }
+
+
+class Message(NamedTuple):
+    """What a person has written, as the service tells it."""
+
+    text: str
+    by: str
+    id: str
+
+    @classmethod
+    def read(cls, body: bytes) -> Message:
+        """The message in the body of a call.
+
+        Raises:
+            RequestError: it cannot be understood (`bad_answer`).
+        """
+        try:
+            told = json.loads(body)
+        except (ValueError, RecursionError):
+            told = None
+        if not isinstance(told, dict):
+            raise RequestError(Outcome.bad_answer, "the call is no JSON object")
+        return cls(
+            _text(told, "text", _LONGEST_TEXT),
+            _text(told, "by", _LONGEST_NAME),
+            _text(told, "id", _LONGEST_NAME),
+        )
+
+    def replies(self, shown: Sequence[Shown], allow: Collection[str]) -> list[HumanReply | Unclear]:
+        """What it means for the cases that were shown; nothing where it is talk.
+
+        Args:
+            shown: the cases.
+            allow: who may answer.
+        """
+        revisions = {one.escalation_id: one.revision for one in shown}
+        waiting = [one.escalation_id for one in shown if one.waits]
+        closed = [one.escalation_id for one in shown if not one.waits]
+        read = read_replies(self.text, waiting, closed)
+        if not revisions or not (read.commands or read.faults):
+            return []
+        about = next((one.escalation_id for one in read.commands), next(iter([*waiting, *closed])))
+        if self.by not in allow:
+            said = (
+                "You may not answer here; who may is named in KR's configuration, as `allow` of this webhook."
+            )
+            return [Unclear(about, self.by, "refused", said, f"{self.id}:0")]
+        found: list[HumanReply | Unclear] = []
+        for command in read.commands:
+            response = command.response(self.by)
+            if response.revision is None:  # what they saw is meant, not what has come since
+                response = response.model_copy(update={"revision": revisions[command.escalation_id]})
+            found.append(HumanReply(command.escalation_id, response, f"{self.id}:{command.line}"))
+        if read.faults:
+            said = "\n".join(f"- line {fault.line}: {fault.said}" for fault in read.faults)[:_LONGEST_SAID]
+            found.append(Unclear(about, self.by, "help", said, f"{self.id}:0"))
+        return found
+
+
+def _text(told: dict[str, Any], name: str, most: int) -> str:
+    value = told.get(name)
+    if not isinstance(value, str) or not value.strip() or len(value) > most:
+        raise RequestError(Outcome.bad_answer, f"the call's `{name}` is no text of 1 to {most} characters")
+    return value.encode("utf-8", "replace").decode()  # JSON may hold half a character
