@@ -247,7 +247,9 @@ class AsyncKnowledgeRouterService:
             ConfigError: there is no such escalation, or the reply cannot be applied, with the reason; it is on the record.
         """
         if response.action != "add_context":
-            return self._escalating.result_of(await self._escalating.accepted_reply(escalation_id, response))
+            decided = await self._escalating.accepted_reply(escalation_id, response)
+            self.wake()  # to tell those who could not be told at once
+            return self._escalating.result_of(decided)
         case = await to_its_end(lambda: self.cases.get(escalation_id))
         async with self._tending.asking(case.request.id) as mine:  # a process that is killed lets go of it
             case = await self._escalating.accepted_reply(escalation_id, response)

@@ -8,6 +8,8 @@ from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
+import httpx
+
 from kr_core.files import claimed
 from kr_core.pipeline.context import Context
 from kr_core.protocols import Momentary
@@ -95,7 +97,10 @@ class Sinks:
         def told(kind: str, data: dict[str, Any]) -> None:
             if kind == "source.request":
                 rest = {key: value for key, value in data.items() if key != "source"}
-                kind, data = "sink.request", {"sink": name, **rest}
+                url = httpx.URL(str(data["url"]))
+                host = f"{url.scheme}://{url.netloc.decode()}"  # the path of a webhook is its secret
+                error = str(data["error"]).replace(str(data["url"]), host)
+                kind, data = "sink.request", {"sink": name, **rest, "url": host, "error": error}
             emit(kind, data)
 
         deadline = asyncio.get_running_loop().time() + CALL_SECONDS

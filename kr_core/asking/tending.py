@@ -6,7 +6,10 @@ with one way to a human, and each change names the version that it changes. What
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
+import re
+from contextlib import suppress
 from functools import partial
 from itertools import count, groupby
 from operator import itemgetter
@@ -52,9 +55,12 @@ _WHOLE = frozenset({Outcome.timeout, Outcome.limited, Outcome.unavailable, Outco
 """Outcomes that say something about the sink rather than about one case."""
 _MOST_POLLS = 10
 """Of one sink, one after the other, that has more to tell than one call brings; the next look goes on."""
+_TELL_SECONDS = 3.0
+"""Whoever has replied waits so long for others to be told."""
 _RECEIVE_SECONDS = 8.0
 """A service that calls waits for an answer for ten seconds or so."""
 _SAID = 200
+_PATH = re.compile(r"(://[^/\s'\"]+)/[^\s'\"]*")
 
 
 class Tended(NamedTuple):
@@ -532,14 +538,21 @@ class Tending:
         await self._changed(case, change)
 
     async def tell(self, escalation_id: str) -> None:
-        """Let all sinks say at once what they owe about a case; what cannot be said now is said later."""
+        """Let all sinks say at once what they owe about a case; what cannot be said within some seconds is said later."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_TELL_SECONDS):
+                await self._tell(escalation_id)
+
+    async def _tell(self, escalation_id: str) -> None:
         sinks, passing, _ = self._sinks.there()
         case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
-        done = _Round()
+        if not case.waits:
+            await self._tell_here(case, passing)
         owing = [name for name in sinks if case.care.at(name).owed]
-        await together([self.attend(name, sinks[name], escalation_id, done) for name in owing])
-        if case.waits:
-            return
+        await together([self.attend(name, sinks[name], escalation_id, _Round()) for name in owing])
+
+    async def _tell_here(self, case: KeptCase, passing: Mapping[str, Escalation]) -> None:
+        """Tell whoever sits here that a case is decided."""
         notice = Notice(f"{case.request.id}-ended", "ended", replying.ending(case))
         for name, sink in passing.items():
             try:
@@ -719,8 +732,10 @@ def _moment(text: str | None) -> dt.datetime | None:
 
 
 def _told(error: Exception) -> str:
-    said = str(error) if isinstance(error, RequestError) else f"{type(error).__name__}: {error}"
-    return harmless_line(redacted(said), _SAID)
+    if isinstance(error, RequestError):
+        return harmless_line(redacted(str(error)), _SAID)
+    said = f"{type(error).__name__}: {error}"  # as HTTP clients say it: with the path of a webhook, which is its secret
+    return harmless_line(redacted(_PATH.sub(r"\1/...", said)), _SAID)
 
 
 def _rounded(length: dt.timedelta) -> dt.timedelta:

@@ -393,7 +393,7 @@ class EscalationShown(OfExchange):
 
 
 class SinkRequest(TypedDict):
-    """A request of a way to a human left the machine, or was to, as `source.request` tells of a source's."""
+    """A request of a way to a human left the machine, or was to, as `source.request` tells of a source's; of `url` only the host."""
 
     sink: str
     method: str

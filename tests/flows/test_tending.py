@@ -7,6 +7,7 @@ import pytest
 from agents import QUESTION
 from asked import Says, kinds, record, said
 from boards import Board, Wall, age, service
+from loopback import Answer, serving
 
 from kr_core import (
     AsyncKnowledgeRouterService,
@@ -661,6 +662,57 @@ def test_a_sink_that_never_tells_all_does_not_keep_a_process_for_ever(tmp_path):
         tended = made.tend()
         assert tended.refused == 2
         assert tended.next > dt.datetime.now(dt.UTC)
+
+
+class Stuck(Board):
+    """One that does not come back when it is to say something."""
+
+    stuck = True
+
+    async def acknowledge(self, case, notice, context):
+        if self.stuck:
+            self.calls.append("stuck")
+            await asyncio.Event().wait()
+        await super().acknowledge(case, notice, context)
+
+
+@pytest.mark.req("H2")
+def test_who_replies_does_not_wait_for_others_to_be_told(tmp_path, monkeypatch):
+    """What cannot be said within some seconds is said later, and is no fault of the sink."""
+    monkeypatch.setattr("kr_core.asking.tending._TELL_SECONDS", 0.5)
+    stuck = Stuck()
+    with service(tmp_path, stuck, duc=Says(UNSURE)) as made:
+        ask(made)
+        assert made.reply("E1", HumanResponse(action="confirm", by="ada")).status == "answered"
+        assert made.pipeline.journal.document("sink", "stuck") is None
+        stuck.stuck = False
+        made.tend()
+        assert stuck.said("ended") == ["E1 is answered, by ada (confirm)"]
+
+
+class Caller(Board):
+    """One whose address is a secret."""
+
+    url = ""
+
+    async def open(self, case, context):
+        answer = await context.http.post(self.url, json={"id": case.request.id})
+        answer.raise_for_status()
+        return await super().open(case, context)
+
+
+@pytest.mark.req("Z6")
+def test_the_address_of_a_webhook_stays_a_secret(tmp_path):
+    """A request of a sink is on the record with its host alone, whether it was answered or not."""
+    caller = Caller()
+    with serving(lambda _asked: Answer(404)) as there, service(tmp_path, caller, duc=Says(UNSURE)) as made:
+        caller.url = f"{there.url}/services/T0/xyzzy"
+        ask(made)
+        caller.url = "http://127.0.0.1:1/services/T0/xyzzy"
+        ask(made)
+        requests = of_kind(made, "sink.request")
+        assert {one["url"] for one in requests} == {there.url, "http://127.0.0.1:1"}
+        assert "xyzzy" not in str(record(made))
 
 
 class Door(Board):
