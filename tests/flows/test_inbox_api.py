@@ -64,6 +64,15 @@ def test_a_case_has_the_published_shape(inbox, program, tmp_path):
 
 
 @pytest.mark.req("H3")
+def test_a_talk_that_was_never_begun_has_no_end(inbox, program):
+    """A program that takes `chat` for the beginning of a talk has not decided anything."""
+    key = inbox.ask()
+    detail = refused(reply(program, key, action="chat", revision=1, content="Why?", by="ada"), 422, "refused")
+    assert f"POST /api/inbox/{key}/chat" in detail
+    assert inbox.case(key).waits
+
+
+@pytest.mark.req("H3")
 def test_replies_do_what_they_do_on_the_page(tmp_path):
     """Confirm, correct, choose, add context, talk and end the talk; each result is that of `kr ask --json`."""
     agent = Says(

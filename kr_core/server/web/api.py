@@ -172,6 +172,12 @@ def routes(desk: Desk, user: str) -> APIRouter:
         response = HumanResponse(
             action=body.action, content=body.content, by=_by(body.by, user), revision=body.revision
         )
+        if body.action == "chat" and not (await desk.case(id)).turns:
+            raise Refused(
+                "refused",
+                f"nobody has talked about {id} yet, so there is no talk to end; begin one with `POST /api/inbox/{id}/chat`,"
+                " or give the answer with the action `correct`",
+            )
         return Result.model_validate((await desk.reply(id, response)).to_dict())
 
     @router.post(
