@@ -494,9 +494,12 @@ class HumanReply(NamedTuple):
     """What a person replied by a sink."""
 
     escalation_id: str
+    """As the person wrote it; where it is none of those that the sink was handed, it may have been decided long ago."""
     response: HumanResponse
     external_id: str = ""
     """What tells this reply from any other of the sink, so that it is applied once; empty where it comes but once."""
+    beside: str = ""
+    """A case that stands in the same place: by it the person is told where the sink has shown no case of that id."""
 
 
 class Unclear(NamedTuple):

@@ -89,6 +89,7 @@ def age(made, name, **length):
         seen=None if care.seen is None else care.seen - back,
         reminded=None if care.reminded is None else care.reminded - back,
         decided=None if care.decided is None else care.decided - back,
+        late=None if care.late is None else care.late - back,
         sinks=sinks,
         pending=pending,
     )

@@ -201,6 +201,8 @@ def taken(
     refused = refusal(case, response.model_copy(update={"content": "-"}) if invited else response)
     events = [replied(case, response, refused, written.sink)]
     changed = case
+    if case.care.settled and written.sink:  # else nobody would look at it to tell whoever has replied so late
+        changed = case._replace(care=case.care._replace(settled=False, late=dt.datetime.now(dt.UTC)))
     if refused:
         changed, said = _refused(changed, response, written, refused), ""
     elif invited:

@@ -293,9 +293,14 @@ class Tending:
         self, name: str, escalation_id: str, replies: Sequence[HumanReply | Unclear], done: _Round
     ) -> None:
         counts: dict[str, int] = {}
+        strange = False
 
         def apply(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            nonlocal strange
             counts.clear()
+            strange = not case.care.at(name).tried
+            if strange:  # whoever may answer there has not seen it
+                return None
             events: list[Event] = []
             now = case
             for reply in replies:
@@ -314,11 +319,23 @@ class Tending:
 
         try:
             self._keeping.change(escalation_id, apply)
-        except ConfigError as error:
-            done.note(f"escalation {name}: {error}")
-            return
+        except ConfigError:
+            strange = True
+        if strange:
+            self._turn_away(name, escalation_id, replies, done)
         for what, number in counts.items():
             done.count(what, number)
+
+    def _turn_away(
+        self, name: str, escalation_id: str, replies: Sequence[HumanReply | Unclear], done: _Round
+    ) -> None:
+        """Tell those who have replied to a case that a sink has never shown that there is none."""
+        done.note(f"escalation {name}: it has shown no case `{escalation_id}`")
+        said = f"there is no {harmless_line(escalation_id, _SAID)} here"
+        for reply in replies:
+            if isinstance(reply, HumanReply) and reply.beside not in {"", escalation_id}:
+                told = Unclear(reply.beside, reply.response.by, "help", said, reply.external_id)
+                self._apply_to(name, reply.beside, [told], done)
 
     # -- time -----------------------------------------------------------------------------------------------
 

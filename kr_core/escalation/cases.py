@@ -37,6 +37,7 @@ _QUESTION = "escalation.question"
 _ALL = "all"
 """The key that says that all questions are listed so; cases of an older KR are not."""
 _MOST_OF_QUESTION = 20
+"""So many are listed before those are dropped that are decided."""
 _LATELY = ":lately"
 """Behind the status of a document while sinks have to hear of its end, or may bring late replies."""
 _DECIDED = ("resolved", "expired", "superseded")
@@ -334,11 +335,18 @@ class Cases:
             names = [] if listed is None else list(listed.data["cases"])
             if name in names:
                 return
-            data = {"cases": [*names, name][-_MOST_OF_QUESTION:]}
+            if len(names) >= _MOST_OF_QUESTION:
+                names = [one for one in names if self._may_wait(one)]
+            data = {"cases": [*names, name]}
             if self._journal.change(
                 Document(_QUESTION, key, "", 1 if listed is None else listed.version + 1, data)
             ):
                 return
+
+    def _may_wait(self, name: str) -> bool:
+        """Whether a case waits, or will: it is listed before it is kept."""
+        document = self._journal.document(_KIND, name)
+        return document is None or document.status in WAITING
 
     def _list_all(self) -> None:
         """See to it that the questions of all cases that wait lead to them: an older KR did not list them."""
@@ -407,6 +415,7 @@ def _told(care: Care) -> dict[str, Any]:
         "tiers": care.tiers,
         "timed_out": care.timed_out,
         "decided": _time(care.decided),
+        "late": _time(care.late),
         "settled": care.settled,
         "pending": None if pending is None else {**pending._asdict(), "again": _time(pending.again)},
         "sinks": {name: _sink_told(state) for name, state in care.sinks.items()},
@@ -434,6 +443,7 @@ def _care_of(data: Mapping[str, Any] | None) -> Care:
         tiers=data.get("tiers", 0),
         timed_out=data.get("timed_out", False),
         decided=_moment(data.get("decided")),
+        late=_moment(data.get("late")),
         settled=data.get("settled", False),
         pending=None if pending is None else Pending(**{**pending, "again": _moment(pending["again"])}),
         sinks={name: _sink_of(state) for name, state in data.get("sinks", {}).items()},

@@ -83,6 +83,8 @@ class Care(NamedTuple):
     timed_out: bool = False
     """Whether the time limit of this revision has passed."""
     decided: dt.datetime | None = None
+    late: dt.datetime | None = None
+    """When somebody replied last whose reply came after all was said: they are told so."""
     pending: Pending | None = None
     settled: bool = False
     """Whether it is decided, and nobody needs to look at it any more."""
@@ -230,7 +232,8 @@ def _decided(case: Standing, sinks: Sequence[str], now: dt.datetime) -> Due:
     care = case.care
     show = [name for name in sinks if care.at(name).tried > care.at(name).revision]
     say = [name for name in sinks if care.at(name).owed]
-    old = care.decided is None or now - care.decided >= KEPT_OPEN
+    last = care.late or care.decided
+    old = last is None or now - last >= KEPT_OPEN
     settled = old or not any(state.tried for state in care.sinks.values())
     marks = [again for name in {*show, *say} if (again := care.at(name).again) is not None and again > now]
     return Due(

@@ -110,13 +110,16 @@ class Replies(NamedTuple):
     faults: tuple[Fault, ...]
 
 
-def read_replies(text: str, waiting: Collection[str], closed: Collection[str] = ()) -> Replies:
+def read_replies(
+    text: str, waiting: Collection[str], closed: Collection[str] = (), *, others: bool = False
+) -> Replies:
     """Read the commands in a text.
 
     Args:
         text: what a person wrote; Markdown, with any line ends.
         waiting: the ids of the cases that wait.
         closed: ids of cases that wait no longer; a command for one of them is a command, which will be refused.
+        others: whether a command for any other case is one as well: there are cases that were decided long ago.
 
     Returns:
         The first hundred commands, and the first twenty faults.
@@ -130,7 +133,7 @@ def read_replies(text: str, waiting: Collection[str], closed: Collection[str] = 
         for number, line in enumerate(lines)
         if places[number] != "hidden" and (found := _COMMAND.fullmatch(line))
     ]
-    ids = _Ids(set(waiting), closed if isinstance(closed, AbstractSet) else set(closed))
+    ids = _Ids(set(waiting), closed if isinstance(closed, AbstractSet) else set(closed), others)
     ends = [*(number for number, _ in starts), len(lines)][1:]
     commands: list[Command] = []
     faults: list[Fault] = []
@@ -190,9 +193,10 @@ def _read(
 class _Ids:
     """The cases that a text may name."""
 
-    def __init__(self, waiting: AbstractSet[str], closed: AbstractSet[str]) -> None:
+    def __init__(self, waiting: AbstractSet[str], closed: AbstractSet[str], others: bool) -> None:
         self.waiting = waiting
         self.closed = closed
+        self.others = others
 
     @cached_property
     def listed(self) -> str:
@@ -204,7 +208,7 @@ class _Ids:
 
 def _which(line: int, written: str | None, ids: _Ids) -> str | Fault:
     if written is not None:
-        if written in ids.waiting or written in ids.closed:
+        if ids.others or written in ids.waiting or written in ids.closed:
             return written
         there = f"waiting: {ids.listed}" if ids.waiting else "nothing waits"
         return Fault("id", line, f"there is no {written}; {there}")

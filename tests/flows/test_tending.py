@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+from typing import get_type_hints
 
 import pytest
 from agents import QUESTION
@@ -10,9 +11,11 @@ from boards import Board, Wall, age, service
 from loopback import Answer, serving
 
 from kr_core import (
+    EVENTS,
     AsyncKnowledgeRouterService,
     ConfigError,
     Heard,
+    HumanReply,
     HumanResponse,
     Pipeline,
     Question,
@@ -32,7 +35,9 @@ def ask(made, **values):
 
 
 def of_kind(made, kind):
-    return [data for one, data in record(made) if one == kind]
+    found = [data for one, data in record(made) if one == kind]
+    assert all(set(data) == set(get_type_hints(EVENTS[kind])) for data in found), found
+    return found
 
 
 @pytest.mark.req("H2", "H7")
@@ -373,6 +378,8 @@ def test_use_answer_is_never_a_confirmation(tmp_path):
         assert "nobody has decided within 1h" in result.answer.warning
         assert result.to_dict()["answer"]["warning"]
         assert "unconfirmed" in board.said("ended")[0]
+        assert [data["agent"] for data in of_kind(made, "escalation.expired")] == ["duc"]
+        assert [data["kind"] for data in of_kind(made, "escalation.told")] == ["ended"]
         board.write("E1", "confirm")
         made.tend()
         assert "it is expired" in board.said("refused")[0]
@@ -662,6 +669,63 @@ def test_a_sink_that_never_tells_all_does_not_keep_a_process_for_ever(tmp_path):
         tended = made.tend()
         assert tended.refused == 2
         assert tended.next > dt.datetime.now(dt.UTC)
+
+
+@pytest.mark.req("H2", "H4")
+def test_a_reply_to_a_case_that_is_long_over_is_refused_with_the_reason(tmp_path):
+    """After a week nobody looks for replies, but one that comes all the same is answered; once, and then it is over again."""
+    board = Board()
+    with service(tmp_path, board, duc=Says(UNSURE)) as made:
+        for _ in range(2):
+            ask(made)
+        made.reply("E1", HumanResponse(action="confirm", by="ada"))
+        age(made, "E1", days=8)
+        made.tend()
+        assert made.cases.get("E1").care.settled
+        board.write("E1", "correct", "Use Postgres.")
+        made.tend()
+        assert board.said("refused") == [
+            "E1: ann, `correct` was not done: it is resolved already, by ada (confirm)"
+        ]
+        age(made, "E1", days=8)
+        made.tend()
+        assert made.cases.get("E1").care.settled
+        made.tend()
+        assert len(board.said("refused")) == 1
+
+
+@pytest.mark.req("H2", "Z6")
+def test_a_case_is_not_answered_where_it_was_never_shown(tmp_path):
+    """Who writes the id of a case that waits elsewhere is told that there is none, by the case beside it."""
+    board, wall = Board(), Wall()
+    config = {"escalation": {"tiers": [{"after": "4h", "escalations": ["wall"]}]}}
+    with service(tmp_path, board, wall, config=config, duc=Says(UNSURE)) as made:
+        ask(made)
+        age(made, "E1", hours=5)
+        made.tend()
+        ask(made)
+        for number, name in enumerate(("E2", "E99")):
+            reply = HumanResponse(action="confirm", by=f"ann{number}")
+            wall.written.append(HumanReply(name, reply, f"w{number}", "E1"))
+        made.tend()
+        assert wall.said("help") == ["there is no E2 here", "there is no E99 here"]
+        assert all(made.cases.get(name).waits for name in ("E1", "E2"))
+
+
+@pytest.mark.req("H7")
+def test_a_case_that_waits_is_found_by_its_question_however_many_came_after(tmp_path):
+    """Only cases that are decided are forgotten."""
+    with service(tmp_path, Board(), duc=Says(UNSURE)) as made:
+        ask(made, id="store")
+        first = made.cases.get("E1")
+        for number in range(2, 60):
+            request = first.request.model_copy(update={"id": f"E{number}"})
+            assert made.cases.open(first._replace(request=request, version=1))
+            assert made.cases.keep(first._replace(request=request, version=2, status="resolved"))
+        found = made.cases.waiting_of([("general", "store")])
+        assert [case.request.id for case in found] == ["E1"]
+        listed = made.pipeline.journal.documents("escalation.question", "", 10, "")
+        assert max(len(one.data["cases"]) for one in listed) <= 20
 
 
 class Stuck(Board):
