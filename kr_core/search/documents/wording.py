@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, split_identifier, words
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 _CAMEL = re.compile(r"(?<![A-Za-z0-9])[A-Z]*+[a-z0-9]++[A-Z][A-Za-z0-9]*+")
 """A word in which a capital follows a small letter; nothing of it is looked at twice."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_parts = lru_cache(65_536)(split_identifier)
 _TELLING, _WEAK = 3, 2
 _MOST_WORDS = 60
 """A longer question is a text; what it is about stands at its beginning."""
@@ -34,12 +36,10 @@ def searchable(text: str) -> str:
     if max(map(len, split), default=0) >= _FAR_WORD:
         split = [word for word in split if len(word) < _FAR_WORD or not _is_data(word)]
     kept = " ".join([word for word in split if word not in STOP_WORDS])
-    joined = _CAMEL.findall(kept)
+    joined = _CAMEL.findall(" ".join([word for word in split if not word.islower()]))
     if not joined:
         return kept
-    parts = [
-        part for word in dict.fromkeys(joined) if len(word) <= _FAR_WORD for part in split_identifier(word)
-    ]
+    parts = [part for word in dict.fromkeys(joined) if len(word) <= _FAR_WORD for part in _parts(word)]
     return f"{kept} {' '.join(parts)}"
 
 
