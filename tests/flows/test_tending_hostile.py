@@ -112,7 +112,7 @@ def test_a_reply_to_a_case_that_there_is_not(tmp_path):
         board.write("E1", "confirm")
         tended = made.tend()
         assert tended.applied == 1
-        assert any("there is no escalation `E77`" in note for note in tended.notes)
+        assert any("it has shown no case `E77`" in note for note in tended.notes)
         assert made.reply.__self__ is made
         with pytest.raises(Exception, match="E77"):
             made.reply("E77", HumanResponse(action="confirm"))
