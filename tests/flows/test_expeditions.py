@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import time
+from typing import get_type_hints
 
 import pytest
 from expeditions import PAGES, QUERY, Library, all_of, of, research, resume
@@ -11,7 +12,7 @@ from rich.console import Console
 from support import Given, forever
 
 import kr_core
-from kr_core import AxiomStore, ConfigError, Expeditions, Finding, Passage
+from kr_core import EVENTS, AxiomStore, ConfigError, Expeditions, Finding, Passage
 from kr_core.cli.expedition_view import Lines, Picture, Streamed, line_of, view_of
 from kr_core.evidence.quotes import holds
 from kr_core.expedition import tree
@@ -44,6 +45,9 @@ def test_typed_updates_come_while_it_runs(bench):
     assert all(line_of(update) is not None for update in updates)
     assert bench.kinds().count("cycle.finished") == finished.cycles
     assert bench.kinds()[-1] == "expedition.finished"
+    for event in bench.events:
+        if event.kind.startswith(("expedition.", "cycle.")):
+            assert set(event.data) == set(get_type_hints(EVENTS[event.kind]))
 
 
 @pytest.mark.req("E1", "E5")
