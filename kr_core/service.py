@@ -630,9 +630,15 @@ class KnowledgeRouterService:
         """See `AsyncKnowledgeRouterService.receive`."""
         return self._run(self._service.receive(sink, headers, body))
 
-    def start_tending(self) -> None:
-        """See `AsyncKnowledgeRouterService.keep_tending`; it goes on beside everything else, until the service is closed."""
-        asyncio.run_coroutine_threadsafe(self._service.keep_tending(), self._loop)
+    def keep_tending(
+        self, tell: Callable[[str], object] | None = None, every_seconds: float = TEND_SECONDS
+    ) -> None:
+        """See `AsyncKnowledgeRouterService.keep_tending`; here it goes on beside everything else, until the service is closed."""
+        asyncio.run_coroutine_threadsafe(self._service.keep_tending(tell, every_seconds), self._loop)
+
+    def wake(self) -> None:
+        """See `AsyncKnowledgeRouterService.wake`; from any thread."""
+        self._loop.call_soon_threadsafe(self._service.wake)
 
     def history(self, escalation_id: str) -> list[QALogEntry]:
         """See `AsyncKnowledgeRouterService.history`."""

@@ -57,6 +57,8 @@ _MOST_POLLS = 10
 """Of one sink, one after the other, that has more to tell than one call brings; the next look goes on."""
 _TELL_SECONDS = 3.0
 """Whoever has replied waits so long for others to be told."""
+_NO_CASE = {"exchange_id": "", "parent_id": None, "feature_id": "", "question_id": "", "escalation_id": ""}
+"""What an event about no case has in place of it."""
 _RECEIVE_SECONDS = 8.0
 """A service that calls waits for an answer for ten seconds or so."""
 _SAID = 200
@@ -691,7 +693,7 @@ class Tending:
 
     def _observe(self, kind: str, data: dict[str, Any]) -> None:
         """What a sink reports when it is asked for replies, every minute, only observers see."""
-        self._keeping.observed([Event(kind, "", data)])
+        self._keeping.observed([Event(kind, "", {**_NO_CASE, **data})])
 
     @staticmethod
     def _shown_event(case: KeptCase, name: str, place: str | None, error: str | None) -> Event:

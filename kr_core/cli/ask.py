@@ -81,7 +81,7 @@ def answered_by_human(
         return result  # it is decided, or it is held up by another question, which waits
     here = _terminal_is_a_way(service) and person_is_there()
     if here or options.wait:
-        service.start_tending()  # somebody may reply by another way
+        service.keep_tending()  # somebody may reply by another way
     try:
         if here:
             result = attend(service, result, login_name())

@@ -392,9 +392,13 @@ class EscalationShown(OfExchange):
     error: str | None
 
 
-class SinkRequest(TypedDict):
-    """A request of a way to a human left the machine, or was to, as `source.request` tells of a source's; of `url` only the host."""
+class SinkRequest(OfExchange):
+    """A request of a way to a human left the machine, or was to, as `source.request` tells of a source's; of `url` only the host.
 
+    One that asks for replies is about no case, and has empty texts for it; only observers see it, since it comes every minute.
+    """
+
+    escalation_id: str
     sink: str
     method: str
     url: str
