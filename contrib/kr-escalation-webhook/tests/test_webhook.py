@@ -241,11 +241,17 @@ def test_who_is_not_named_may_not_answer(allow):
 
 def test_what_is_not_understood_is_told_beside_what_is():
     """All faults of a message at once."""
-    reply, unclear = heard(call(text="/kr confirm E7@2\n\n/kr aprove E7\n\n/kr confirm E99"))
+    reply, unclear = heard(call(text="/kr confirm E7@2\n\n/kr aprove E7\n\n/kr correct E7"))
     assert isinstance(reply, HumanReply)
     assert unclear.kind == "help"
     assert "- line 3: `aprove` is no command" in unclear.said
-    assert "- line 5: there is no E99" in unclear.said
+    assert "- line 5: `correct` needs a text" in unclear.said
+
+
+def test_a_case_that_is_not_among_them_is_told_beside_one_that_is():
+    """It may have been decided long ago, which KR knows; where there is none, its writer is told by another case."""
+    (reply,) = heard(call(text="/kr confirm E99"))
+    assert (reply.escalation_id, reply.response.revision, reply.beside) == ("E99", None, "E7")
 
 
 def test_nothing_was_shown():

@@ -93,10 +93,11 @@ class Message(NamedTuple):
         revisions = {one.escalation_id: one.revision for one in shown}
         waiting = [one.escalation_id for one in shown if one.waits]
         closed = [one.escalation_id for one in shown if not one.waits]
-        read = read_replies(self.text, waiting, closed)
+        read = read_replies(self.text, waiting, closed, others=True)
         if not revisions or not (read.commands or read.faults):
             return []
-        about = next((one.escalation_id for one in read.commands), next(iter([*waiting, *closed])))
+        named = (one.escalation_id for one in read.commands if one.escalation_id in revisions)
+        about = next(named, next(iter([*waiting, *closed])))
         if self.by not in allow:
             said = (
                 "You may not answer here; who may is named in KR's configuration, as `allow` of this webhook."
@@ -106,8 +107,10 @@ class Message(NamedTuple):
         for command in read.commands:
             response = command.response(self.by)
             if response.revision is None:  # what they saw is meant, not what has come since
-                response = response.model_copy(update={"revision": revisions[command.escalation_id]})
-            found.append(HumanReply(command.escalation_id, response, f"{self.id}:{command.line}"))
+                seen = revisions.get(command.escalation_id)
+                response = response.model_copy(update={"revision": seen})
+            external = f"{self.id}:{command.line}"
+            found.append(HumanReply(command.escalation_id, response, external, beside=about))
         if read.faults:
             said = "\n".join(f"- line {fault.line}: {fault.said}" for fault in read.faults)[:_LONGEST_SAID]
             found.append(Unclear(about, self.by, "help", said, f"{self.id}:0"))
