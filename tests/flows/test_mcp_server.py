@@ -170,7 +170,9 @@ def test_a_client_sends_an_expedition(serve, project_folder, mode):
     assert values["reason"] in text(done)
     assert all(axiom["signals"][0]["source"] == "pkg:pypi/parcel@1.4.0" for axiom in values["axioms"])
     assert again.structured_content == values
-    if mode == "legacy":  # in the newer generation the SDK hands no progress to a client in the server's own process
+    if (
+        mode == "legacy"
+    ):  # in the newer generation the SDK hands no progress to a client in the server's own process
         assert "cycle 1" in steps
         assert any(step.startswith("cycle 2: ") for step in steps)
     assert all(one.is_error for one in wrong)
