@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import re
 from contextlib import suppress
 from functools import partial
-from itertools import count, groupby
+from itertools import count
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kr_core.asking import replying
 from kr_core.asking.answering import together
+from kr_core.asking.hearing import Hearing
+from kr_core.asking.pausing import Pausing, is_whole, left_alone, said_of
 from kr_core.asking.sinks import Sinks, turn
-from kr_core.errors import ConfigError, KRError, RequestError, StorageError
-from kr_core.escalation.due import Due, Pending, SinkState, due, held_back, pause
-from kr_core.escalation.harmless import harmless_line
-from kr_core.model import Outcome
+from kr_core.asking.tended import Round, Tended
+from kr_core.errors import KRError, RequestError, StorageError
+from kr_core.escalation.due import Due, Pending, SinkState, due, pause
 from kr_core.model.events import Event
 from kr_core.model.limits import duration_text
 from kr_core.model.questions import HumanResponse
-from kr_core.net.egress import redacted
 from kr_core.pipeline.running import to_its_end
 from kr_core.printable import printable
-from kr_core.protocols import Case, Document, Heard, HumanReply, Notice, Shown, Unclear, Verifier
+from kr_core.protocols import Case, Notice
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -40,96 +39,18 @@ if TYPE_CHECKING:
     from kr_core.protocols import Escalation
     from kr_core.routing.table import Table
 
-    Hearing = Literal["all", "more", "none"]
-    """What a sink has told: all that was written, so much that there may be more, or nothing that counts as all."""
     AskAgain = Callable[[KeptCase, HumanResponse], Awaitable[object]]
 
 __all__ = ["Tended", "Tending"]
 
-_KIND = "sink"
 _AT_A_TIME = 100
 """Calls of one sink before replies are heard again."""
-_IN_A_CHANGE = 100
-"""Replies to one case that are applied in one transaction."""
-_WHOLE = frozenset({Outcome.timeout, Outcome.limited, Outcome.unavailable, Outcome.blocked})
-"""Outcomes that say something about the sink rather than about one case."""
 _MOST_POLLS = 10
 """Of one sink, one after the other, that has more to tell than one call brings; the next look goes on."""
 _TELL_SECONDS = 3.0
 """Whoever has replied waits so long for others to be told."""
 _NO_CASE = {"exchange_id": "", "parent_id": None, "feature_id": "", "question_id": "", "escalation_id": ""}
 """What an event about no case has in place of it."""
-_RECEIVE_SECONDS = 8.0
-"""A service that calls waits for an answer for ten seconds or so."""
-_SAID = 200
-_PATH = re.compile(r"(://[^/\s'\"]+)/[^\s'\"]*")
-
-
-class Tended(NamedTuple):
-    """What was done."""
-
-    shown: int = 0
-    """Revisions that a sink has shown."""
-    told: int = 0
-    """Notices that a sink has said."""
-    applied: int = 0
-    """Replies of people that were applied."""
-    refused: int = 0
-    reminded: int = 0
-    """Cases about which people are reminded."""
-    timed_out: int = 0
-    """Cases whose time limit has passed, and that go on waiting."""
-    expired: int = 0
-    """Cases in which the agent's answer is used, since nobody has decided in time."""
-    asked_again: int = 0
-    """Agents that were asked again."""
-    notes: tuple[str, ...] = ()
-    """What could not be done, and is tried again."""
-    next: dt.datetime | None = None
-    """When something will be due by the time alone; None for nothing."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return {
-            **self._asdict(),
-            "notes": list(self.notes),
-            "next": None if self.next is None else self.next.isoformat(),
-        }
-
-
-class _Round:
-    """What was done so far."""
-
-    def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
-        self.notes: dict[str, None] = {}
-        self.next: dt.datetime | None = None
-
-    def count(self, what: str, more: int = 1) -> None:
-        self.counts[what] = self.counts.get(what, 0) + more
-
-    def note(self, text: str) -> None:
-        self.notes[printable(text)] = None
-
-    def tended(self) -> Tended:
-        return Tended(**self.counts, notes=tuple(self.notes), next=self.next)
-
-
-class _SinkKept(NamedTuple):
-    """What is kept of a sink itself."""
-
-    mark: str = ""
-    faults: int = 0
-    again: dt.datetime | None = None
-    """When it may be asked for anything again."""
-    show_faults: int = 0
-    show_again: dt.datetime | None = None
-    """When it may be told to show or say something again; people's replies are heard meanwhile."""
-    version: int = 0
-
-    def held_back(self, now: dt.datetime) -> bool:
-        """Whether it is to show and say nothing yet."""
-        return held_back(self.again, now) or held_back(self.show_again, now)
 
 
 class Tending:
@@ -145,6 +66,11 @@ class Tending:
         self._sinks = Sinks(self._pipeline)
         self._by_topic: tuple[Table | None, dict[str, Limits]] = (None, {})
         self._now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
+        self._pausing = Pausing(lambda: self._pipeline.journal, self._time)
+        self._hearing = Hearing(keeping, self._sinks, self._pausing, self._time, self._observe)
+
+    def _time(self) -> dt.datetime:
+        return self._now()  # whoever tries how time passes sets it after this was made
 
     # -- all that is due ------------------------------------------------------------------------------------
 
@@ -158,7 +84,7 @@ class Tending:
             ConfigError: a sink is wrongly configured.
             StorageError: the journal cannot be used.
         """
-        done = _Round()
+        done = Round()
         await self._tended(done)
         if await self._asked_again(ask_again, done):
             await self._tended(done)
@@ -166,24 +92,24 @@ class Tending:
 
     async def look(self) -> Tended:
         """The same, but for the agents, which may take minutes."""
-        done = _Round()
+        done = Round()
         await self._tended(done)
         return done.tended()
 
     async def ask_agents(self, ask_again: AskAgain) -> Tended:
         """Ask the agents again that are to be asked; what they say is shown."""
-        done = _Round()
+        done = Round()
         await self._asked_again(ask_again, done)
         return done.tended()
 
-    async def _tended(self, done: _Round) -> None:
+    async def _tended(self, done: Round) -> None:
         sinks, _, notes = self._sinks.there()
         for note in notes:
             done.note(note)
         deaf: set[str] = set()
         for polls in count(1):
             asked = [name for name in sinks if name not in deaf]
-            came = await together([self._hear(name, sinks[name], done) for name in asked])
+            came = await together([self._hearing.hear(name, sinks[name], done) for name in asked])
             heard = dict(zip(asked, came, strict=True))
             deaf |= {name for name, told in heard.items() if told == "none"}
             behind = {name for name, told in heard.items() if told == "more"}
@@ -213,38 +139,6 @@ class Tending:
             known[topic] = components.config.settings.escalation.overridden(table.limits(topic))
         return known[topic]
 
-    # -- what people have written ---------------------------------------------------------------------------
-
-    async def _hear(self, name: str, sink: Escalation, done: _Round) -> Hearing:
-        """Apply what people have written by a sink; how much of it that is."""
-        async with self._sinks.turn(name) as mine:
-            if not mine:
-                done.note(f"escalation {name}: it is busy, and does the rest a little later")
-                return "none"
-            kept = await to_its_end(lambda: self._kept(name))
-            if held_back(kept.again, self._now()):
-                done.note(f"escalation {name}: {_left_alone(kept)}")
-                return "none"
-            shown = await to_its_end(lambda: self._shown(name))
-            if not shown:
-                return "all"
-            try:
-                heard = await self._sinks.call(name, self._observe, partial(sink.poll, shown, kept.mark))
-                replies = _checked(heard)
-            except StorageError:
-                raise
-            except Exception as error:
-                await to_its_end(partial(self._failed, name, error, done))
-                return "none"
-            await to_its_end(lambda: self._apply(name, replies, done))
-            if heard.mark != kept.mark or kept.faults:
-                await to_its_end(
-                    lambda: self._keep(name, kept._replace(mark=heard.mark, faults=0, again=None))
-                )
-            if heard.complete:
-                return "all"
-            return "none" if heard.mark == kept.mark else "more"
-
     async def receive(self, name: str, headers: Mapping[str, str], body: bytes) -> int:
         """Apply what a service tells that calls by itself; how many replies were new.
 
@@ -252,97 +146,12 @@ class Tending:
             ConfigError: there is no such sink, or it receives nothing.
             RequestError: the call is not the service's, cannot be understood, or cannot be heard now.
         """
-        sink = self._sinks.there()[0].get(name)
-        receive = getattr(sink, "receive", None)
-        if sink is None or receive is None:
-            raise ConfigError(
-                f"no way to a human called `{name}` receives calls",
-                where="escalations",
-                todo="see `kr plugins list`",
-            )
-        if isinstance(sink, Verifier):
-            # Anybody may call; nobody waits, and no case is read, for a call that is not the service's.
-            sink.verify(headers, body)
-        done = _Round()
-        async with self._sinks.turn(name, _RECEIVE_SECONDS) as mine:
-            if not mine:
-                raise RequestError(Outcome.unavailable, "another process works with it", where=name)
-            shown = await to_its_end(lambda: self._shown(name))
-            try:
-                heard = await self._sinks.call(name, self._observe, partial(receive, shown, headers, body))
-            except TimeoutError as error:
-                raise RequestError(Outcome.timeout, str(error), where=name) from error
-            replies = _checked(heard)
-            await to_its_end(lambda: self._apply(name, replies, done))
-        return done.counts.get("applied", 0) + done.counts.get("refused", 0)
-
-    def _shown(self, name: str) -> list[Shown]:
-        found = []
-        for one in self._keeping.cases.standing():
-            state = one.care.at(name)
-            if state.revision:
-                found.append(Shown(one.id, state.revision, state.place or "", one.waits))
-        return found
-
-    def _apply(self, name: str, replies: Sequence[HumanReply | Unclear], done: _Round) -> None:
-        """Apply replies, those to one case that follow each other in one transaction."""
-        for escalation_id, group in groupby(replies, key=lambda reply: reply.escalation_id):
-            several = list(group)
-            for first in range(0, len(several), _IN_A_CHANGE):
-                self._apply_to(name, escalation_id, several[first : first + _IN_A_CHANGE], done)
-
-    def _apply_to(
-        self, name: str, escalation_id: str, replies: Sequence[HumanReply | Unclear], done: _Round
-    ) -> None:
-        counts: dict[str, int] = {}
-        strange = False
-
-        def apply(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
-            nonlocal strange
-            counts.clear()
-            strange = not case.care.at(name).tried
-            if strange:  # whoever may answer there has not seen it
-                return None
-            events: list[Event] = []
-            now = case
-            for reply in replies:
-                if isinstance(reply, Unclear):
-                    said = replying.unclear(now, reply, name)
-                    if said is not None:
-                        now, events = said[0], [*events, *said[1]]
-                    continue
-                written = replying.Written(name, reply.external_id)
-                taken = replying.taken(now, replying.clean(reply.response), written)
-                if taken is not None:
-                    now, events = taken[0], [*events, *taken[1]]
-                    what = "refused" if taken[2] else "applied"
-                    counts[what] = counts.get(what, 0) + 1
-            return None if now is case else (now, events)
-
-        try:
-            self._keeping.change(escalation_id, apply)
-        except ConfigError:
-            strange = True
-        if strange:
-            self._turn_away(name, escalation_id, replies, done)
-        for what, number in counts.items():
-            done.count(what, number)
-
-    def _turn_away(
-        self, name: str, escalation_id: str, replies: Sequence[HumanReply | Unclear], done: _Round
-    ) -> None:
-        """Tell those who have replied to a case that a sink has never shown that there is none."""
-        done.note(f"escalation {name}: it has shown no case `{escalation_id}`")
-        said = f"there is no {harmless_line(escalation_id, _SAID)} here"
-        for reply in replies:
-            if isinstance(reply, HumanReply) and reply.beside not in {"", escalation_id}:
-                told = Unclear(reply.beside, reply.response.by, "help", said, reply.external_id)
-                self._apply_to(name, reply.beside, [told], done)
+        return await self._hearing.receive(name, headers, body)
 
     # -- time -----------------------------------------------------------------------------------------------
 
     def _looked_through(
-        self, sinks: Sequence[str], deaf: Collection[str], done: _Round
+        self, sinks: Sequence[str], deaf: Collection[str], done: Round
     ) -> dict[str, list[str]]:
         """Do what is due by the time alone, and find what is due by sinks: the ids of the cases.
 
@@ -350,10 +159,10 @@ class Tending:
         """
         now = self._now()
         due_by: dict[str, list[tuple[int, str]]] = {}
-        kept = {name: self._kept(name) for name in sinks}
+        kept = {name: self._pausing.kept(name) for name in sinks}
         for name in sinks:
             if kept[name].held_back(now):
-                done.note(f"escalation {name}: {_left_alone(kept[name])}")
+                done.note(f"escalation {name}: {left_alone(kept[name])}")
         nexts = [again for one in kept.values() for again in (one.again, one.show_again) if again is not None]
         for one in self._keeping.cases.standing():
             found = self._due(one, sinks, now)
@@ -371,7 +180,7 @@ class Tending:
         by_faults = itemgetter(0)  # so that one that fails each time keeps no other one waiting
         return {name: [one for _, one in sorted(found, key=by_faults)] for name, found in due_by.items()}
 
-    def _pass(self, escalation_id: str, sinks: Sequence[str], done: _Round, *, may_end: bool) -> Due:
+    def _pass(self, escalation_id: str, sinks: Sequence[str], done: Round, *, may_end: bool) -> Due:
         """Do for one case what is due by the time, as it is kept now; what is due then."""
         counts: list[str] = []
 
@@ -424,7 +233,7 @@ class Tending:
 
     # -- what is shown and said -----------------------------------------------------------------------------
 
-    async def _work(self, name: str, sink: Escalation, escalation_ids: Sequence[str], done: _Round) -> bool:
+    async def _work(self, name: str, sink: Escalation, escalation_ids: Sequence[str], done: Round) -> bool:
         """Show and say what is due by a sink, as far as it goes; whether there may be more."""
         if not escalation_ids:
             return False
@@ -433,15 +242,15 @@ class Tending:
                 return False
         return len(escalation_ids) > _AT_A_TIME
 
-    async def attend(self, name: str, sink: Escalation, escalation_id: str, done: _Round) -> bool:
+    async def attend(self, name: str, sink: Escalation, escalation_id: str, done: Round) -> bool:
         """Show a case by a sink if that is due, and say what is owed; whether the sink can go on with other cases."""
         async with self._sinks.turn(name) as mine:
             if not mine:
                 done.note(f"escalation {name}: it is busy, and does the rest a little later")
                 return False
-            kept = await to_its_end(lambda: self._kept(name))
+            kept = await to_its_end(lambda: self._pausing.kept(name))
             if kept.held_back(self._now()):
-                done.note(f"escalation {name}: {_left_alone(kept)}")
+                done.note(f"escalation {name}: {left_alone(kept)}")
                 return False
             case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
             found = self._due(case.standing, [name], self._now())
@@ -453,10 +262,12 @@ class Tending:
                 if not await self._say(name, sink, case, notice, done):
                     return False
             if kept.show_faults:
-                await to_its_end(lambda: self._keep(name, kept._replace(show_faults=0, show_again=None)))
+                await to_its_end(
+                    lambda: self._pausing.keep(name, kept._replace(show_faults=0, show_again=None))
+                )
             return True
 
-    async def _show(self, name: str, sink: Escalation, case: KeptCase, done: _Round) -> tuple[bool, KeptCase]:
+    async def _show(self, name: str, sink: Escalation, case: KeptCase, done: Round) -> tuple[bool, KeptCase]:
         revision = case.request.revision
 
         def tried(kept: KeptCase) -> tuple[KeptCase, list[Event]] | None:
@@ -495,7 +306,7 @@ class Tending:
         done.count("shown")
         return True, await self._changed(case, partial(shown, printable(came)))
 
-    async def _say(self, name: str, sink: Escalation, case: KeptCase, notice: Notice, done: _Round) -> bool:
+    async def _say(self, name: str, sink: Escalation, case: KeptCase, notice: Notice, done: Round) -> bool:
         def said(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
             state = kept.care.at(name)
             left = tuple(one for one in state.owed if one.id != notice.id)
@@ -528,12 +339,12 @@ class Tending:
     async def present(self, escalation_id: str) -> list[str]:
         """Show a case that was just put, by every sink whose turn it is; notes of those that could not."""
         sinks, passing, notes = self._sinks.there()
-        done = _Round()
+        done = Round()
         await together([self._pass_by(name, sink, escalation_id, done) for name, sink in passing.items()])
         await together([self.attend(name, sink, escalation_id, done) for name, sink in sinks.items()])
         return [*notes, *done.notes]
 
-    async def _pass_by(self, name: str, sink: Escalation, escalation_id: str, done: _Round) -> None:
+    async def _pass_by(self, name: str, sink: Escalation, escalation_id: str, done: Round) -> None:
         """Show a case to whoever sits here."""
         case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
         if name not in self._due(case.standing, [name], self._now()).show:
@@ -544,7 +355,7 @@ class Tending:
                 name, self._emitter(case), partial(sink.open, self._case(case, None))
             )
         except Exception as error:
-            fault = _told(error)
+            fault = said_of(error)
             done.note(f"escalation {name}: {fault}")
         revision = case.request.revision
 
@@ -568,7 +379,7 @@ class Tending:
         if not case.waits:
             await self._tell_here(case, passing)
         owing = [name for name in sinks if case.care.at(name).owed]
-        await together([self.attend(name, sinks[name], escalation_id, _Round()) for name in owing])
+        await together([self.attend(name, sinks[name], escalation_id, Round()) for name in owing])
 
     async def _tell_here(self, case: KeptCase, passing: Mapping[str, Escalation]) -> None:
         """Tell whoever sits here that a case is decided."""
@@ -583,13 +394,13 @@ class Tending:
 
     # -- agents that are asked again ------------------------------------------------------------------------
 
-    async def _asked_again(self, ask_again: AskAgain, done: _Round) -> int:
+    async def _asked_again(self, ask_again: AskAgain, done: Round) -> int:
         standing = await to_its_end(self._keeping.cases.standing)
         now = self._now()
         names = [one.id for one in standing if one.care.pending and self._due(one, (), now).ask_again]
         return sum(await together([self._one_asked_again(name, ask_again, done) for name in names]))
 
-    async def _one_asked_again(self, escalation_id: str, ask_again: AskAgain, done: _Round) -> int:
+    async def _one_asked_again(self, escalation_id: str, ask_again: AskAgain, done: Round) -> int:
         async with self.asking(escalation_id) as mine:
             if not mine:
                 return 0  # somebody does it
@@ -618,14 +429,14 @@ class Tending:
     # -- faults ---------------------------------------------------------------------------------------------
 
     def _failed_with(
-        self, name: str, case: KeptCase, error: Exception, done: _Round, notice: Notice | None = None
+        self, name: str, case: KeptCase, error: Exception, done: Round, notice: Notice | None = None
     ) -> bool:
         """Note that a sink failed with a case; whether it can go on with others."""
-        told = _told(error)
+        told = said_of(error)
         note = f"{case.request.id} by escalation {name}: {told}" if notice else f"escalation {name}: {told}"
-        whole = _is_whole(error)
+        whole = is_whole(error)
         if whole:
-            self._failed(name, error, done, showing=True)
+            self._pausing.failed(name, error, done, showing=True)
         else:
             done.note(note)
         asked = error.seconds if isinstance(error, RequestError) else None
@@ -644,39 +455,6 @@ class Tending:
 
         self._keeping.change(case.request.id, change)
         return not whole
-
-    def _failed(self, name: str, error: Exception, done: _Round, *, showing: bool = False) -> None:
-        """Leave a sink alone for a while; where it failed to show something it is heard all the same, unless it asked for rest."""
-        done.note(f"escalation {name}: {_told(error)}")
-        kept = self._kept(name)
-        asked = error.seconds if isinstance(error, RequestError) else None
-        if showing:
-            faults = kept.show_faults + 1
-            kept = kept._replace(show_faults=faults, show_again=self._now() + pause(faults, asked))
-        if not showing or (isinstance(error, RequestError) and error.outcome == Outcome.limited):
-            faults = kept.faults + 1
-            kept = kept._replace(faults=faults, again=self._now() + pause(faults, asked))
-        self._keep(name, kept)
-
-    def _kept(self, name: str) -> _SinkKept:
-        document = self._pipeline.journal.document(_KIND, name)
-        if document is None:
-            return _SinkKept()
-        data = document.data
-        return _SinkKept(
-            data.get("mark", ""),
-            data.get("faults", 0),
-            _moment(data.get("again")),
-            data.get("show_faults", 0),
-            _moment(data.get("show_again")),
-            document.version,
-        )
-
-    def _keep(self, name: str, kept: _SinkKept) -> None:
-        """Keep what is known of a sink; where another process was quicker, what it has kept stands."""
-        data = {**kept._asdict(), "again": _time(kept.again), "show_again": _time(kept.show_again)}
-        del data["version"]
-        self._pipeline.journal.change(Document(_KIND, name, "", kept.version + 1, data))
 
     # -- what is said of it ---------------------------------------------------------------------------------
 
@@ -714,47 +492,6 @@ def _postponed(before: Pending, later: Pending, kept: KeptCase) -> tuple[KeptCas
     if kept.care.pending != before:
         return None
     return kept._replace(care=kept.care._replace(pending=later)), []
-
-
-def _checked(heard: Any) -> Sequence[HumanReply | Unclear]:
-    if not isinstance(heard, Heard):
-        raise TypeError(f"it returned {type(heard).__name__} instead of kr_core.Heard")
-    if not isinstance(heard.mark, str):
-        raise TypeError(f"its mark is {type(heard.mark).__name__} instead of a text")
-    if not isinstance(heard.complete, bool):
-        raise TypeError(f"`complete` is {type(heard.complete).__name__} instead of true or false")
-    for reply in heard.replies:
-        if not isinstance(reply, Unclear) and not (
-            isinstance(reply, HumanReply) and isinstance(reply.response, HumanResponse)
-        ):
-            raise TypeError(f"it brought {type(reply).__name__} instead of kr_core.HumanReply")
-    return heard.replies
-
-
-def _is_whole(error: Exception) -> bool:
-    if isinstance(error, RequestError):
-        return error.outcome in _WHOLE
-    return isinstance(error, TimeoutError)
-
-
-def _left_alone(kept: _SinkKept) -> str:
-    until = max(again for again in (kept.again, kept.show_again) if again is not None)
-    return f"it failed, and is left alone until {until:%H:%M:%S} UTC"
-
-
-def _time(moment: dt.datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
-
-
-def _moment(text: str | None) -> dt.datetime | None:
-    return None if text is None else dt.datetime.fromisoformat(text)
-
-
-def _told(error: Exception) -> str:
-    if isinstance(error, RequestError):
-        return harmless_line(redacted(str(error)), _SAID)
-    said = f"{type(error).__name__}: {error}"  # as HTTP clients say it: with the path of a webhook, which is its secret
-    return harmless_line(redacted(_PATH.sub(r"\1/...", said)), _SAID)
 
 
 def _rounded(length: dt.timedelta) -> dt.timedelta:
