@@ -24,7 +24,7 @@ _SURE_FILES, _SURE_WORDS, _SURE_TIMES = 5, 20, 2
 that was asked counts more than without them."""
 _OFTEN = 60
 _SHORTEST = 3
-VECTORS_WEIGH = 0.6
+VECTORS_WEIGH = 0.65
 """What likeness by vectors counts against likeness by words (`docs/quality.md`)."""
 
 Found = list[tuple[int, int, float]]
