@@ -76,7 +76,7 @@ def answer_of(
     if not axioms:
         made.lines += ["", _nothing(state)]
         return "\n".join(made.lines) + "\n", ()
-    missing = _missing(state, axioms)
+    missing, answers = _missing(state, axioms)
     if missing:
         made.lines += ["", missing]
     current = [axiom for axiom in axioms if axiom.status != "superseded"]
@@ -88,7 +88,7 @@ def answer_of(
             made.lines.append(line)
     first = [] if told else [axiom for axiom in current if not axiom.conflicts][:_FIRST]
     if first:
-        made.lines += ["", "## Answer", ""]
+        made.lines += ["", "## Answer" if answers else "## The nearest that was found", ""]
         made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in first]
     for category in MEANINGS:
         rest = [
@@ -124,8 +124,8 @@ def _nothing(state: State) -> str:
     return "Nothing was found: no sentence of the passages that were read says enough about this question."
 
 
-def _missing(state: State, axioms: Sequence[Axiom]) -> str:
-    """A warning where the axioms leave much of the question out."""
+def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
+    """A warning where the axioms leave something of the question out, and whether they answer it all the same."""
     said = {
         stem(word)
         for axiom in axioms
@@ -138,14 +138,14 @@ def _missing(state: State, axioms: Sequence[Axiom]) -> str:
     left = [spelled.get(root, root) for root, weight in asked.items() if root not in said and weight == 1.0]
     since = asks_since(state.plan.query)
     if since and not any(dated(axiom.statement) for axiom in axioms):
-        return "No source says since when. What follows is so in the versions that are named beside it."
+        return "No source says since when. What follows is so in the versions that are named beside it.", True
     if since:
         left = [word for word in left if not asks_since(word)]
     if not left:
-        return ""
+        return "", True
     if held < _LITTLE * total:
-        return f"The sources do not seem to answer this: nothing found speaks of {', '.join(left)}."
-    return f"Nothing that was found speaks of: {', '.join(left)}."
+        return f"The sources do not seem to answer this: nothing found speaks of {', '.join(left)}.", False
+    return f"Nothing that was found speaks of: {', '.join(left)}.", False
 
 
 def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]:
