@@ -11,7 +11,6 @@ import datetime as dt
 from contextlib import suppress
 from functools import partial
 from itertools import count
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from kr_core.asking import replying
@@ -20,24 +19,21 @@ from kr_core.asking.hearing import Hearing
 from kr_core.asking.pausing import Pausing, is_whole, left_alone, said_of
 from kr_core.asking.sinks import Sinks, turn
 from kr_core.asking.tended import Round, Tended
+from kr_core.asking.timing import Timing
 from kr_core.errors import KRError, RequestError, StorageError
-from kr_core.escalation.due import Due, Pending, SinkState, due, pause
+from kr_core.escalation.due import Pending, SinkState, pause
 from kr_core.model.events import Event
-from kr_core.model.limits import duration_text
 from kr_core.model.questions import HumanResponse
 from kr_core.pipeline.running import to_its_end
 from kr_core.printable import printable
 from kr_core.protocols import Case, Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from kr_core.asking.keeping import Keeping
     from kr_core.escalation.cases import KeptCase
-    from kr_core.escalation.due import Standing
-    from kr_core.model.limits import Limits
     from kr_core.protocols import Escalation
-    from kr_core.routing.table import Table
 
     AskAgain = Callable[[KeptCase, HumanResponse], Awaitable[object]]
 
@@ -64,9 +60,9 @@ class Tending:
         self._keeping = keeping
         self._pipeline = keeping.pipeline
         self._sinks = Sinks(self._pipeline)
-        self._by_topic: tuple[Table | None, dict[str, Limits]] = (None, {})
         self._now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
         self._pausing = Pausing(lambda: self._pipeline.journal, self._time)
+        self._timing = Timing(keeping, self._pausing, self._time)
         self._hearing = Hearing(keeping, self._sinks, self._pausing, self._time, self._observe)
 
     def _time(self) -> dt.datetime:
@@ -113,7 +109,7 @@ class Tending:
             heard = dict(zip(asked, came, strict=True))
             deaf |= {name for name, told in heard.items() if told == "none"}
             behind = {name for name, told in heard.items() if told == "more"}
-            look = partial(self._looked_through, list(sinks), deaf | behind, done)
+            look = partial(self._timing.looked_through, list(sinks), deaf | behind, done)
             due_by = await to_its_end(look)
             more = await together(
                 [self._work(name, sinks[name], due_by.get(name, []), done) for name in sinks]
@@ -126,19 +122,6 @@ class Tending:
                 done.next = self._now()
             return
 
-    def _due(self, standing: Standing, sinks: Sequence[str], now: dt.datetime) -> Due:
-        return due(standing, self._limits(standing.topic), sinks, now)
-
-    def _limits(self, topic: str) -> Limits:
-        components = self._pipeline.components
-        table = components.table()
-        if self._by_topic[0] is not table:  # rules may change while a program runs
-            self._by_topic = (table, {})
-        known = self._by_topic[1]
-        if topic not in known:
-            known[topic] = components.config.settings.escalation.overridden(table.limits(topic))
-        return known[topic]
-
     async def receive(self, name: str, headers: Mapping[str, str], body: bytes) -> int:
         """Apply what a service tells that calls by itself; how many replies were new.
 
@@ -147,89 +130,6 @@ class Tending:
             RequestError: the call is not the service's, cannot be understood, or cannot be heard now.
         """
         return await self._hearing.receive(name, headers, body)
-
-    # -- time -----------------------------------------------------------------------------------------------
-
-    def _looked_through(
-        self, sinks: Sequence[str], deaf: Collection[str], done: Round
-    ) -> dict[str, list[str]]:
-        """Do what is due by the time alone, and find what is due by sinks: the ids of the cases.
-
-        Those come first that have failed least often, and of them the oldest.
-        """
-        now = self._now()
-        due_by: dict[str, list[tuple[int, str]]] = {}
-        kept = {name: self._pausing.kept(name) for name in sinks}
-        for name in sinks:
-            if kept[name].held_back(now):
-                done.note(f"escalation {name}: {left_alone(kept[name])}")
-        nexts = [again for one in kept.values() for again in (one.again, one.show_again) if again is not None]
-        for one in self._keeping.cases.standing():
-            found = self._due(one, sinks, now)
-            unheard = any(one.care.at(name).tried for name in deaf)
-            end = "" if found.end == "use_answer" and unheard else found.end  # somebody may have replied
-            if found.end and not end:
-                done.note(f"time limits that have passed wait until {', '.join(sorted(deaf))} can be asked")
-            if found.behind or found.remind or end or found.settled:
-                found = self._pass(one.id, sinks, done, may_end=bool(end))
-            for name in {*found.show, *found.say}:
-                due_by.setdefault(name, []).append((one.care.at(name).faults, one.id))
-            if found.next is not None:
-                nexts.append(found.next)
-        done.next = min((one for one in nexts if one is not None and one > now), default=None)
-        by_faults = itemgetter(0)  # so that one that fails each time keeps no other one waiting
-        return {name: [one for _, one in sorted(found, key=by_faults)] for name, found in due_by.items()}
-
-    def _pass(self, escalation_id: str, sinks: Sequence[str], done: Round, *, may_end: bool) -> Due:
-        """Do for one case what is due by the time, as it is kept now; what is due then."""
-        counts: list[str] = []
-
-        def change(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
-            counts.clear()
-            now = self._now()
-            found = self._due(case.standing, sinks, now)
-            changed, care = case, case.care
-            events: list[Event] = []
-            if found.settled and not care.settled:
-                changed = case._replace(care=care._replace(settled=True))
-            elif found.behind:
-                since = min(case.since, now)
-                changed = case._replace(care=care.not_after(now)._replace(since=since))
-            elif found.end == "use_answer" and may_end:
-                limit = self._limits(case.request.question.topic).timeout
-                assert limit is not None, "it has passed"
-                counts.append("expired")
-                changed, events = replying.expired(case, duration_text(limit))
-            else:
-                if found.end == "block" and may_end:
-                    counts.append("timed_out")
-                    care = care._replace(timed_out=True)
-                    about = {"escalation_id": case.request.id, "revision": case.request.revision}
-                    events.append(replying.event(case, "escalation.timed_out", **about, policy="block"))
-                if found.remind:
-                    counts.append("reminded")
-                    care, told = self._reminded(case, care, found, sinks, now)
-                    events.append(told)
-                changed = case if care is case.care else case._replace(care=care)
-            return None if changed is case else (changed, events)
-
-        changed = self._keeping.change(escalation_id, change)
-        for what in counts:
-            done.count(what)
-        return self._due(changed.standing, sinks, self._now())
-
-    def _reminded(self, case: KeptCase, care: Any, found: Due, sinks: Sequence[str], now: dt.datetime) -> Any:
-        limits = self._limits(case.request.question.topic)
-        later = {name for tier in limits.tiers if now - case.since < tier.after for name in tier.escalations}
-        newly = found.tiers > care.tiers
-        to = [name for name in sinks if care.at(name).revision or (newly and name not in later)]
-        number = care.reminders + 1
-        waits = duration_text(_rounded(now - case.since))
-        said = f"{case.request.id}@{case.request.revision} waits for a reply, for {waits} now"
-        notice = Notice(f"{case.request.id}-reminder-{number}", "reminder", said, "", found.ask)
-        care = care.owing(notice, to)._replace(reminded=now, reminders=number, tiers=found.tiers)
-        about = {"escalation_id": case.request.id, "revision": case.request.revision}
-        return care, replying.event(case, "escalation.reminded", **about, sinks=to, ask=list(found.ask))
 
     # -- what is shown and said -----------------------------------------------------------------------------
 
@@ -253,7 +153,7 @@ class Tending:
                 done.note(f"escalation {name}: {left_alone(kept)}")
                 return False
             case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
-            found = self._due(case.standing, [name], self._now())
+            found = self._timing.due(case.standing, [name], self._now())
             if name in found.show:
                 going_on, case = await self._show(name, sink, case, done)
                 if not going_on or case.care.at(name).revision < case.request.revision:
@@ -347,7 +247,7 @@ class Tending:
     async def _pass_by(self, name: str, sink: Escalation, escalation_id: str, done: Round) -> None:
         """Show a case to whoever sits here."""
         case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
-        if name not in self._due(case.standing, [name], self._now()).show:
+        if name not in self._timing.due(case.standing, [name], self._now()).show:
             return  # a later tier's
         place, fault = None, None
         try:
@@ -397,7 +297,7 @@ class Tending:
     async def _asked_again(self, ask_again: AskAgain, done: Round) -> int:
         standing = await to_its_end(self._keeping.cases.standing)
         now = self._now()
-        names = [one.id for one in standing if one.care.pending and self._due(one, (), now).ask_again]
+        names = [one.id for one in standing if one.care.pending and self._timing.due(one, (), now).ask_again]
         return sum(await together([self._one_asked_again(name, ask_again, done) for name in names]))
 
     async def _one_asked_again(self, escalation_id: str, ask_again: AskAgain, done: Round) -> int:
@@ -492,10 +392,3 @@ def _postponed(before: Pending, later: Pending, kept: KeptCase) -> tuple[KeptCas
     if kept.care.pending != before:
         return None
     return kept._replace(care=kept.care._replace(pending=later)), []
-
-
-def _rounded(length: dt.timedelta) -> dt.timedelta:
-    """A length of time as people say it: in its largest unit alone."""
-    seconds = max(1, int(length.total_seconds()))
-    unit = next((size for size in (86_400, 3_600, 60) if seconds >= 2 * size), 1)
-    return dt.timedelta(seconds=seconds // unit * unit)
