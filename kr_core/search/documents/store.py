@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -99,7 +98,6 @@ class DocumentStore:
 
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         self.path = path
-        self._compressing: ThreadPoolExecutor | None = None
         try:
             if writable:
                 make_state_folder(path.parent)
@@ -162,8 +160,6 @@ class DocumentStore:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
-        if self._compressing is not None:
-            self._compressing.shutdown()
 
     # -- changing ------------------------------------------------------------------------------------------
 
@@ -254,10 +250,6 @@ class DocumentStore:
         return file, count
 
     def _add_block(self, file: int, pieces: list[Piece], words: str, title: str) -> int:
-        if self._compressing is None:
-            # SQLite and zlib both let other threads run: a second core compresses while the first one indexes.
-            self._compressing = ThreadPoolExecutor(1, thread_name_prefix="kr-docs")
-        packed = self._compressing.submit(_packed, pieces)
         first = self._next_block * _NUMBERED
         self._connection.executemany(
             "insert into postings (rowid, name, body) values (?,?,?)",
@@ -268,7 +260,7 @@ class DocumentStore:
         )
         self._connection.execute(
             "insert into blocks (id, file, count, data) values (?,?,?,?)",
-            (self._next_block, file, len(pieces), packed.result()),
+            (self._next_block, file, len(pieces), _packed(pieces)),
         )
         self._next_block += 1
         self._passages += len(pieces)
