@@ -32,7 +32,7 @@ from kr_core.model.questions import (
     Question,
 )
 from kr_core.pipeline import Pipeline
-from kr_core.pipeline.running import to_its_end
+from kr_core.pipeline.running import let_threads_go, to_its_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -118,12 +118,21 @@ class AsyncKnowledgeRouterService:
     async def ask(self, question: Question) -> AskResult:
         """Ask a question: it is routed and answered, and its answer accepted or put to a human.
 
+        One that has an id, names no target and waits for a human already, is not asked again: its result is that of the case.
+
         Raises:
             ConfigError: the question or the configuration is wrong.
             StorageError: the journal cannot be written.
         """
-        named = question.depends_on or "id" in question.model_fields_set
-        return (await self.ask_all((question,)))[0] if named else await self._ask(question)
+        if "id" in question.model_fields_set:
+            waiting = await self._escalating.waiting_of([question])
+            if waiting and question.suggested_target is None:
+                held = self._escalating.result_of(waiting[0])
+                note = f"not asked again: it waits for a human as {waiting[0].request.id}"
+                return held.model_copy(update={"notes": (*held.notes, note)})
+        elif not question.depends_on:
+            return await self._ask(question)
+        return (await self.ask_all((question,)))[0]
 
     async def _ask(self, question: Question) -> AskResult:
         exchange = await self._begun(question)
@@ -543,6 +552,7 @@ class AsyncKnowledgeRouterService:
             if one.task.cancelled() and not one.ended:
                 one.exchange.given_up(asyncio.CancelledError())
         await to_its_end(self.pipeline.close)
+        let_threads_go()
 
     async def __aenter__(self) -> Self:
         return self

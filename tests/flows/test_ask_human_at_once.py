@@ -303,3 +303,17 @@ def test_interrupted_while_the_agent_works(project_folder, environ, kr, again):
     assert [entry["data"]["status"] for entry in entries if entry["kind"] == "exchange.finished"][
         -1
     ] == "cancelled"
+
+
+def test_what_waits_is_not_asked_again_by_who_tries_again(tmp_path):
+    """A script that was interrupted asks under the same id: people see one case, and no agent works twice."""
+    with service(tmp_path, duc=Says(UNSURE)) as made:
+        first = ask(made, id="Q1", feature_id="shop")
+        again = ask(made, id="Q1", feature_id="shop")
+        assert again.status == first.status == "escalated"
+        assert again.escalation.id == first.escalation.id == "E1"
+        assert again.notes[-1] == "not asked again: it waits for a human as E1"
+        with pytest.raises(ConfigError, match="is another question"):
+            made.ask(Question(text="Which queue?", id="Q1", feature_id="shop", topic="authentication"))
+        assert [case.request.id for case in made.cases.waiting()] == ["E1"]
+        made.reply("E1", reply("confirm"))
