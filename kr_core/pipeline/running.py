@@ -97,6 +97,17 @@ _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, ThreadPoolExecutor] = WeakK
 _pools_lock = threading.Lock()
 
 
+def let_threads_go() -> None:
+    """Let the running loop's threads for files end once they are idle; whoever needs them later has new ones.
+
+    A loop that is not run by `run` would keep them as long as anybody refers to it.
+    """
+    with _pools_lock:
+        pool = _pools.pop(asyncio.get_running_loop(), None)
+    if pool is not None:
+        pool.shutdown(wait=False)
+
+
 def _in_executor(work: Callable[[], Result]) -> asyncio.Future[Result]:
     loop = asyncio.get_running_loop()
     with _pools_lock:

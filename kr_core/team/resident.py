@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.errors import KRError
 from kr_core.model import Fault, new_id
 from kr_core.pipeline.budget import Budget
+from kr_core.pipeline.running import let_threads_go
 from kr_core.printable import printable
 from kr_core.team import asked as reading
 from kr_core.team.roster import Roster
@@ -446,6 +447,7 @@ class Resident:
         served = f"{self._served} research requests served this Sprint"
         self._tell(f"[KR-TEAM] Shutdown acknowledged, {served}")
         self._thread.shutdown(wait=False)
+        let_threads_go()
 
     def abandon(self) -> None:
         """Give up what is in hand as well; `shut_down` then comes to its end."""
