@@ -132,7 +132,8 @@ class GitHub:
             comment = notice.reply_to.partition(":")[0]
             place = posted.url.partition("#")[0]
             known = comment.isascii() and comment.isdigit()
-            text = f"{f'On [this comment]({place}#issuecomment-{comment}): ' if known else ''}{said}"
+            between = "\n\n" if "\n" in said else " "  # what has several lines is a block of its own
+            text = f"{f'On [this comment]({place}#issuecomment-{comment}):{between}' if known else ''}{said}"
         rest = f"`kr inbox show {case.request.id} --json`"
         await call.poster.comment(f"notice:{notice.id}", posted.issue, text, rest)
 
@@ -143,7 +144,7 @@ class GitHub:
         if not shown:
             return Heard()
         async with self._call(context) as call:
-            reader = await self._reader(call, shown)
+            reader = await self._reader(call, shown, context)
             return await reader.since(self._root, Mark.read(mark))
 
     def verify(self, headers: Mapping[str, str], body: bytes) -> None:
@@ -158,14 +159,14 @@ class GitHub:
         if comment is None or comment.is_edited or not shown or self._deliveries.has(headers):
             return Heard()
         async with self._call(context) as call:
-            reading = await (await self._reader(call, shown)).of(comment)
+            reading = await (await self._reader(call, shown, context)).of(comment)
         self._deliveries.take(headers)
         return Heard(reading.replies)
 
-    async def _reader(self, call: _Call, shown: Sequence[Shown]) -> Reader:
+    async def _reader(self, call: _Call, shown: Sequence[Shown], context: SinkContext) -> Reader:
         places = Places(shown, call.ledger, self._settings.repository)
         permissions = Permissions(call.client, self._settings, await call.poster.login())
-        return Reader(call.client, call.poster, call.ledger, permissions, places)
+        return Reader(call.client, call.poster, call.ledger, permissions, places, lambda: context.deadline)
 
     # -- parts -------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kr_plugins.escalations.github.ledger import Ledger
 
-__all__ = ["GONE", "MOVED", "Client", "Pace", "RefusedError", "is_whole"]
+__all__ = ["GONE", "MOVED", "Client", "Pace", "RefusedError", "date_of", "is_whole"]
 
 GONE = frozenset({404, 410})
 """What is not there, any more or for this token."""
@@ -224,6 +224,12 @@ def _message(response: httpx.Response) -> str:
 
 def _number(told: str | None) -> float | None:
     return float(told) if told is not None and told.isascii() and told.isdigit() else None
+
+
+def date_of(response: httpx.Response) -> str:
+    """When GitHub has answered, by its own clock and in its own form; empty where it does not say."""
+    epoch = _epoch_of(response)
+    return "" if epoch is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch))
 
 
 def _epoch_of(response: httpx.Response) -> float | None:

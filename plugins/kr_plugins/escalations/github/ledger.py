@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core import Outcome, RequestError, make_state_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["Intent", "Ledger", "Posted"]
 
@@ -74,6 +74,8 @@ class Ledger:
         """When the last of what was posted was, by GitHub's clock; empty where nothing was."""
         self.cases: dict[str, tuple[int, int, str]] = {}
         """Cases that are posted, or may be: the issue, the latest revision, and a time before which it was not there."""
+        self.over: dict[str, str] = {}
+        """Cases that wait no longer, with a time of GitHub's at which that was so."""
         try:
             make_state_folder(folder)
             self._path.parent.mkdir(exist_ok=True)
@@ -134,6 +136,8 @@ class Ledger:
             gone = line["gone"]
             self._posted = {about: one for about, one in self._posted.items() if one.issue != gone}
             self._intents = {about: one for about, one in self._intents.items() if one.issue != gone}
+        elif "over" in line:
+            self.over.update(dict.fromkeys(line["over"], line["time"]))
         elif "login" in line:
             self._logins[line["token"]] = line["login"]
         elif "wait" in line:
@@ -173,6 +177,10 @@ class Ledger:
     def is_gone(self, issue: int) -> None:
         """Forget an issue, and what was posted there."""
         self._add({"gone": issue})
+
+    def are_over(self, cases: Sequence[str], time: str) -> None:
+        """Note that cases wait no longer, at a time of GitHub's."""
+        self._add({"over": list(cases), "time": time})
 
     def belongs_to(self, token: str, login: str) -> None:
         """Note whose token it is."""

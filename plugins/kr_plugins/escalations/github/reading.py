@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
+import sys
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
 from kr_core import Heard, HumanReply, Outcome, RequestError, Unclear, read_replies
-from kr_plugins.escalations.github.client import GONE, RefusedError
+from kr_plugins.escalations.github.client import GONE, RefusedError, date_of
 from kr_plugins.escalations.github.comments import Comment, comment_of, place_of
 from kr_plugins.escalations.github.posting import before, page_of
 from kr_plugins.escalations.github.wording import about_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kr_core import Shown
     from kr_plugins.escalations.github.client import Client
@@ -36,12 +40,13 @@ _FORGOTTEN = 7 * 24 * 3600
 _ALWAYS = "2008-01-01T00:00:00Z"
 """Before GitHub was."""
 _LONGEST_SAID = 4000
+_SPARE = 8.0
+"""Seconds before the end of a call in which nothing more is begun, so that what was read is not read in vain."""
+_LINE = re.compile(r"\r\n|\r|\n")
+_COMMAND = re.compile(r"(?:\A|[\r\n])/kr", re.IGNORECASE)
+_ID = re.compile(r"(?<![0-9A-Za-z])E[0-9]{1,9}(?![0-9A-Za-z])", re.IGNORECASE)
 _EDITED = (
     "Edited comments are not read, since nobody can tell who has changed them when. Write a new comment."
-)
-_CHAT = (
-    "A talk needs a place where the agent can answer at once. Go on with `kr inbox chat {name}` in the project, or on the page of"
-    " `kr serve`; or end it here with `/kr correct {name} TEXT`, or tell the agent more with `/kr context {name} TEXT`."
 )
 _HELP = (
     "Write a new comment with a command at the start of a line, such as `/kr confirm {name}`; the comment that shows the"
@@ -60,8 +65,8 @@ class Mark(NamedTuple):
     """Of the answer to the same question, when it was asked last."""
     seen: tuple[tuple[int, str], ...] = ()
     """What was dealt with of them: ids, with the time of the last change."""
-    later: tuple[tuple[int, str], ...] = ()
-    """Comments about cases that stand on GitHub, and nobody has noted yet that they do: a process was killed in between."""
+    later: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    """Comments, with the cases that stand on GitHub while nobody has noted yet that they do: a process was killed in between."""
 
     def __str__(self) -> str:
         return json.dumps(self._asdict(), separators=(",", ":"))
@@ -72,10 +77,31 @@ class Mark(NamedTuple):
         try:
             told = json.loads(text)
             seen = tuple((int(one), str(time)) for one, time in told["seen"])
-            later = tuple((int(one), str(name)) for one, name in told["later"])
+            later = tuple((int(one), tuple(map(str, names))) for one, names in told["later"])
             return cls(str(told["since"]), max(int(told["skip"]), 0), str(told["etag"]), seen, later)
         except (ValueError, KeyError, TypeError):
             return cls()
+
+
+@dataclass
+class Issue:
+    """The cases that stand in one issue: ids, with the latest revision."""
+
+    waiting: dict[str, int] = field(default_factory=dict)
+    closed: dict[str, int] = field(default_factory=dict)
+    old: dict[str, int] = field(default_factory=dict)
+    """Those that were over long ago."""
+    first: dict[str, int] = field(default_factory=dict)
+    """The comment in which each that waits or is closed came first; 0 where nobody knows."""
+    names: set[str] = field(default_factory=set)
+    """All of them."""
+
+    def latest(self, escalation_id: str) -> int:
+        """The revision of a case that was shown last; 0 for none."""
+        return next(
+            (part[escalation_id] for part in (self.waiting, self.closed, self.old) if escalation_id in part),
+            0,
+        )
 
 
 class Places:
@@ -88,8 +114,8 @@ class Places:
     """
 
     def __init__(self, shown: Iterable[Shown], ledger: Ledger, repository: str) -> None:
-        self.of_issue: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
-        """Those that wait, and the others, by id with their revision."""
+        self._ledger = ledger
+        self.of_issue: dict[int, Issue] = {}
         self.begun = ""
         """When the first of them was posted; empty where that is not known of all."""
         self.oldest = 0
@@ -97,6 +123,7 @@ class Places:
         self.known: set[str] = set()
         self.unnoted: dict[str, str] = {}
         """Cases that stand in an issue and are not among those that were shown, with the time when they were posted."""
+        self._over: list[str] = []
         for one in shown:
             self.known.add(one.escalation_id)
             posted = ledger.posted(f"{one.escalation_id}@{one.revision}")
@@ -107,19 +134,58 @@ class Places:
                 self.begun = min(self.begun or posted.created, posted.created)
             else:
                 self.oldest = min(self.oldest or place[1], place[1])
-            waiting, closed = self.of_issue.setdefault(place[0], ({}, {}))
-            (waiting if one.waits else closed)[one.escalation_id] = one.revision
+            issue = self._add(place[0], one.escalation_id, one.revision, place[1])
+            (issue.waiting if one.waits else issue.closed)[one.escalation_id] = one.revision
+            if not one.waits and one.escalation_id not in ledger.over:
+                self._over.append(one.escalation_id)
         recent = before(ledger.latest, _FORGOTTEN)
-        for name, (issue, revision, time) in ledger.cases.items():
-            if name not in self.known and recent <= time:
+        for name, (number, revision, time) in ledger.cases.items():
+            if name in self.known:
+                continue
+            issue = self._add(number, name, revision, 0)
+            if recent <= time:
                 self.unnoted[name] = time
-                self.of_issue.setdefault(issue, ({}, {}))[0][name] = revision
+                issue.waiting[name] = revision
                 self.begun = min(self.begun or time, time)
+            else:
+                issue.old[name] = revision
 
-    def latest(self, issue: int, escalation_id: str) -> int:
-        """The revision of a case that was shown last in an issue; 0 for none."""
-        waiting, closed = self.of_issue[issue]
-        return waiting.get(escalation_id, closed.get(escalation_id, 0))
+    def _add(self, number: int, name: str, revision: int, comment: int) -> Issue:
+        issue = self.of_issue.setdefault(number, Issue())
+        issue.names.add(name)
+        posted = [self._ledger.posted(f"{name}@{one}") for one in range(1, revision + 1)]
+        ids = [one.id for one in posted if one is not None and one.issue == number]
+        issue.first[name] = min([comment or sys.maxsize, *ids]) if comment or ids else 0
+        return issue
+
+    def meant(self, comment: Comment) -> list[str]:
+        """The cases that a comment means which names none: those that stood above it, and were not known to be over by then."""
+        issue = self.of_issue[comment.issue]
+        return [
+            name
+            for name, first in issue.first.items()
+            if first < comment.id
+            and (name in issue.waiting or (name in issue.closed and not self._was_over(name, comment)))
+        ]
+
+    def _was_over(self, name: str, comment: Comment) -> bool:
+        return "" < self._ledger.over.get(name, "") < comment.created
+
+    def note_over(self, time: str) -> None:
+        """Note which cases are over, at a time of GitHub's; empty where it has told none."""
+        if time and self._over:
+            self._ledger.are_over(self._over, time)
+            self._over = []
+
+    def seen(self, comment: Comment, escalation_id: str) -> int:
+        """The revision of a case that was the latest when a comment was written; 0 for none."""
+        issue = self.of_issue[comment.issue]
+        latest = issue.latest(escalation_id)
+        posted = [self._ledger.posted(f"{escalation_id}@{number}") for number in range(1, latest + 1)]
+        if not any(posted):  # the state is lost: its place is on record, as that of the latest
+            return latest if 0 < issue.first.get(escalation_id, 0) < comment.id else 0
+        earlier = [one is not None and one.id < comment.id for one in posted]
+        return max((number for number, was in enumerate(earlier, 1) if was), default=0)
 
 
 class Readings(NamedTuple):
@@ -128,8 +194,8 @@ class Readings(NamedTuple):
     replies: tuple[HumanReply | Unclear, ...] = ()
     was_judged: bool = False
     """Whether it had to be looked into: it has a command, or what looks like one."""
-    later: str = ""
-    """A case that it is about, and that nobody has noted yet."""
+    later: tuple[str, ...] = ()
+    """Cases that it is about, and that nobody has noted yet."""
 
 
 class Reader:
@@ -141,17 +207,25 @@ class Reader:
         ledger: where those stand.
         permissions: says who may answer.
         places: the cases.
+        deadline: tells when the call ends, in the event loop's time.
     """
 
     def __init__(
-        self, client: Client, poster: Poster, ledger: Ledger, permissions: Permissions, places: Places
+        self,
+        client: Client,
+        poster: Poster,
+        ledger: Ledger,
+        permissions: Permissions,
+        places: Places,
+        deadline: Callable[[], float],
     ) -> None:
         self._client = client
         self._poster = poster
         self._ledger = ledger
         self._permissions = permissions
         self._places = places
-        self._told: set[tuple[str, str, str]] = set()
+        self._deadline = deadline
+        self._told: set[tuple[str, str, str, str]] = set()
 
     # -- many comments -----------------------------------------------------------------------------------
 
@@ -167,8 +241,11 @@ class Reader:
         mark = await self._put_off(root, mark, replies)
         size, start, complete = 0, mark, False
         for number in range(_MOST_PAGES):
+            if self._is_late():
+                break
             try:
                 answer = await self._page(root, mark, _PAGE_SIZES[size], "" if number else mark.etag)
+                self._places.note_over(date_of(answer))
                 if answer.status_code == httpx.codes.NOT_MODIFIED:
                     complete = True
                     break
@@ -195,9 +272,9 @@ class Reader:
     async def _put_off(self, root: str, mark: Mark, replies: list[HumanReply | Unclear]) -> Mark:
         """Read what could not be read before, as far as it can now."""
         left = []
-        for one, name in mark.later:
-            if name not in self._places.known:
-                left.append((one, name))
+        for one, names in mark.later:
+            if self._is_late() or all(name in self._places.unnoted for name in names):
+                left.append((one, names))
                 continue
             try:
                 comment = comment_of((await self._client.get(f"{root}/issues/comments/{one}")).json())
@@ -206,8 +283,13 @@ class Reader:
                     raise
                 continue
             if comment is not None:
-                replies += (await self.of(comment)).replies
+                reading = await self.of(comment)
+                replies += reading.replies
+                left += [(one, reading.later)] if reading.later else []
         return mark._replace(later=tuple(left))
+
+    def _is_late(self) -> bool:
+        return asyncio.get_running_loop().time() > self._deadline() - _SPARE
 
     async def _first(self, root: str) -> str:
         """From when on comments matter: since the first case was posted."""
@@ -232,12 +314,15 @@ class Reader:
     ) -> tuple[Mark, RequestError | None]:
         """Read a page; where that fails in the middle, what was dealt with is in the mark all the same."""
         seen = dict.fromkeys(mark.seen)
-        later = dict.fromkeys(mark.later)
+        later = dict(mark.later)
         ids = {one for one, _ in mark.seen}
-        failed = None
+        failed: RequestError | None = None
         for comment in comments:
             if (comment.id, comment.updated) in seen:
                 continue
+            if self._is_late():
+                failed = RequestError(Outcome.timeout, "there was no time to read what was written")
+                break
             try:
                 reading = await self.of(comment, was_read=comment.created < begun or comment.id in ids)
             except RequestError as error:
@@ -247,8 +332,10 @@ class Reader:
             if reading.was_judged:
                 seen[comment.id, comment.updated] = None
             if reading.later:
-                later[comment.id, reading.later] = None
-        return mark._replace(seen=tuple(seen)[-_MOST_SEEN:], later=tuple(later)[-_MOST_LATER:]), failed
+                later[comment.id] = reading.later
+        return mark._replace(
+            seen=tuple(seen)[-_MOST_SEEN:], later=tuple(later.items())[-_MOST_LATER:]
+        ), failed
 
     # -- one comment -------------------------------------------------------------------------------------
 
@@ -262,54 +349,52 @@ class Reader:
         Raises:
             RequestError: it could not be found out.
         """
-        places = self._places.of_issue.get(comment.issue)
-        if await self._is_marked(comment) or places is None or not comment.is_person:
+        issue = self._places.of_issue.get(comment.issue)
+        if await self._is_marked(comment) or issue is None or not comment.is_person:
             return Readings()
-        waiting, closed = places
-        read = read_replies(comment.body, list(waiting), list(closed))
+        if not _COMMAND.search(comment.body):  # most comments are talk
+            return Readings()
+        read = read_replies(comment.body, self._places.meant(comment), issue.names)
         if not (read.commands or read.faults):
             return Readings()
         if comment.is_edited and was_read:
             return Readings(was_judged=True)
+        lines = _LINE.split(comment.body)
         named = [command.escalation_id for command in read.commands]
-        about = next((one for one in (*named, *waiting, *closed) if one in self._places.known), "")
+        named += [found[0].upper() for fault in read.faults if (found := _ID.search(lines[fault.line - 1]))]
+        about = self._about(named, issue)
         if not about:  # nobody can be told yet
-            return Readings(was_judged=True, later=next(iter(named), ""))
+            unnoted = [name for name in (*named, *issue.waiting) if name in self._places.unnoted]
+            return Readings(was_judged=True, later=tuple(dict.fromkeys(unnoted)))
         refused = await self._refusal(comment)
         if refused:
             return self._unclear(comment, about, "refused", refused)
-        name = f"{about}@{self._places.latest(comment.issue, about)}"
         if comment.is_edited:
-            return self._unclear(comment, about, "help", _EDITED)
+            return self._unclear(comment, about, "edited", _EDITED)
         replies: list[HumanReply | Unclear] = []
-        later = ""
+        later: dict[str, None] = {}
         for command in read.commands:
-            external = f"{comment.id}:{command.line}"
-            if command.escalation_id in self._places.unnoted:
-                later = command.escalation_id
-            elif command.action == "chat":
-                talk = _CHAT.format(name=name)
-                replies.append(Unclear(command.escalation_id, comment.login, "help", talk, external))
-            else:
-                response = command.response(comment.login)
-                if response.revision is None:  # what they saw is meant, not what has come since
-                    response = response.model_copy(
-                        update={"revision": self._seen_by(comment, command.escalation_id)}
-                    )
-                replies.append(HumanReply(command.escalation_id, response, external))
+            name = command.escalation_id
+            if name in self._places.unnoted:
+                later[name] = None
+                continue
+            response = command.response(comment.login)
+            if response.revision is None:  # what they saw is meant, not what has come since
+                response = response.model_copy(update={"revision": self._places.seen(comment, name)})
+            beside = "" if name in self._places.known else about
+            replies.append(HumanReply(name, response, f"{comment.id}:{command.line}", beside))
         if read.faults:
             listed = "\n".join(f"- line {fault.line}: {fault.said}" for fault in read.faults)[:_LONGEST_SAID]
-            replies += self._unclear(comment, about, "help", f"{listed}\n\n{_HELP.format(name=name)}").replies
-        return Readings(tuple(replies), was_judged=True, later=later)
+            said = f"{listed}\n\n{_HELP.format(name=f'{about}@{issue.latest(about)}')}"
+            replies += self._unclear(comment, about, "help", said).replies
+        return Readings(tuple(replies), was_judged=True, later=tuple(later))
 
-    def _seen_by(self, comment: Comment, escalation_id: str) -> int | None:
-        """The revision that was the latest when a comment was written, 0 for none; None where that is not known."""
-        latest = self._places.latest(comment.issue, escalation_id)
-        posted = [self._ledger.posted(f"{escalation_id}@{revision}") for revision in range(1, latest + 1)]
-        if not any(posted):
-            return None
-        earlier = [one is not None and one.id < comment.id for one in posted]
-        return max((number for number, was in enumerate(earlier, 1) if was), default=0)
+    def _about(self, named: Sequence[str], issue: Issue) -> str:
+        """The case by which the writer of a comment is told something; empty where there is none yet."""
+        there = [name for name in named if name in issue.names]
+        found = (*there, *issue.waiting, *issue.closed)
+        known = next((name for name in found if name in self._places.known), "")
+        return known or next((name for name in (*there, *issue.old) if name in issue.old), "")
 
     async def _refusal(self, comment: Comment) -> str:
         if comment.app:
@@ -331,7 +416,7 @@ class Reader:
         return True
 
     def _unclear(self, comment: Comment, about: str, kind: Any, said: str) -> Readings:
-        key = (comment.login.casefold(), about, kind)
+        key = (comment.login.casefold(), about, kind, said)
         if key in self._told:
             return Readings(was_judged=True)
         self._told.add(key)

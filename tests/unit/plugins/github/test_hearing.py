@@ -86,15 +86,21 @@ def test_several_commands_in_one_comment_are_each_a_reply(shown, github):
 
 
 @pytest.mark.req("H4")
-def test_what_cannot_be_understood_gets_help_once(shown, github):
-    """With what is wrong and what to write; from the same person not again."""
-    for text in ("/kr corect E1@1 x", "/kr confirm E7@1", "/kr confirm E1@1 but use TLS"):
+def test_what_cannot_be_understood_gets_help_once_for_each_mistake(shown, github):
+    """Once for each comment, with what is wrong and what to write, by the case that is meant; the same words not again."""
+    shown.open(case("E2"))
+    texts = ("/kr corect E2@1 x", "/kr confirm E7@1\n\n/kr correct E1@1", "/kr confirm E1@1 but use TLS")
+    for text in (*texts, *texts):
         github.write("ann", 1, text)
-    (only,) = shown.poll()
-    assert (only.kind, only.by, only.escalation_id) == ("help", "ann", "E1")
-    assert "did you mean `correct`" in only.said
-    assert "/kr confirm E1@1" in only.said
-    assert not any(line.startswith("/kr") for line in only.said.splitlines())
+    verb, several, prose = shown.poll()
+    assert {(one.kind, one.by) for one in (verb, several, prose)} == {("help", "ann")}
+    assert [one.escalation_id for one in (verb, several, prose)] == ["E2", "E1", "E1"]
+    assert "did you mean `correct`" in verb.said
+    assert "/kr confirm E2@1" in verb.said
+    assert "there is no E7" in several.said
+    assert "`correct` needs a text" in several.said
+    assert "stands alone" in prose.said
+    assert not any(line.startswith("/kr") for line in verb.said.splitlines())
 
 
 @pytest.mark.req("H4")
@@ -105,11 +111,13 @@ def test_a_reply_to_a_case_that_is_decided_is_brought_so_that_it_is_refused(show
 
 
 @pytest.mark.req("H3")
-def test_a_talk_is_answered_with_how_to_go_on(shown, github):
-    github.write("ann", 1, "/kr chat E1@1")
-    (only,) = shown.poll()
-    assert only.kind == "help"
-    assert "kr inbox chat E1@1" in only.said
+def test_the_wish_to_talk_is_brought_for_the_case_that_it_names(shown, github):
+    """Whether it can be granted is not the sink's to say: the case may be decided already."""
+    shown.open(case("E2"))
+    github.write("ann", 1, "/kr confirm E1@1\n\n/kr chat E2")
+    assert [(one.escalation_id, one.response.action, one.response.revision) for one in shown.poll()] == [
+        ("E1", "confirm", 1), ("E2", "chat", 1),
+    ]  # fmt: skip
 
 
 # -- attacks ---------------------------------------------------------------------------------------------------
@@ -121,10 +129,10 @@ def test_an_edited_comment_decides_nothing(shown, github):
     talk = github.write("ann", 1, "Let me think.")
     assert shown.poll() == []
     github.edit(talk["id"], "/kr confirm E1@1")
-    assert unclear(shown.poll()) == [("ann", "help")]
+    assert unclear(shown.poll()) == [("ann", "edited")]
     quick = github.write("ann", 1, "/kr corect E1@1")
     github.edit(quick["id"], "/kr confirm E1@1")
-    assert unclear(shown.poll()) == [("ann", "help")]
+    assert unclear(shown.poll()) == [("ann", "edited")]
 
 
 @pytest.mark.req("H4", "H5")
@@ -200,6 +208,50 @@ def test_a_reply_that_is_older_than_its_case_means_none_of_its_answers(desk, git
     desk.open(case("E2"))
     (reply,) = desk.poll()
     assert (reply.escalation_id, reply.response.revision) == ("E2", 0)
+
+
+@pytest.mark.req("H4", "H5")
+@pytest.mark.parametrize("is_late", [False, True], ids=["first", "put off"])
+def test_a_reply_without_an_id_never_means_a_case_that_came_later(desk, github, is_late):
+    """One case waits, somebody confirms it; before that is read it is decided elsewhere and another one is put."""
+    desk.open(case("E1"))
+    if is_late:
+        kept = desk.shown.pop("E1")
+        desk.open(case("E3", feature="F-3"))
+    github.write("ann", 1, "/kr confirm")
+    if is_late:
+        assert desk.poll() == []
+        desk.shown["E1"] = kept
+    desk.shown["E1"] = desk.shown["E1"]._replace(waits=False)
+    desk.open(case("E2"))
+    (reply,) = desk.again().poll()
+    assert (reply.escalation_id, reply.response.revision) == ("E1", 1)
+
+
+@pytest.mark.req("H4")
+def test_a_reply_without_an_id_means_no_case_that_was_over_when_it_was_written(shown, github):
+    """Where that was known on GitHub; else it has to say which."""
+    shown.shown["E1"] = shown.shown["E1"]._replace(waits=False)
+    shown.open(case("E2"))
+    github.write("ann", 1, "/kr confirm")
+    (unsure,) = shown.poll()
+    assert "several wait, so say which: E1, E2" in unsure.said
+    github.write("ann", 1, "/kr confirm")
+    assert [one.escalation_id for one in shown.again().poll() if isinstance(one, HumanReply)] == ["E2"]
+
+
+@pytest.mark.req("H4")
+def test_without_its_state_a_reply_older_than_its_case_confirms_nothing(desk, github):
+    """The place on record says which comment it was, so it is never unknown what was seen."""
+    desk.open(case("E1"))
+    github.write("ann", 1, "/kr confirm E2")
+    desk.open(case("E2"))
+    github.write("ann", 1, "/kr confirm E2")
+    (ledger,) = (desk.folder / ".kr/github").iterdir()
+    ledger.unlink()
+    assert [(one.escalation_id, one.response.revision) for one in desk.again().poll()] == [
+        ("E2", 0), ("E2", 1),
+    ]  # fmt: skip
 
 
 @pytest.mark.req("H4")
@@ -368,15 +420,48 @@ def test_a_reply_to_a_case_that_nobody_has_noted_yet_waits_for_it(desk, github):
     assert desk.poll() == []
 
 
-def test_a_case_that_was_over_long_ago_waits_for_nothing(desk, github):
-    """Its commands are no commands any more, as those of a case that there never was."""
+@pytest.mark.req("H4")
+def test_a_reply_to_a_case_that_was_over_long_ago_is_brought_so_that_it_is_refused(desk, github):
+    """By itself, and with a case that its writer can be told by."""
     desk.open(case("E1"))
     desk.shown.clear()
     github.now = github.now.replace(month=3)
     desk.open(case("E2"))
     github.write("ann", 1, "/kr confirm E1@1")
-    (only,) = desk.poll()
-    assert "there is no E1; waiting: E2" in only.said
+    (reply,) = desk.poll()
+    assert (reply.escalation_id, reply.beside) == ("E1", "E2")
+
+
+@pytest.mark.req("H5", "H7")
+def test_a_comment_that_answers_several_cases_waits_until_the_last_is_noted(desk, github):
+    """Whichever of them is noted first."""
+    for name in ("E1", "E2", "E3"):
+        desk.open(case(name))
+    kept = {name: desk.shown.pop(name) for name in ("E1", "E2")}
+    github.write("ann", 1, "/kr confirm E1@1\n\n/kr confirm E2@1")
+    assert desk.poll() == []
+    desk.shown["E2"] = kept["E2"]
+    assert [one.escalation_id for one in desk.again().poll()] == ["E2"]
+    desk.shown["E1"] = kept["E1"]
+    assert {one.escalation_id for one in desk.again().poll()} == {"E1", "E2"}
+    assert desk.poll() == []
+
+
+@pytest.mark.req("H5")
+def test_a_poll_that_has_no_time_left_tells_what_it_has_read_and_goes_on_there(shown, github):
+    """A service may be slow: what was read counts, and no time limit ends a case meanwhile."""
+    logins = [f"ann{number}" for number in range(6)]
+    for login in logins:
+        github.permissions[login] = "write"
+        github.write(login, 1, "/kr confirm E1@1")
+    found, polls = [], 0
+    while polls < 10:
+        found += shown.poll(requests=4)
+        polls += 1
+        if shown.complete:
+            break
+    assert [one.response.by for one in found] == logins
+    assert polls > 2
 
 
 def test_a_comment_that_comes_to_light_late_is_read(shown, github):

@@ -171,10 +171,12 @@ def test_a_notice_is_said_once(desk, github):
     desk.again().say(case(), notice="n1", reply_to="907:1")
     desk.say(case(), notice="n1", reply_to="907:1")
     desk.say(case(), notice="of another kind, with spaces -->", said="Something else")
+    desk.say(case(), "help", "- line 2: what\n\nWrite", "n2", reply_to="908:2")
     said = [one["body"].split("\n\n", 1)[1] for one in github.of_kr()[1:]]
     assert said == [
         "On [this comment](https://github.com/acme/shop/issues/1#issuecomment-907): E1 is answered",
         "Something else",
+        "On [this comment](https://github.com/acme/shop/issues/1#issuecomment-908):\n\n- line 2: what\n\nWrite",
     ]
 
 
