@@ -46,6 +46,8 @@ __all__ = [
 _LONGEST_NAME = 200
 _MOST_REFUSALS = 20
 """So often one person is told by one sink that a reply to a case was refused."""
+_MOST_UNCLEAR = 5
+"""So often one person is told by one sink, about one case, that they are not understood."""
 _MOST_PEOPLE = 50
 """So many people are told by one sink, about one case, that they are not understood, or may not answer."""
 
@@ -254,15 +256,20 @@ def _refused(case: KeptCase, response: HumanResponse, written: Written, why: str
 
 
 def unclear(case: KeptCase, said: Unclear, sink: str) -> tuple[KeptCase, list[Event]] | None:
-    """What comes of something that cannot be applied: its writer is told so, once for each case and kind; None if that was so."""
+    """What comes of something that cannot be applied: its writer is told so; None where nothing more is said to them.
+
+    The same is said to a person once for each case, and something else a few times: two programs may answer each other.
+    """
     care = case.care
     by = clean_name(said.by)
-    key = f"{sink} {said.kind} of {by}"
-    people = sum(one.startswith(f"{sink} {said.kind} of ") for one in care.told)
-    if key in care.told or people >= _MOST_PEOPLE:
-        return None
     text = _sayable(redacted(said.said)).strip()
-    digest = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:20]
+    digest = hashlib.sha256(f"{sink} {said.kind} {by}\n{text}".encode("utf-8", "replace")).hexdigest()[:20]
+    before = f"{sink} {said.kind} "
+    key = f"{before}{digest} of {by}"
+    people = [one.partition(" of ")[2] for one in care.told if one.startswith(before)]
+    again, new = people.count(by) >= _MOST_UNCLEAR, by not in people
+    if key in care.told or again or (new and len(set(people)) >= _MOST_PEOPLE):
+        return None
     kind: Literal["refused", "help"] = "refused" if said.kind == "refused" else "help"
     notice = Notice(f"{case.request.id}-{said.kind}-{digest}", kind, text, said.external_id)
     care = care.owing(notice, [sink])._replace(told={**care.told, key: 1})

@@ -198,6 +198,25 @@ def test_who_is_not_understood_is_helped_once(tmp_path):
 
 
 @pytest.mark.req("H4")
+def test_each_mistake_of_a_person_gets_an_answer_of_its_own(tmp_path):
+    """The same words not again, and after a few different ones no more: two programs may answer each other."""
+    board = Board()
+    with service(tmp_path, board, duc=Says(UNSURE)) as made:
+        ask(made)
+        for said in ("there is no E99", "`correct` needs a text", "there is no E99"):
+            board.mumble("E1", "eve", said=said)
+        made.tend()
+        assert board.said("help") == ["there is no E99", "`correct` needs a text"]
+        for number in range(100):
+            board.mumble("E1", "eve", said=f"there is no E{number}")
+        made.tend()
+        assert len(board.said("help")) == 5
+        board.mumble("E1", "mallory", said="there is no E99")
+        made.tend()
+        assert len(board.said("help")) == 6
+
+
+@pytest.mark.req("H4")
 def test_somebody_who_never_stops_is_not_answered_for_ever(tmp_path):
     """Two programs that answer each other come to an end."""
     board = Board()
