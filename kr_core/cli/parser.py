@@ -300,18 +300,32 @@ def _expedition(command: argparse.ArgumentParser, common: argparse.ArgumentParse
     run.add_argument("query", metavar="QUESTION")
     run.add_argument("--max-cycles", metavar="N", type=int, default=10, help="2 to 10; else 10")
     run.add_argument(
-        "--max-calls", metavar="N", type=int, default=30, help="searches that may leave the machine; else 30, and 0 for none"
+        "--max-calls",
+        metavar="N",
+        type=int,
+        default=30,
+        help="searches that may leave the machine; else 30, and 0 for none",
     )
     run.add_argument(
-        "--max-tokens", metavar="N", type=int, default=200_000, help="what the agent may read and write, its ending included; else 200000"
+        "--max-tokens",
+        metavar="N",
+        type=int,
+        default=200_000,
+        help="what the agent may read and write, its ending included; else 200000",
     )
     run.add_argument(
-        "--agent", metavar="A", help="the agent that expands, extracts and writes; else knowledge_research.agent, and rules without one"
+        "--agent",
+        metavar="A",
+        help="the agent that expands, extracts and writes; else knowledge_research.agent, and rules without one",
     )
     resume = _with(actions, common, "resume", "go on with an expedition that was ended before its end")
     for going in (run, resume):
-        going.add_argument("--json", action="store_true", help="a line of JSON for each update; the last one has the answer")
-    show = _with(actions, common, "show", "print an expedition's tree: its axioms, and what says each of them")
+        going.add_argument(
+            "--json", action="store_true", help="a line of JSON for each update; the last one has the answer"
+        )
+    show = _with(
+        actions, common, "show", "print an expedition's tree: its axioms, and what says each of them"
+    )
     for named in (resume, show):
         named.add_argument("id", metavar="ID", help="such as X3")
     show.add_argument("--json", action="store_true", help="the same as JSON, with the passages")

@@ -50,7 +50,9 @@ def figures(folder: Path) -> list[dict[str, Any]]:
     for query in queries:
         start = perf_counter()
         either = " OR ".join(f'"{word}"' for word in _WORD.findall(query))
-        raw.execute("select text from passages where passages match ? order by rank limit 10", (either,)).fetchall()
+        raw.execute(
+            "select text from passages where passages match ? order by rank limit 10", (either,)
+        ).fetchall()
         asked["raw"].append(perf_counter() - start)
         start = perf_counter()
         search(store, query, 10)
@@ -84,7 +86,10 @@ def _built(folder: Path, texts: list[str]) -> DocumentStore:
     store.begin()
     root = store.root("bench", str(folder))
     for number in range(0, len(texts), IN_A_FILE):
-        pieces = [Piece("", "", text, f":{line}") for line, text in enumerate(texts[number : number + IN_A_FILE], start=1)]
+        pieces = [
+            Piece("", "", text, f":{line}")
+            for line, text in enumerate(texts[number : number + IN_A_FILE], start=1)
+        ]
         store.add(root, f"{number}.txt", 1, 1, b"", pieces, "", "")
     store.commit()
     return store
