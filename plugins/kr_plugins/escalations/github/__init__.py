@@ -21,7 +21,7 @@ from kr_plugins.escalations.github.posting import GoneError, Poster
 from kr_plugins.escalations.github.reading import Mark, Places, Reader
 from kr_plugins.escalations.github.settings import GitHubSettings
 from kr_plugins.escalations.github.webhook import Deliveries, verified
-from kr_plugins.escalations.github.wording import mentions, still
+from kr_plugins.escalations.github.wording import mentions, name_of, still
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -79,7 +79,7 @@ class GitHub:
 
     async def _shown(self, call: _Call, case: Case) -> Posted:
         feature = case.request.question.feature_id
-        title = "" if feature == _GENERAL else still(" ".join(feature.split()))[:_LONGEST_TITLE]
+        title = "" if feature == _GENERAL else name_of(feature, _LONGEST_TITLE)
         rest = f"`kr inbox show {case.request.id} --json`"
         for last in (False, True):
             issue = await call.poster.issue(feature, title, self._checked.__contains__)

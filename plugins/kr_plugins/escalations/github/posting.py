@@ -11,7 +11,16 @@ from kr_core import Outcome, RequestError
 from kr_plugins.escalations.github.client import GONE, MOVED, RefusedError, is_whole
 from kr_plugins.escalations.github.comments import Comment, comment_of
 from kr_plugins.escalations.github.ledger import Posted
-from kr_plugins.escalations.github.wording import MOST, about_of, body, marked, named, shortened, unmarked
+from kr_plugins.escalations.github.wording import (
+    MOST,
+    about_of,
+    body,
+    escaped,
+    marked,
+    named,
+    shortened,
+    unmarked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -211,7 +220,7 @@ class Poster:
         found = None if intent is None else await self._found_issue(about)
         if found is not None:
             return found.issue
-        text = _ISSUE_TEXT.format(about=title and f" about {title}")
+        text = _ISSUE_TEXT.format(about=title and f" about {escaped(title)}")
         written = {"title": f"Questions{title and f' about {title}'} that wait for a person"}
         written["body"] = body(self._ledger, about, text, "the log")
         told = await self._post(about, 0, f"{self._root}/issues", written)

@@ -12,7 +12,19 @@ if TYPE_CHECKING:
 
     from kr_plugins.escalations.github.ledger import Ledger
 
-__all__ = ["MOST", "about_of", "body", "marked", "mentions", "named", "shortened", "still", "unmarked"]
+__all__ = [
+    "MOST",
+    "about_of",
+    "body",
+    "escaped",
+    "marked",
+    "mentions",
+    "name_of",
+    "named",
+    "shortened",
+    "still",
+    "unmarked",
+]
 
 MOST = 65_536
 """Of a comment, in bytes of UTF-8: GitHub says characters, and not how it counts them."""
@@ -33,7 +45,10 @@ _REFERRING = re.compile(
 )
 _ID = re.compile(rf"\b(E[0-9]{{1,9}})@{_UNSEEN}(?=[0-9])")
 """An id (`E7@2`) that was made harmless: it mentions nobody as it is, and people copy it."""
-_MENTION = re.compile(r"(\bE[0-9]{1,9}@(?=[0-9]))|@(?=[A-Za-z0-9])")
+_MENTION = re.compile(rf"(\bE[0-9]{{1,9}}@(?=[0-9]))|@(?!{_UNSEEN})")
+_LIVE = re.compile(r"(?<=[<&])|(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.IGNORECASE)
+"""Where an element, the name of a character, or an address begins."""
+_MARKDOWN = re.compile(r"[\\`*_~\[\]!<>|#()]")
 
 
 def still(text: str) -> str:
@@ -45,6 +60,18 @@ def still(text: str) -> str:
     text = _COMMIT.sub(lambda found: _SIX.sub(rf"\1{_UNSEEN}", found[0]), text)
     text = _REFERRING.sub(rf"\1/{_UNSEEN}", text)
     return _MENTION.sub(lambda found: found[1] or f"@{_UNSEEN}", text)
+
+
+def name_of(text: str, most: int) -> str:
+    """A name, of which at most so many characters are taken, in one line in which nothing acts; for titles."""
+    line = " ".join(text.split())[:most]
+    line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
+    return _LIVE.sub(_UNSEEN, still(line))
+
+
+def escaped(line: str) -> str:
+    """A line of plain text as Markdown that shows it as it is."""
+    return _MARKDOWN.sub(r"\\\g<0>", line)
 
 
 def mentions(names: Iterable[str]) -> str:

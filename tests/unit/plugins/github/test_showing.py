@@ -241,6 +241,22 @@ def test_what_a_model_wrote_does_nothing_on_github(desk, github, acts):
     assert "acme/shop#\u200b13" in body
 
 
+@pytest.mark.req("H8")
+@pytest.mark.parametrize(
+    "name", ["`@octocat`", "/@octocat", "x@octocat", "<img src=x>", "&#64;octocat", "![x](//y)", "[x](//y)", "`rm`", "https://y.example",
+             "www.y.example", "\u202eevil", "<!-- x -->", "*x* _x_ ~~x~~", "a | b", "\\"],
+)  # fmt: skip
+def test_the_name_of_a_feature_is_plain_text(desk, github, name):
+    """In the title of its issue, and in the text of it, whatever Markdown stands in it."""
+    desk.open(case(feature=name))
+    title, body = github.issues[1]["title"], github.issues[1]["body"].split("\n\n", 1)[1]
+    for text in (title, body):
+        assert not re.search("@\\w|<[a-z!]|&[#a-z]|://|www[.]|\u202e", text.replace("E7@2", ""))
+    shown = body.partition(" about ")[2].partition(" here that")[0]
+    assert not re.search(r"(?<!\\)(?:\\\\)*[\[\]`*_~<>|!#]", shown)
+    assert re.sub(r"\\([^\w\s]|_)", r"\1", shown).replace("\u200b", "") == name.replace("\u202e", "\ufffd")
+
+
 @pytest.mark.req("H4", "H8")
 def test_ids_can_be_copied(desk, github):
     """What was put into them so that they mention nobody is not needed there, and would make another text of them."""
