@@ -32,7 +32,7 @@ _WORD = re.compile(r"\w+")
 def figures(folder: Path) -> list[dict[str, Any]]:
     """Measure and compare."""
     texts = _texts()
-    chance = random.Random(7)  # noqa: S311  it picks words
+    chance = random.Random(7)
     queries = [
         " ".join(chance.sample(_WORD.findall(chance.choice(texts)) or ["timeout"] * ASKED, ASKED))
         for _ in range(QUERIES)
@@ -102,7 +102,7 @@ def _texts() -> list[str]:
         texts.append(" ".join(words))
         if len(texts) == PASSAGES:
             return texts
-    chance = random.Random(11)  # noqa: S311  it pairs halves
+    chance = random.Random(11)
     while len(texts) < PASSAGES:
         one, other = chance.choice(texts), chance.choice(texts)
         texts.append(one[: len(one) // 2] + other[len(other) // 2 :])
