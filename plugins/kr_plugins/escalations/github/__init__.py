@@ -62,6 +62,7 @@ class GitHub:
         self._deliveries = Deliveries()
         self._checked: set[int] = set()
         """Issues that are known to be there and open."""
+        self._looked: dict[str, int] = {}
         self._ledger: Ledger | None = None
         self._turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
@@ -186,7 +187,7 @@ class GitHub:
                 self._ledger = Ledger(self._folder, f"{base.rstrip('/')}/{repository}")
             self._ledger.refresh()
             client = Client(context.http, base, self._token, self._ledger, self._pace)
-            poster = Poster(client, self._ledger, repository, self._token)
+            poster = Poster(client, self._ledger, repository, self._token, self._looked)
             yield _Call(client, self._ledger, poster)
 
     def _fit(self, text: str) -> str:

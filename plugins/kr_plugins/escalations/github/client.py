@@ -103,6 +103,8 @@ class Client:
         self._token = token
         self._ledger = ledger
         self._pace = pace
+        self.date = ""
+        """When GitHub has answered last, by its own clock; empty where it has not said."""
 
     async def get(self, path: str, params: Mapping[str, str] | None = None, etag: str = "") -> httpx.Response:
         """Ask for something; with an ETag, status 304 means that it is as it was.
@@ -148,6 +150,7 @@ class Client:
             said = f"{type(error).__name__}: {self._without_secret(str(error))}".removesuffix(": ")
             raise RequestError(Outcome.unavailable, f"cannot be reached: {said}", where=url) from None
         self._pace.is_limited = self._pace.is_limited or "x-ratelimit-limit" in response.headers
+        self.date = date_of(response) or self.date
         if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
             self._pace.strikes = 0
             return response

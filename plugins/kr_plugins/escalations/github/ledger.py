@@ -122,6 +122,9 @@ class Ledger:
             self._secret = self._secret or bytes.fromhex(line["secret"])
         elif "will" in line:
             intent = Intent(line["issue"], line["after"])
+            earlier = self._intents.get(line["will"])
+            if earlier is not None and earlier.issue == intent.issue:
+                intent = earlier  # both may have been posted
             self._intents[line["will"]] = intent
             self._note_case(line["will"], intent.issue, intent.after)
         elif "is" in line:

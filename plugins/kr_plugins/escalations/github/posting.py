@@ -32,7 +32,8 @@ __all__ = ["GoneError", "Poster", "before", "page_of"]
 
 _OVERLAP = 60
 """Seconds: GitHub has many servers, whose clocks are not quite the same."""
-_MOST_PAGES = 150
+_MOST_PAGES = 20
+"""That a call looks through; the next one goes on."""
 _ISSUE_TEXT = """\
 KR puts questions{about} here that a person has to decide. Each comes as a comment, which says how to answer: with a new comment \
 that has a command such as `/kr confirm E7@2` at the start of a line. Edited comments are not read.
@@ -51,38 +52,57 @@ class Poster:
         ledger: what was posted.
         repository: `owner/name`.
         token: whose comments they are.
+        looked: how far a look for what may have been posted has come: pages, kept from call to call.
     """
 
-    def __init__(self, client: Client, ledger: Ledger, repository: str, token: str) -> None:
+    def __init__(
+        self, client: Client, ledger: Ledger, repository: str, token: str, looked: dict[str, int]
+    ) -> None:
         self._client = client
         self._ledger = ledger
         self._root = f"/repos/{repository}"
         self._token = token
+        self._looked = looked
+        self._is_asked = False
 
     # -- whose comments ----------------------------------------------------------------------------------
 
     async def login(self) -> str:
         """Whose token it is; empty where it is an app's that has posted nothing yet."""
         known = self._ledger.login(self._token)
-        if known is None:
-            try:
-                told = (await self._client.get("/user")).json()
-                known = str(told["login"])
-            except RefusedError as refused:
-                if refused.status not in {403, 404}:
-                    raise
-                known = ""  # the token of an app is nobody's
-            except (ValueError, KeyError, TypeError):
-                raise RequestError(
-                    Outcome.bad_answer, "does not say whose token it is", where="/user"
-                ) from None
-            self._ledger.belongs_to(self._token, known)
-        return known
+        return await self._asked_login("") if known is None else known
+
+    async def _asked_login(self, known: str) -> str:
+        self._is_asked = True
+        try:
+            told = (await self._client.get("/user")).json()
+            login = str(told["login"])
+        except RefusedError as refused:
+            if refused.status not in {403, 404}:
+                raise
+            login = known  # the token of an app is nobody's
+        except (ValueError, KeyError, TypeError):
+            raise RequestError(Outcome.bad_answer, "does not say whose token it is", where="/user") from None
+        if login != self._ledger.login(self._token):
+            self._ledger.belongs_to(self._token, login)
+        return login
 
     async def is_own(self, comment: Comment) -> bool:
         """Whether KR's own account wrote a comment that has its signed marker; that is enough where the account is unknown."""
+        about = about_of(self._ledger, comment.body)
+        posted = None if about is None else self._ledger.posted(about)
+        if posted is not None and posted.id == comment.id:
+            return True  # whatever the account was called then
         login = await self.login()
+        if login and comment.login.casefold() != login.casefold() and not self._is_asked:
+            login = await self._asked_login(login)  # accounts are renamed
         return not login or comment.login.casefold() == login.casefold()
+
+    def adopt(self, about: str, comment: Comment) -> None:
+        """Note a comment of KR's own that was posted although nobody was told."""
+        intent = self._ledger.intent(about)
+        if intent is not None and intent.issue == comment.issue and self._ledger.posted(about) is None:
+            self._ledger.is_posted(about, Posted(comment.issue, comment.id, comment.url, comment.created))
 
     # -- comments ----------------------------------------------------------------------------------------
 
@@ -130,31 +150,41 @@ class Poster:
 
     async def _found(self, about: str, intent: Intent) -> Posted | None:
         """The comment that was posted although nobody was told."""
-        marker = marked(self._ledger, about)
-        async for comment in self._comments(intent.issue, before(intent.after)):
-            if comment.body.startswith(marker) and await self.is_own(comment):
-                posted = Posted(intent.issue, comment.id, comment.url, comment.created)
-                self._ledger.is_posted(about, posted)
-                return posted
+        marker, since = marked(self._ledger, about), before(intent.after)
+        path = f"{self._root}/issues/{intent.issue}/comments"
+        try:
+            async for page in self._pages(about, path, {"since": since} if since else {}):
+                for comment in filter(None, map(comment_of, page)):
+                    if comment.body.startswith(marker) and await self.is_own(comment):
+                        posted = Posted(intent.issue, comment.id, comment.url, comment.created)
+                        self._ledger.is_posted(about, posted)
+                        return posted
+        except RefusedError as refused:
+            raise await self._about_issue(refused, intent.issue) from None
         return None
 
-    async def _comments(self, issue: int, since: str) -> AsyncIterator[Comment]:
-        for page in range(1, _MOST_PAGES + 1):
-            asked = {"per_page": "100", "page": str(page), **({"since": since} if since else {})}
-            try:
-                answer = await self._client.get(f"{self._root}/issues/{issue}/comments", asked)
-            except RefusedError as refused:
-                raise await self._about_issue(refused, issue) from None
-            for told in page_of(answer):
-                comment = comment_of(told)
-                if comment is not None:
-                    yield comment
+    async def _pages(self, about: str, path: str, asked: dict[str, str]) -> AsyncIterator[list[Any]]:
+        """The pages of a list in which something is looked for; from the one on to which the last call came.
+
+        Raises:
+            RequestError: there are more than a call may read; the next one goes on.
+        """
+        first = self._looked.get(about, 1)
+        for number in range(first, first + _MOST_PAGES):
+            answer = await self._client.get(path, {**asked, "per_page": "100", "page": str(number)})
+            yield page_of(answer)
             if "next" not in answer.links:
+                self._looked.pop(about, None)
                 return
+            self._looked[about] = (
+                number  # and not the one after: what is removed moves others to an earlier page
+            )
+        said = "there is much to look through, to post nothing twice; it goes on with the next try"
+        raise RequestError(Outcome.bad_answer, said, where=path, seconds=1)
 
     async def _post(self, about: str, issue: int, path: str, written: dict[str, Any]) -> dict[str, Any]:
         """Post something that nobody has posted; what may have been is noted before."""
-        self._ledger.will_post(about, issue, self._ledger.latest)
+        self._ledger.will_post(about, issue, self._ledger.latest or self._client.date)
         try:
             told = await self._client.send("POST", path, written)
         except RefusedError as refused:
@@ -217,7 +247,7 @@ class Poster:
         if known is not None and (is_checked(known.issue) or await self._is_open(known.issue)):
             return known.issue
         intent = None if known is not None else self._ledger.intent(about)
-        found = None if intent is None else await self._found_issue(about)
+        found = None if intent is None else await self._found_issue(about, intent)
         if found is not None:
             return found.issue
         text = _ISSUE_TEXT.format(about=title and f" about {escaped(title)}")
@@ -226,17 +256,22 @@ class Poster:
         told = await self._post(about, 0, f"{self._root}/issues", written)
         return self._noted(about, told["number"], 0, told).issue
 
-    async def _found_issue(self, about: str) -> Posted | None:
-        marker, login = marked(self._ledger, about), await self.login()
-        asked = {"state": "all", "per_page": "100", "sort": "created", "direction": "desc"}
+    async def _found_issue(self, about: str, intent: Intent) -> Posted | None:
+        marker, login, since = marked(self._ledger, about), await self.login(), before(intent.after)
+        asked = {"state": "all", "sort": "created", "direction": "desc"}
         asked |= {"creator": login} if login else {}
-        answer = await self._client.get(f"{self._root}/issues", asked)
-        for told in page_of(answer):
-            text = told.get("body") if isinstance(told, dict) else None
-            by = told.get("user") if isinstance(told, dict) else None
-            own = not login or (isinstance(by, dict) and by.get("login") == login)
-            if own and isinstance(text, str) and text.startswith(marker) and is_whole(told.get("number")):
-                return self._noted(about, told["number"], 0, told)
+        async for page in self._pages(about, f"{self._root}/issues", asked):
+            for told in page:
+                text = told.get("body") if isinstance(told, dict) else None
+                by = told.get("user") if isinstance(told, dict) else None
+                by = by.get("login") if isinstance(by, dict) else None
+                own = not login or (isinstance(by, str) and by.casefold() == login.casefold())
+                if own and isinstance(text, str) and text.startswith(marker) and is_whole(told.get("number")):
+                    return self._noted(about, told["number"], 0, told)
+            created = page[-1].get("created_at") if page and isinstance(page[-1], dict) else None
+            if isinstance(created, str) and created < since:
+                self._looked.pop(about, None)
+                break  # all others are older than what was to be posted
         return None
 
     async def _is_open(self, issue: int) -> bool:

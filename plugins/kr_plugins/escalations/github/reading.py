@@ -407,6 +407,7 @@ class Reader:
         about = about_of(self._ledger, comment.body)
         if about is None or not await self._poster.is_own(comment):
             return False
+        self._poster.adopt(about, comment)
         posted = self._ledger.posted(about)
         twice = posted is not None and posted.issue == comment.issue and posted.id not in {0, comment.id}
         if twice and await self._poster.login():

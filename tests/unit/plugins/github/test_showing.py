@@ -139,6 +139,91 @@ def test_a_comment_that_came_to_light_too_late_is_removed(desk, github):
     assert twin["id"] != late["id"]
 
 
+@pytest.mark.req("H5")
+def test_a_look_through_very_many_comments_goes_on_from_call_to_call(desk, github):
+    """What may have been posted is found behind all of them, and nothing is posted again before."""
+    desk.open(case("E1"))
+    github.fault_of = lambda asked: UNSEEN if asked.method == "POST" else None
+    failing(desk, lambda: desk.open(case("E2")))
+    for _ in range(4_100):
+        github.write("carl", 1, "hm")
+    github.fault_of = lambda asked: LOST if asked.method == "POST" else None
+    for _ in range(3):  # two that read, and the one that posts and is not answered
+        failing(desk, lambda: desk.open(case("E2")))
+    github.fault_of = None
+    github.asked.clear()
+    failing(desk, lambda: desk.open(case("E2")))
+    assert len(github.asked) == 20
+    failing(desk, lambda: desk.open(case("E2")))
+    assert desk.open(case("E2")) == github.case("E2@1")[0]["html_url"]
+    assert len(github.case("E2@1")) == 1
+
+
+@pytest.mark.req("H5")
+def test_what_may_have_been_posted_first_is_looked_for_from_then_on(desk, github):
+    """Although it was tried again later, and other things were posted in between: the first may come to light at last."""
+    desk.open(case("E1"))
+    github.fault_of = lambda asked: LOST if asked.method == "POST" else None
+    failing(desk, lambda: desk.open(case("E2")))
+    (hidden,) = github.case("E2@1")
+    del github.comments[hidden["id"]]
+    github.now = github.now.replace(hour=14)
+    github.fault_of = None
+    desk.open(case("E3"))
+    github.fault_of = lambda asked: UNSEEN if asked.method == "POST" else None
+    failing(desk, lambda: desk.again().open(case("E2")))
+    github.fault_of = None
+    github.comments = {hidden["id"]: hidden, **github.comments}
+    assert desk.again().open(case("E2")) == hidden["html_url"]
+    assert len(github.case("E2@1")) == 1
+
+
+@pytest.mark.req("H5")
+def test_a_poll_that_sees_what_may_have_been_posted_notes_it(desk, github):
+    """Nothing is looked for then, and one that comes to light later is removed."""
+    desk.open(case("E1"))
+    github.fault_of = lambda asked: LOST if asked.method == "POST" else None
+    failing(desk, lambda: desk.open(case("E2")))
+    github.fault_of = None
+    assert desk.poll() == []
+    github.write("kr-bot", 1, github.case("E2@1")[0]["body"])
+    assert desk.poll() == []
+    github.asked.clear()
+    assert desk.open(case("E2")) == github.case("E2@1")[0]["html_url"]
+    assert (github.asked, len(github.case("E2@1"))) == ([], 1)
+
+
+@pytest.mark.req("H5")
+def test_an_issue_that_may_have_been_opened_is_found_behind_many_others(desk, github):
+    """Whatever case the letters of the account have in the answers."""
+    github.fault_of = lambda asked: LOST if asked.method == "POST" else None
+    failing(desk, lambda: desk.open(case()))
+    github.fault_of = None
+    github.issues[1]["user"]["login"] = "KR-Bot"
+    for number in range(2, 153):
+        github.issues[number] = {**github.issues[1], "number": number, "body": "another one"}
+    github._list_issues = lambda _who, query, _told, asked: github._paged(
+        sorted(github.issues.values(), key=lambda one: -one["number"]), query, asked
+    )
+    assert "/issues/1#" in desk.again().open(case())
+
+
+@pytest.mark.req("H4", "H5")
+def test_the_account_may_be_renamed(desk, github):
+    """Its comments are KR's own as before, and what may have been posted by its new name is found."""
+    desk.open(case("E1"))
+    github.tokens[TOKEN] = "kr-new"
+    for comment in github.comments.values():
+        comment["user"]["login"] = "kr-new"
+    desk.say(case("E1"), "ended", "E1 is answered")
+    assert "**E1 is answered**" in next(iter(github.comments.values()))["body"]
+    github.fault_of = lambda asked: LOST if asked.method == "POST" else None
+    failing(desk, lambda: desk.open(case("E2")))
+    github.fault_of = None
+    desk.again().open(case("E2"))
+    assert len(github.comments) == 2
+
+
 @pytest.mark.req("H4")
 def test_a_new_revision_is_a_new_comment_and_the_older_one_says_so(desk, github):
     """Whoever reads the older answer sees that it is not the one that waits."""
