@@ -8,6 +8,7 @@ that was not answered it is looked for before anything is posted again. Who may 
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
@@ -34,6 +35,8 @@ __all__ = ["GitHub", "GitHubSettings", "kr_escalation"]
 _GENERAL = "general"
 """The feature of questions that name none."""
 _LONGEST_TITLE = 120
+_CHECKED_SECONDS = 300.0
+"""So long an issue that was open is taken to be open: each feature costs a request more in that time."""
 
 
 class _Call(NamedTuple):
@@ -60,8 +63,8 @@ class GitHub:
         self._root = f"/repos/{settings.repository}"
         self._pace = Pace()
         self._deliveries = Deliveries()
-        self._checked: set[int] = set()
-        """Issues that are known to be there and open."""
+        self._checked: dict[int, float] = {}
+        """Issues that were there and open, with the time (`time.monotonic()`) when that was seen."""
         self._looked: dict[str, int] = {}
         self._ledger: Ledger | None = None
         self._turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
@@ -83,15 +86,19 @@ class GitHub:
         title = "" if feature == _GENERAL else name_of(feature, _LONGEST_TITLE)
         rest = f"`kr inbox show {case.request.id} --json`"
         for last in (False, True):
-            issue = await call.poster.issue(feature, title, self._checked.__contains__)
-            self._checked.add(issue)
+            issue = await call.poster.issue(feature, title, self._is_checked)
+            if not self._is_checked(issue):
+                self._checked[issue] = time.monotonic()
             try:
                 return await call.poster.comment(_name(case), issue, self._fit(case.said), rest)
             except GoneError:
-                self._checked.discard(issue)
+                self._checked.pop(issue, None)
                 if last:
                     raise
         raise AssertionError("the last one returns or raises")
+
+    def _is_checked(self, issue: int) -> bool:
+        return time.monotonic() - self._checked.get(issue, -_CHECKED_SECONDS) < _CHECKED_SECONDS
 
     async def _supersede(self, call: _Call, case: Case, posted: Posted) -> None:
         """Say above an earlier revision that there is another one; a reply to it is refused anyway."""

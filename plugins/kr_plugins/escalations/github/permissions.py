@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Permissions"]
 
-_LEVELS = ("none", *get_args(Permission))
+_LEVELS = ("none", "read", *get_args(Permission))
+"""In a public repository everybody may read, so nobody is asked for that alone."""
 _ROLES = {"pull": "read", "push": "write"}
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from kr_core import Settings
 
 __all__ = ["GitHubSettings", "Permission"]
 
-Permission = Literal["read", "triage", "write", "maintain", "admin"]
+Permission = Literal["triage", "write", "maintain", "admin"]
 _NAME = r"[A-Za-z0-9][\w.-]*"
 
 
@@ -22,10 +24,25 @@ class GitHubSettings(Settings):
     token: str | None = None
     """Whose comments they are, as `{env: GITHUB_TOKEN}`. It needs to read and write issues."""
     base_url: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(?:/[^\s?#]*)?$")] = "https://api.github.com"
-    """Where the REST API is; of a GitHub Enterprise Server `https://HOST/api/v3`."""
+    """Where the REST API is; of a GitHub Enterprise Server `https://HOST/api/v3`. Without encryption on this machine alone."""
     responders: tuple[Annotated[str, Field(pattern=rf"^@?{_NAME}(?:/{_NAME})?$")], ...] = ()
     """Who may answer: logins, and teams as `org/team`. Where any are named nobody else may, and they need no permission."""
     minimum_permission: Permission = "write"
     """What everybody may answer who has at least that in the repository, where `responders` names nobody."""
     webhook_secret: str | None = None
     """The secret of a webhook to `kr serve`, as `{env: KR_WEBHOOK_SECRET}`; without one no call is taken."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_encrypted(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme == "http" and not _is_here(parts.hostname or ""):
+            raise ValueError("the token would be sent without encryption; write `https://`")
+        return url
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

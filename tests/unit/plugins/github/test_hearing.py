@@ -287,7 +287,7 @@ def test_places_of_another_repository_are_none(shown, github):
         ("read", "triage", False),
         ("maintain", "maintain", True),
         ("write", "maintain", False),
-        ("none", "read", False),
+        ("none", "triage", False),
         ("our-reviewers", "write", True),
         ("our-reviewers", "maintain", False),
     ],

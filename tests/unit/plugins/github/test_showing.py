@@ -3,6 +3,7 @@
 import json
 import re
 import stat
+import time
 
 import pytest
 from github_desk import Desk, case
@@ -431,6 +432,19 @@ def test_a_closed_issue_is_opened_again_for_a_new_case(desk, github):
     assert github.issues[1]["state"] == "open"
 
 
+def test_an_issue_that_is_closed_while_a_program_runs_is_opened_again(desk, github, monkeypatch):
+    """Some minutes later: who runs for months looks now and then."""
+    desk.open(case("E1"))
+    github.issues[1]["state"] = "closed"
+    now = time.monotonic
+    monkeypatch.setattr("kr_plugins.escalations.github.time.monotonic", lambda: now() + 301)
+    desk.open(case("E2"))
+    assert github.issues[1]["state"] == "open"
+    github.asked.clear()
+    desk.open(case("E3"))
+    assert len(github.asked) == 1
+
+
 def test_a_locked_issue_is_told_with_what_to_do(desk, github):
     """As a fault of that case alone, which is posted once the issue is unlocked."""
     desk.open(case("E1"))
@@ -554,3 +568,26 @@ def test_a_token_with_characters_that_none_has_is_refused_unseen(tmp_path):
 def test_a_repository_is_an_owner_and_a_name(repository):
     with pytest.raises(ValueError, match="repository"):
         GitHubSettings(repository=repository)
+
+
+@pytest.mark.req("G5")
+@pytest.mark.parametrize(
+    "url", ["http://ghe.example/api/v3", "http://127.0.0.1.example", "http://10.0.0.7", "http://[::2]"]
+)
+def test_a_token_is_sent_without_encryption_on_this_machine_alone(url):
+    with pytest.raises(ValueError, match="without encryption"):
+        GitHubSettings(repository="a/b", base_url=url)
+    for here in (
+        "http://127.0.0.1:8080",
+        "http://localhost/api/v3",
+        "http://[::1]:1",
+        url.replace("http:", "https:"),
+    ):
+        assert GitHubSettings(repository="a/b", base_url=here).base_url == here
+
+
+@pytest.mark.req("H4")
+def test_that_somebody_may_read_is_not_enough_to_answer():
+    """In a public repository everybody may."""
+    with pytest.raises(ValueError, match="minimum_permission"):
+        GitHubSettings(repository="a/b", minimum_permission="read")
