@@ -192,7 +192,8 @@ class GitHub:
             base, repository = self._settings.base_url, self._settings.repository
             if self._ledger is None:
                 self._ledger = Ledger(self._folder, f"{base.rstrip('/')}/{repository}")
-            self._ledger.refresh()
+            else:
+                self._ledger.refresh()
             client = Client(context.http, base, self._token, self._ledger, self._pace)
             poster = Poster(client, self._ledger, repository, self._token, self._looked)
             yield _Call(client, self._ledger, poster)

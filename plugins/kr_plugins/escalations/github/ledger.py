@@ -62,8 +62,15 @@ class Ledger:
     def __init__(self, folder: Path, place: str) -> None:
         self._place = place.lower()
         name = hashlib.sha256(self._place.encode()).hexdigest()[:16]
+        self._folder = folder
         self._path = folder / "github" / f"{name}.jsonl"
+        self._forget()
+        self.refresh()
+
+    def _forget(self) -> None:
         self._read_up_to = 0
+        self._last = b""
+        """The last line that was read, by which a file is known to be the same."""
         self._posted: dict[str, Posted] = {}
         self._intents: dict[str, Intent] = {}
         self._logins: dict[str, str] = {}
@@ -76,19 +83,6 @@ class Ledger:
         """Cases that are posted, or may be: the issue, the latest revision, and a time before which it was not there."""
         self.over: dict[str, str] = {}
         """Cases that wait no longer, with a time of GitHub's at which that was so."""
-        try:
-            make_state_folder(folder)
-            self._path.parent.mkdir(exist_ok=True)
-            if not self._path.exists():
-                self._make()
-            self.refresh()
-        except OSError as error:
-            raise RequestError(
-                Outcome.unavailable, f"cannot be read or made: {error}", where=str(self._path)
-            ) from error
-        if not self._secret:
-            todo = "remove it; KR then opens new issues"
-            raise RequestError(Outcome.unavailable, "has no secret in it", where=str(self._path), todo=todo)
 
     def _make(self) -> None:
         handle, name = tempfile.mkstemp(
@@ -107,15 +101,36 @@ class Ledger:
     # -- reading -----------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Read what other processes have added."""
-        with self._path.open("rb") as file:
-            file.seek(self._read_up_to)
-            added = file.read()
+        """Read what other processes have added; all of it where the file is another one than before.
+
+        Raises:
+            RequestError: it cannot be read or made.
+        """
+        try:
+            make_state_folder(self._folder)
+            self._path.parent.mkdir(exist_ok=True)
+            if not self._path.exists():
+                self._make()
+            with self._path.open("rb") as file:
+                file.seek(self._read_up_to - len(self._last))
+                if file.read(len(self._last)) != self._last:  # it was replaced
+                    self._forget()
+                    file.seek(0)
+                added = file.read()
+        except OSError as error:
+            raise RequestError(
+                Outcome.unavailable, f"cannot be read or made: {error}", where=str(self._path)
+            ) from error
         whole = added[: added.rfind(b"\n") + 1]  # the rest is being written, or was cut off by a crash
         self._read_up_to += len(whole)
-        for line in whole.splitlines():
+        lines = whole.splitlines(keepends=True)
+        self._last = lines[-1] if lines else self._last
+        for line in lines:
             with suppress(ValueError, KeyError, TypeError, AttributeError):  # a line that a crash cut off
                 self._learn(json.loads(line))
+        if not self._secret:
+            todo = "remove it; KR then opens new issues"
+            raise RequestError(Outcome.unavailable, "has no secret in it", where=str(self._path), todo=todo)
 
     def _learn(self, line: Mapping[str, Any]) -> None:
         if "secret" in line:

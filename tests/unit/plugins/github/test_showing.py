@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import stat
 import time
 
@@ -532,6 +533,32 @@ def test_what_was_posted_is_known_after_a_line_was_cut_off(desk, github):
     assert len(github.of_kr()) == 2
     lines = [line for line in ledger.read_text().splitlines() if not line.endswith('"iss')]
     assert all(json.loads(line) for line in lines)
+
+
+@pytest.mark.req("H5")
+def test_state_that_is_replaced_while_a_program_runs_is_read_anew(desk, github):
+    """As from a backup: nothing is read from the middle of another file."""
+    place = desk.open(case("E1"))
+    (ledger,) = (desk.folder / ".kr/github").iterdir()
+    backup = ledger.read_bytes()
+    desk.open(case("E2"))
+    ledger.unlink()
+    ledger.write_bytes(backup + b"\n" * 5_000)
+    desk.open(case("E3"))
+    assert desk.open(case("E1")) == place
+    assert desk.again().open(case("E3")) == github.case("E3@1")[0]["html_url"]
+    assert desk.sink._ledger.posted("E2@1") is None
+
+
+def test_state_that_is_removed_while_a_program_runs_is_made_anew(desk, github):
+    """And where that cannot be, it is told as any fault of a sink."""
+    desk.open(case("E1"))
+    folder = desk.folder / ".kr/github"
+    shutil.rmtree(folder)
+    assert "/issues/2#" in desk.open(case("E2"))
+    shutil.rmtree(folder)
+    folder.write_text("in the way")
+    assert failing(desk, lambda: desk.open(case("E3"))).outcome == "unavailable"
 
 
 def test_a_ledger_without_its_secret_is_told_with_what_to_do(desk, github):
