@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -63,6 +64,7 @@ class Ledger:
         self._place = place.lower()
         name = hashlib.sha256(self._place.encode()).hexdigest()[:16]
         self._folder = folder
+        self._lock = threading.RLock()
         self._path = folder / "github" / f"{name}.jsonl"
         self._forget()
         self.refresh()
@@ -106,6 +108,10 @@ class Ledger:
         Raises:
             RequestError: it cannot be read or made.
         """
+        with self._lock:  # a call that is cancelled may still be writing
+            self._refresh()
+
+    def _refresh(self) -> None:
         try:
             make_state_folder(self._folder)
             self._path.parent.mkdir(exist_ok=True)

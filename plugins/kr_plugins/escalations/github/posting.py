@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,7 @@ class Poster:
                 return found
         written = {"body": body(self._ledger, about, text, rest)}
         told = await self._post(about, issue, f"{self._root}/issues/{issue}/comments", written)
-        return self._noted(about, issue, told["id"], told)
+        return await asyncio.to_thread(self._noted, about, issue, told["id"], told)
 
     def _noted(self, about: str, issue: int, comment: int, told: dict[str, Any]) -> Posted:
         """Note where something stands, as GitHub tells it."""
@@ -184,7 +185,10 @@ class Poster:
 
     async def _post(self, about: str, issue: int, path: str, written: dict[str, Any]) -> dict[str, Any]:
         """Post something that nobody has posted; what may have been is noted before."""
-        self._ledger.will_post(about, issue, self._ledger.latest or self._client.date)
+        # In a thread, since it waits until the disk has it.
+        await asyncio.to_thread(
+            self._ledger.will_post, about, issue, self._ledger.latest or self._client.date
+        )
         try:
             told = await self._client.send("POST", path, written)
         except RefusedError as refused:
@@ -254,7 +258,7 @@ class Poster:
         written = {"title": f"Questions{title and f' about {title}'} that wait for a person"}
         written["body"] = body(self._ledger, about, text, "the log")
         told = await self._post(about, 0, f"{self._root}/issues", written)
-        return self._noted(about, told["number"], 0, told).issue
+        return (await asyncio.to_thread(self._noted, about, told["number"], 0, told)).issue
 
     async def _found_issue(self, about: str, intent: Intent) -> Posted | None:
         marker, login, since = marked(self._ledger, about), await self.login(), before(intent.after)
@@ -267,7 +271,7 @@ class Poster:
                 by = by.get("login") if isinstance(by, dict) else None
                 own = not login or (isinstance(by, str) and by.casefold() == login.casefold())
                 if own and isinstance(text, str) and text.startswith(marker) and is_whole(told.get("number")):
-                    return self._noted(about, told["number"], 0, told)
+                    return await asyncio.to_thread(self._noted, about, told["number"], 0, told)
             created = page[-1].get("created_at") if page and isinstance(page[-1], dict) else None
             if isinstance(created, str) and created < since:
                 self._looked.pop(about, None)

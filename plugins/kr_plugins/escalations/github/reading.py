@@ -139,7 +139,7 @@ class Places:
             if not one.waits and one.escalation_id not in ledger.over:
                 self._over.append(one.escalation_id)
         recent = before(ledger.latest, _FORGOTTEN)
-        for name, (number, revision, time) in ledger.cases.items():
+        for name, (number, revision, time) in list(ledger.cases.items()):
             if name in self.known:
                 continue
             issue = self._add(number, name, revision, 0)

@@ -1,9 +1,11 @@
 """Cases and notices as they are posted: once, whatever fails, and with nothing in them that acts."""
 
 import json
+import os
 import re
 import shutil
 import stat
+import threading
 import time
 
 import pytest
@@ -559,6 +561,19 @@ def test_state_that_is_removed_while_a_program_runs_is_made_anew(desk, github):
     shutil.rmtree(folder)
     folder.write_text("in the way")
     assert failing(desk, lambda: desk.open(case("E3"))).outcome == "unavailable"
+
+
+def test_nobody_waits_for_the_disk(desk, github, monkeypatch):
+    """What is noted of each thing that is posted is made durable beside what else a program does."""
+    desk.open(case("E1"))
+    by = []
+    flush = os.fsync
+    monkeypatch.setattr(
+        "kr_plugins.escalations.github.ledger.os.fsync",
+        lambda handle: (by.append(threading.current_thread() is threading.main_thread()), flush(handle))[1],
+    )
+    desk.open(case("E2"))
+    assert by == [False, False]
 
 
 def test_a_ledger_without_its_secret_is_told_with_what_to_do(desk, github):
