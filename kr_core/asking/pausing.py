@@ -39,6 +39,8 @@ class SinkKept(NamedTuple):
     show_again: dt.datetime | None = None
     """When it may be told to show or say something again; people's replies are heard meanwhile."""
     version: int = 0
+    why: str = ""
+    """How it failed last."""
 
     def held_back(self, now: dt.datetime) -> bool:
         """Whether it is to show and say nothing yet."""
@@ -59,8 +61,9 @@ class Pausing:
 
     def failed(self, name: str, error: Exception, done: Round, *, showing: bool = False) -> None:
         """Leave a sink alone for a while; where it failed to show something it is heard all the same, unless it asked for rest."""
-        done.note(f"escalation {name}: {said_of(error)}")
-        kept = self.kept(name)
+        why = said_of(error)
+        done.note(f"escalation {name}: {why}")
+        kept = self.kept(name)._replace(why=why)
         asked = error.seconds if isinstance(error, RequestError) else None
         if showing:
             faults = kept.show_faults + 1
@@ -83,6 +86,7 @@ class Pausing:
             data.get("show_faults", 0),
             _moment(data.get("show_again")),
             document.version,
+            data.get("why", ""),
         )
 
     def keep(self, name: str, kept: SinkKept) -> None:
@@ -100,9 +104,10 @@ def is_whole(error: Exception) -> bool:
 
 
 def left_alone(kept: SinkKept) -> str:
-    """Until when a sink is left alone, as people are told."""
+    """Until when a sink is left alone, and why, as people are told."""
     until = max(again for again in (kept.again, kept.show_again) if again is not None)
-    return f"it failed, and is left alone until {until:%H:%M:%S} UTC"
+    why = f": {kept.why}" if kept.why else ""
+    return f"it failed, and is left alone until {until:%H:%M:%S} UTC{why}"
 
 
 def _time(moment: dt.datetime | None) -> str | None:

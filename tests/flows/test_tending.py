@@ -242,7 +242,8 @@ def test_a_sink_that_fails_is_left_alone_and_tried_again(tmp_path):
         before = len(board.calls)
         tended = made.tend()
         assert len(board.calls) == before, "it is left alone"
-        assert any("left alone until" in note for note in tended.notes)
+        (note,) = (note for note in tended.notes if "left alone until" in note)
+        assert "it is down" in note, "who looks later is told why"
         later(made, "board")
         age(made, "E1", minutes=10)
         assert made.tend().shown == 1
