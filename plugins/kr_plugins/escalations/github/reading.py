@@ -40,8 +40,8 @@ _FORGOTTEN = 7 * 24 * 3600
 _ALWAYS = "2008-01-01T00:00:00Z"
 """Before GitHub was."""
 _LONGEST_SAID = 4000
-_SPARE = 8.0
-"""Seconds before the end of a call in which nothing more is begun, so that what was read is not read in vain."""
+_SPARE = 0.25
+"""Of the time that a call has: at its end nothing more is begun, so that what was read is not read in vain."""
 _LINE = re.compile(r"\r\n|\r|\n")
 _COMMAND = re.compile(r"(?:\A|[\r\n])/kr", re.IGNORECASE)
 _ID = re.compile(r"(?<![0-9A-Za-z])E[0-9]{1,9}(?![0-9A-Za-z])", re.IGNORECASE)
@@ -225,6 +225,7 @@ class Reader:
         self._permissions = permissions
         self._places = places
         self._deadline = deadline
+        self._latest = 0.0
         self._told: set[tuple[str, str, str, str]] = set()
 
     # -- many comments -----------------------------------------------------------------------------------
@@ -235,6 +236,8 @@ class Reader:
         Raises:
             RequestError: it tells nothing.
         """
+        now = asyncio.get_running_loop().time()
+        self._latest = now + (self._deadline() - now) * (1 - _SPARE)
         if not mark.since:
             mark = Mark(await self._first(root))
         replies: list[HumanReply | Unclear] = []
@@ -289,7 +292,7 @@ class Reader:
         return mark._replace(later=tuple(left))
 
     def _is_late(self) -> bool:
-        return asyncio.get_running_loop().time() > self._deadline() - _SPARE
+        return asyncio.get_running_loop().time() > self._latest
 
     async def _first(self, root: str) -> str:
         """From when on comments matter: since the first case was posted."""
