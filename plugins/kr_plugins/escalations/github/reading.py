@@ -225,7 +225,7 @@ class Reader:
         self._permissions = permissions
         self._places = places
         self._deadline = deadline
-        self._latest = 0.0
+        self._spare = 0.0
         self._told: set[tuple[str, str, str, str]] = set()
 
     # -- many comments -----------------------------------------------------------------------------------
@@ -236,8 +236,7 @@ class Reader:
         Raises:
             RequestError: it tells nothing.
         """
-        now = asyncio.get_running_loop().time()
-        self._latest = now + (self._deadline() - now) * (1 - _SPARE)
+        self._spare = (self._deadline() - asyncio.get_running_loop().time()) * _SPARE
         if not mark.since:
             mark = Mark(await self._first(root))
         replies: list[HumanReply | Unclear] = []
@@ -292,7 +291,7 @@ class Reader:
         return mark._replace(later=tuple(left))
 
     def _is_late(self) -> bool:
-        return asyncio.get_running_loop().time() > self._latest
+        return asyncio.get_running_loop().time() > self._deadline() - self._spare
 
     async def _first(self, root: str) -> str:
         """From when on comments matter: since the first case was posted."""
