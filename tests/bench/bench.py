@@ -18,7 +18,7 @@ import asking
 import commands
 import engine
 import escalations
-import expeditions
+import evidence_found
 import inbox
 import journal
 import knowledge
@@ -36,7 +36,7 @@ GROUPS = {
     "commands": commands.figures,
     "engine": engine.figures,
     "escalations": escalations.figures,
-    "expeditions": expeditions.figures,
+    "expeditions": evidence_found.figures,
     "inbox": inbox.figures,
     "journal": journal.figures,
     "knowledge": knowledge.figures,
