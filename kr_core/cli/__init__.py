@@ -6,6 +6,8 @@ import sys
 def main(argv: "list[str] | None" = None) -> int:
     """Run the command line and return the exit code.
 
+    Without `argv` it is the program `kr` itself: a call that was dropped does not keep the process.
+
     0 an answer; 1 anything unforeseen; 2 wrong use, configuration or request; 3 a plugin; 4 no content; 5 waiting
     for a human; 130 interrupted.
     """
@@ -24,6 +26,9 @@ def main(argv: "list[str] | None" = None) -> int:
         code = hit.serve(arguments)
         if code is not None:
             return code
-    from kr_core.cli.run import run
+    from kr_core.cli.run import end_process, run
 
-    return run(arguments)
+    code = run(arguments)
+    if argv is None:
+        end_process(code)
+    return code

@@ -21,12 +21,6 @@ _GRACE_SECONDS = 0.5
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code."""
-    code = _code(arguments)
-    _leave_behind(code)
-    return code
-
-
-def _code(arguments: Sequence[str]) -> int:
     try:
         options = parser().parse_args(arguments)
     except SystemExit as stop:  # argparse has printed help, or what was wrong
@@ -52,10 +46,11 @@ def _code(arguments: Sequence[str]) -> int:
         return 1
 
 
-def _leave_behind(code: int) -> None:
+def end_process(code: int) -> None:
     """End the process at once if a dropped call, or what a plugin has started, still works in a thread.
 
-    Python would wait for it, however long it takes. A daemon thread needs nothing: it ends with the process.
+    Python would wait for it, however long it takes. A daemon thread needs nothing: it ends with the process. It is for
+    the program `kr` alone: in another one, the threads may be that one's own.
     """
     threading = sys.modules.get("threading")  # where nobody has imported it, nobody has started one
     if threading is None:

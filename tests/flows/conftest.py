@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from support import PARCEL, Bench, Done, install, make_environment
+
+from kr_core.cli import main
 
 _REFUSES = "http://127.0.0.1:9"
 NOWHERE = {
@@ -82,5 +86,24 @@ def kr(project_folder, environ):
                 timeout=timeout,
             )
         )  # fmt: skip
+
+    return run
+
+
+@pytest.fixture
+def kr_here(project_folder, monkeypatch, environ, capsys):
+    """The same in this process, which takes a tenth of the time; every plugin is trusted."""
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("KR_CACHE_DIR", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, environ[name])
+    monkeypatch.setenv("KR_TRUST", "all")
+
+    def run(*arguments, input=b""):  # noqa: A002  as in subprocess
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input)))
+        capsys.readouterr()
+        code = main(["-C", str(project_folder), *arguments])
+        out, err = capsys.readouterr()
+        return Done(SimpleNamespace(returncode=code, stdout=out.encode(), stderr=err.encode()))
 
     return run

@@ -1,16 +1,10 @@
 """Questions that wait for a human, and `kr inbox`."""
 
-import io
 import json
 import sqlite3
-import sys
-from types import SimpleNamespace
 
 import pytest
 from agents import QUESTION, UNSURE, answer, project, prompts
-from support import Done
-
-from kr_core.cli.run import run
 
 pytestmark = pytest.mark.req("H3", "H4")
 
@@ -18,36 +12,17 @@ SURE = answer("Use Redis Cluster.", 92, ())
 
 
 @pytest.fixture
-def here(project_folder, monkeypatch, environ, capsys):
-    """The command line in this process, which takes a tenth of the time; test_ask_human_terminal.py has whole processes."""
-    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("KR_CACHE_DIR", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, environ[name])
-    monkeypatch.setenv("KR_TRUST", "all")
-
-    def run_here(*arguments, input=b""):  # noqa: A002  as in subprocess
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input)))
-        capsys.readouterr()
-        code = run(["-C", str(project_folder), *arguments])
-        out, err = capsys.readouterr()
-        return Done(SimpleNamespace(returncode=code, stdout=out.encode(), stderr=err.encode()))
-
-    return run_here
+def inbox(kr_here):
+    return lambda *arguments, **options: kr_here("inbox", *arguments, **options)
 
 
 @pytest.fixture
-def inbox(here):
-    return lambda *arguments, **options: here("inbox", *arguments, **options)
-
-
-@pytest.fixture
-def waiting(project_folder, here):
+def waiting(project_folder, kr_here):
     """A question that waits as E1."""
 
     def ask(*more, answers=(("40 servers", SURE), ("", UNSURE)), config=""):
         log = project(project_folder, answers, config)
-        done = here("ask", QUESTION, "--topic", "authentication", *more)
+        done = kr_here("ask", QUESTION, "--topic", "authentication", *more)
         assert done.code == 5, done
         return log
 
@@ -88,11 +63,11 @@ def test_a_case_in_the_published_shape(waiting, inbox):
 
 @pytest.mark.req("H8")
 @pytest.mark.parametrize("form", ["--json", "--yaml"])
-def test_what_a_model_wrote_steers_no_terminal(waiting, here, inbox, form):
+def test_what_a_model_wrote_steers_no_terminal(waiting, kr_here, inbox, form):
     """Controls, changes of direction and lone surrogates are escaped in JSON, and replaced in YAML."""
     hostile = "red \x9b2J, \u202eturned, \ud800"
     waiting(answers=[("", answer(hostile, 65))])
-    shown = [here("ask", f"{QUESTION} Again?", "--topic", "authentication", form).out]
+    shown = [kr_here("ask", f"{QUESTION} Again?", "--topic", "authentication", form).out]
     shown += [inbox("list", form).out, inbox("show", "E1", form).out] if form == "--json" else []
     assert "red " in shown[0], shown
     for out in shown:
@@ -137,16 +112,16 @@ def test_corrected_from_standard_input(waiting, inbox):
         ("key", "E1", "E2", "the record has it, and it is not kept"),
     ],
 )  # fmt: skip
-def test_a_case_that_was_altered_is_named(waiting, here, inbox, project_folder, table, old, new, told):
+def test_a_case_that_was_altered_is_named(waiting, kr_here, inbox, project_folder, table, old, new, told):
     """What is kept of a case beside the entries is compared with them by `kr log --verify`."""
     waiting()
     inbox("correct", "E1@1", "Use", "Postgres.", "--by", "ada")
-    assert here("log", "--verify").code == 0
+    assert kr_here("log", "--verify").code == 0
     with sqlite3.connect(project_folder / ".kr/journal.sqlite") as connection:
         changed = f"UPDATE documents SET {table} = replace({table}, ?, ?) WHERE instr({table}, ?)"
         assert connection.execute(changed, (old, new, old)).rowcount == 1
     connection.close()
-    done = here("log", "--verify")
+    done = kr_here("log", "--verify")
     assert done.code == 1, done
     assert told in done.out
 
@@ -159,7 +134,7 @@ def test_chosen(waiting, inbox):
     assert (result.code, result.json["answer"]["content"]) == (0, "Postgres")
 
 
-def test_context(waiting, inbox, here):
+def test_context(waiting, inbox, kr_here):
     """The agent is asked again with what was added; what it is sure of now is accepted, and the case is closed by that."""
     log = waiting("--feature", "F-1")
     result = inbox("context", "E1@1", "We have 40 servers.", "--json", "--by", "ada")
@@ -169,7 +144,7 @@ def test_context(waiting, inbox, here):
     assert inbox("show", "E1", "--json").json["resolution"] == {
         "action": "add_context", "by": "ada", "content": "We have 40 servers.",
     }  # fmt: skip
-    record = [json.loads(line) for line in here("log", "F-1", "--json").out.splitlines()]
+    record = [json.loads(line) for line in kr_here("log", "F-1", "--json").out.splitlines()]
     kinds = [entry["kind"] for entry in record]
     assert kinds.count("escalation.opened") == 1
     assert kinds.count("human.replied") == 1
@@ -177,7 +152,7 @@ def test_context(waiting, inbox, here):
         "escalated",
         "accepted",
     ]
-    assert here("log", "--verify").code == 0
+    assert kr_here("log", "--verify").code == 0
 
 
 def test_context_that_is_not_enough(waiting, inbox):
@@ -215,27 +190,27 @@ def test_a_talk_from_a_pipe(waiting, inbox, kr):
 
 
 @pytest.mark.req("A1")
-def test_the_answer_alone(project_folder, here, inbox):
+def test_the_answer_alone(project_folder, kr_here, inbox):
     """With `-q` nothing is printed but the answer, an agent's or a human's."""
     project(project_folder, [("", SURE)])
-    assert here("ask", QUESTION, "--topic", "authentication", "-q").out == "Use Redis Cluster.\n"
-    here("ask", QUESTION, "--target", "human")
+    assert kr_here("ask", QUESTION, "--topic", "authentication", "-q").out == "Use Redis Cluster.\n"
+    kr_here("ask", QUESTION, "--target", "human")
     assert inbox("correct", "E1", "No.", "-q").out == "No.\n"
 
 
 @pytest.mark.req("Q3")
-def test_what_to_write_for_an_unknown_topic(project_folder, here):
+def test_what_to_write_for_an_unknown_topic(project_folder, kr_here):
     """The way to an agent is told; several targets in one word are told apart."""
     project(project_folder, [("", SURE)])
-    assert '- {topic: "weather", agent: duc}' in here("ask", "Will it rain?", "--topic", "weather").out
-    assert "`--topic`" in here("ask", "Will it rain?").out
-    assert "repeat `--target`" in here("ask", QUESTION, "--target", "duc,Marie").err
+    assert '- {topic: "weather", agent: duc}' in kr_here("ask", "Will it rain?", "--topic", "weather").out
+    assert "`--topic`" in kr_here("ask", "Will it rain?").out
+    assert "repeat `--target`" in kr_here("ask", QUESTION, "--target", "duc,Marie").err
 
 
-def test_straight_to_a_human(project_folder, inbox, here):
+def test_straight_to_a_human(project_folder, inbox, kr_here):
     """Where no agent was asked there is nothing to confirm, nobody to ask again and nobody to talk with; it is said what to do."""
     project(project_folder)
-    assert here("ask", "May we?", "--target", "human").code == 5
+    assert kr_here("ask", "May we?", "--target", "human").code == 5
     for arguments in (("confirm", "E1"), ("context", "E1", "x"), ("chat", "E1"), ("choose", "E1", "A")):
         done = inbox(*arguments)
         assert done.code == 2, done
@@ -272,13 +247,13 @@ def test_too_late(waiting, inbox):
 
 
 @pytest.mark.req("G5")
-def test_a_secret_in_a_reply_is_not_kept(waiting, inbox, here, project_folder):
+def test_a_secret_in_a_reply_is_not_kept(waiting, inbox, kr_here, project_folder):
     """What looks like a secret reaches neither record nor answer."""
     waiting()
     secret = "sk-proj-a1b2c3d4e5f6a7b8c9d0"
     done = inbox("correct", "E1", f"Use the key {secret}.", "--json")
     assert secret not in done.out
-    assert secret not in here("log", "--json").out
+    assert secret not in kr_here("log", "--json").out
     assert all(
         secret.encode() not in file.read_bytes()
         for file in (project_folder / ".kr").rglob("*")

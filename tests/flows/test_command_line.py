@@ -243,6 +243,24 @@ def kr_source():
         return make
 
     @pytest.mark.req("R8")
+    def test_a_program_that_runs_a_command_goes_on(self, project_folder, environ):
+        """A thread of another program's own that works longer than the command is none of KR's to end."""
+        program = """
+import threading
+from kr_core.cli import main
+
+done = threading.Event()
+threading.Thread(target=done.wait).start()
+print("code", main(["plugins"]))
+done.set()
+"""
+        command = [sys.executable, "-c", program]
+        ended = subprocess.run(
+            command, cwd=project_folder, env=environ, capture_output=True, text=True, check=True
+        )
+        assert ended.stdout.endswith("code 0\n")
+
+    @pytest.mark.req("R8")
     @pytest.mark.parametrize("kind", ["ignores", "blocks", "leaves"])
     def test_a_stubborn_source_does_not_keep_the_process(self, kr, stubborn, kind):
         """A call that never stops, as a task or in a thread, is left behind: the process ends soon."""

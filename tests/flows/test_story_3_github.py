@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-import io
 import json
 import os
 import re
@@ -10,16 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import httpx
 import pytest
 import yaml
 from agents import QUESTION, SURE, UNSURE, project, prompts
 from github_server import REPOSITORY, TOKEN, github_server
-from support import Done
-
-from kr_core.cli.run import run
 
 pytestmark = pytest.mark.req("H1", "H2", "H3")
 PAGE = Path(__file__).parents[2] / "docs/how-to/answer-on-github.md"
@@ -49,23 +44,9 @@ def log(project_folder, github):
 
 
 @pytest.fixture
-def here(project_folder, monkeypatch, environ, capsys, log):
-    """The command line in this process, which takes a tenth of the time."""
-    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("KR_CACHE_DIR", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, environ[name])
-    monkeypatch.setenv("KR_TRUST", "all")
+def here(kr_here, monkeypatch, log):
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-
-    def run_here(*arguments):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-        capsys.readouterr()
-        code = run(["-C", str(project_folder), *arguments])
-        out, err = capsys.readouterr()
-        return Done(SimpleNamespace(returncode=code, stdout=out.encode(), stderr=err.encode()))
-
-    return run_here
+    return kr_here
 
 
 @pytest.fixture
