@@ -120,7 +120,7 @@ class Project:
 
 async def _tend(service: AsyncKnowledgeRouterService) -> None:
     """Do what is due for questions that wait for a human, as long as the server lives; none waits in an untouched project."""
-    from kr_core.service import TEND_SECONDS
+    from kr_core.asking.minding import TEND_SECONDS
 
     while not service.pipeline.config.state_folder.is_dir():  # noqa: ASYNC110  nobody tells when another process makes it
         await asyncio.sleep(TEND_SECONDS)

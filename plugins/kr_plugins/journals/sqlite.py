@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 __all__ = ["SQLite", "kr_journal"]
 
 _MARKS = "(?, ?, ?, ?, ?, ?, ?)"
-_APPEND = "INSERT INTO events (id, time, run, kind, data, feature, hash) VALUES {}"
-_APPEND_BEHIND = (
+_NO_ROW = (None,) * 7
+_APPEND = (
     "INSERT INTO events (id, time, run, kind, data, feature, hash) SELECT * FROM (VALUES {})"
-    " WHERE (SELECT hash FROM events ORDER BY number DESC LIMIT 1) = ?"
+    " WHERE column1 IS NOT NULL"
 )
+_BEHIND = " AND (SELECT hash FROM events ORDER BY number DESC LIMIT 1) = ?"
 _APPEND_ONE = (
     "INSERT INTO events (id, time, run, kind, data, feature, hash) VALUES (?, ?, ?, ?, ?, ?,"
     " link((SELECT hash FROM events ORDER BY number DESC LIMIT 1), ?, ?, ?, ?, ?))"
@@ -145,9 +146,8 @@ class SQLite:
         if len(rows) > _most(connection):
             return False
         values, last = _linked(self._last, rows)
-        marks = ", ".join([_MARKS] * len(rows))
         try:
-            done = connection.execute(_APPEND_BEHIND.format(marks), [*values, self._last])
+            done = connection.execute(_of_many(values, len(rows)) + _BEHIND, [*values, self._last])
         except sqlite3.IntegrityError:
             return False
         if done.rowcount != len(rows):
@@ -454,13 +454,24 @@ def _put(connection: sqlite3.Connection, before: bytes, rows: Sequence[_Row]) ->
     for first in range(0, len(rows), most):
         part = rows[first : first + most]
         values, before = _linked(before, part)
-        connection.execute(_APPEND.format(", ".join([_MARKS] * len(part))), values)
+        connection.execute(_of_many(values, len(part)), values)
     return before
+
+
+def _of_many(values: list[Any], rows: int) -> str:
+    """The statement that appends so many rows; it and the values are filled up to a power of two, so that there are few.
+
+    To read a statement anew takes as long as to carry it out.
+    """
+    size = 1 << (rows - 1).bit_length()
+    for _ in range(size - rows):
+        values += _NO_ROW
+    return _APPEND.format(", ".join([_MARKS] * size))
 
 
 def _most(connection: sqlite3.Connection) -> int:
     """Rows that a statement can have."""
-    return connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // 8
+    return connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // 16
 
 
 def _linked(before: bytes, rows: Sequence[_Row]) -> tuple[list[Any], bytes]:
@@ -540,13 +551,13 @@ def _row(event: Event) -> _Row:
         event.time.isoformat(),
         event.run,
         event.kind,
-        _as_json(event.data, f"event {event.kind!r}"),
+        _as_json(event.data, "event", event.kind),
         chaining.feature_of(event.data),
     )
 
 
-def _as_json(value: Any, what: str) -> str:
+def _as_json(value: Any, *what: str) -> str:
     try:
         return _JSON.encode(value)
     except (TypeError, ValueError) as error:
-        raise StorageError(f"{what} holds a value that JSON has none for: {error}") from error
+        raise StorageError(f"{' '.join(what)} holds a value that JSON has none for: {error}") from error
