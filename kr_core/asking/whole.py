@@ -1,0 +1,139 @@
+"""The whole way of a question: routed, asked, gated, and accepted or put to a human; many at once wait for each other."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from kr_core.asking import depends
+from kr_core.asking.answering import AGENT_UNAVAILABLE, together
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.asking.answering import Asking
+    from kr_core.asking.beginning import Beginning
+    from kr_core.asking.depends import Key
+    from kr_core.asking.escalating import Escalating
+    from kr_core.asking.exchange import Exchange
+    from kr_core.model.questions import AskResult, Question
+
+__all__ = ["WholeWay"]
+
+
+class WholeWay:
+    """Goes the whole way with questions.
+
+    Args:
+        beginning: begins their exchanges.
+        asking: asks agents.
+        escalating: keeps the cases.
+    """
+
+    def __init__(self, beginning: Beginning, asking: Asking, escalating: Escalating) -> None:
+        self._beginning = beginning
+        self._asking = asking
+        self._escalating = escalating
+
+    async def ask(self, question: Question) -> AskResult:
+        """Ask a question; see `AsyncKnowledgeRouterService.ask`.
+
+        Raises:
+            ConfigError: the question or the configuration is wrong.
+            StorageError: the journal cannot be written.
+        """
+        if "id" in question.model_fields_set:
+            waiting = await self._escalating.waiting_of([question])
+            if waiting and question.suggested_target is None:
+                held = self._escalating.result_of(waiting[0])
+                note = f"not asked again: it waits for a human as {waiting[0].request.id}"
+                return held.model_copy(update={"notes": (*held.notes, note)})
+        elif not question.depends_on:
+            return await self._asked(question)
+        return (await self.ask_all((question,)))[0]
+
+    async def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:
+        """Ask questions at the same time; see `AsyncKnowledgeRouterService.ask_all`.
+
+        Raises:
+            ConfigError: a question or the configuration is wrong; where ids are not unique, or dependencies cannot be met,
+                nothing was asked.
+            StorageError: the journal cannot be written.
+        """
+        known, held = await self._beginning.before(questions)
+        depends.check(questions, {*known, *held})
+        for question in questions:
+            self._asking.check(question)
+        asked = {depends.key(question): question for question in questions}
+        results: dict[Key, asyncio.Future[AskResult]] = {
+            one: asyncio.get_running_loop().create_future() for one in asked
+        }
+
+        async def one(question: Question) -> AskResult:
+            others = [(question.feature_id, other) for other in question.depends_on]
+            came = {other: await results[other] for other in others if other in results}
+            waited = [came.get(other) or held[other] for other in others if other in came or other in held]
+            blocking = [result for result in waited if result.status not in depends.FINAL]
+            if blocking:
+                result = await self._held_up(question, blocking)
+            else:
+                now = {
+                    other: depends.Known(asked[other].text, result.answer)
+                    for other, result in came.items()
+                    if result.answer is not None
+                }
+                told = depends.told_of(question, {**known, **now}) if others else question
+                result = await self._asked(told)
+            results[depends.key(question)].set_result(result)
+            return result
+
+        return await together([one(question) for question in questions])
+
+    async def _asked(self, question: Question) -> AskResult:
+        exchange = await self._beginning.begun(question)
+        try:
+            return await self._answered(exchange)
+        except BaseException as error:
+            exchange.given_up(error)
+            raise
+
+    async def _answered(self, exchange: Exchange) -> AskResult:
+        route = exchange.route
+        assert route is not None, "it was routed when it began"
+        weighed = await self._asking.consult_all(exchange)
+        answer = weighed.answer
+        if answer is not None:
+            verdict = self._asking.judge(exchange, answer)
+            if verdict.accepted:
+                result = self._asking.finish(exchange, "accepted", answer, verdict.threshold)
+                await exchange.settled()
+                return result
+            reason, threshold = verdict.reason, verdict.threshold
+        elif weighed.alternatives:
+            reason, threshold = weighed.said, route.threshold
+        else:
+            reason, threshold = AGENT_UNAVAILABLE if route.agent else route.reason, route.threshold
+        request = await self._escalating.open(exchange, answer, reason, threshold, weighed.alternatives)
+        status = "failed" if request is None else "escalated"
+        result = self._asking.finish(exchange, status, answer, threshold, request)
+        await exchange.settled()
+        return result
+
+    async def _held_up(self, question: Question, blocking: Sequence[AskResult]) -> AskResult:
+        """The result of a question that cannot be asked, since others have no answer yet; on the record."""
+        exchange = await self._beginning.begun(question)
+        failed = any(result.status == "failed" for result in blocking)
+        first = next((result.escalation for result in blocking if result.escalation is not None), None)
+        for result in blocking:
+            waits = (
+                "" if result.escalation is None else f", which waits for a human as {result.escalation.id}"
+            )
+            exchange.notes.append(
+                f"not asked: it depends on `{result.question_id}`{waits or ', which failed'}"
+            )
+        assert exchange.route is not None, "it was routed when it began"
+        status = "failed" if failed or first is None else "escalated"
+        request = None if first is None or failed else first.model_copy(update={"reason": exchange.notes[-1]})
+        held = self._asking.finish(exchange, status, None, exchange.route.threshold, request)
+        await exchange.settled()
+        return held
