@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from kr_core.model.events import EVENTS, STAGES
+from kr_core.model.told.exchanges import OfExchange
 
 from .reading import read_class
 
@@ -25,14 +26,18 @@ def events_page() -> str:
 
 
 def _fields(data: Any) -> str:
-    fields = read_class(data).attributes
-    return ", ".join(f"`{one.name}: {one.annotation}`".replace("|", "\\|") for one in fields)
+    """Its own fields, then those of what it is made from; what every event of a question has is told once."""
+    fields = {one.name: one.annotation for one in read_class(data).attributes}
+    for name, annotation in data.__annotations__.items():
+        if name not in OfExchange.__annotations__:
+            fields.setdefault(name, inspect.formatannotation(annotation))
+    return ", ".join(f"`{name}: {annotation}`".replace("|", "\\|") for name, annotation in fields.items())
 
 
 _PAGE = """\
 # Events
 
-<!-- made by `make reference` from kr_core/model/events.py; change the text there, or in tools/reference -->
+<!-- made by `make reference` from kr_core/model/events.py and kr_core/model/told; change the text there, or in tools/reference -->
 
 Everything that happens in a run is an event: progress bars, traces and metrics need no change to a stage. The journal keeps
 them, each log receives them all, once and in order ([how to write a log](../how-to/write-a-log.md)), and a program that embeds

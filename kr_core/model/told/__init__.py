@@ -1,0 +1,1 @@
+"""The data of each kind of event, by what it tells of."""
