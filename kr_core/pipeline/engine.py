@@ -7,6 +7,7 @@ no task, no thread, no validated model, no copy of the context.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -113,11 +114,13 @@ class Run:
         import asyncio
 
         pending, self._pending = self._pending, []
-        for future in reversed(
-            pending
-        ):  # the last is done last, as a rule: then none of the others is waited for
+        for future in reversed(pending):  # the last is done last, as a rule: then no other is waited for
             if not future.done():
-                await asyncio.wait({_waited(future)})
+                done = (
+                    asyncio.get_running_loop().create_future()
+                )  # whoever is cancelled cancels this one alone
+                _waited(future).add_done_callback(partial(_tell, done))
+                await done
         for future in pending:
             future.result()
 
@@ -132,6 +135,11 @@ class Run:
     def _failed(self, name: str, error: BaseException) -> None:
         said = printable(f"{type(error).__name__}: {error}".removesuffix(": "))
         self.emit(f"{name}.failed", {"error": said[:_LONGEST_ERROR]})
+
+
+def _tell(waiting: asyncio.Future[None], _: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)
 
 
 def _waited(future: Future[None]) -> asyncio.Future[None]:
