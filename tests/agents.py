@@ -28,6 +28,8 @@ def answer(
 
 UNSURE = answer("Use Redis.", 65)
 SURE = answer("Use Redis with three replicas.", 92, ())
+SHOWN = (QUESTION, "Use Redis.", "It expires keys by itself.", "How many sessions there are", "65", "80")
+"""What a human must be shown of a case with `UNSURE`: question, answer, rationale, doubts, confidence and threshold."""
 
 
 def project(folder, answers=(("40 servers", SURE), ("", UNSURE)), more=""):

@@ -15,18 +15,22 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness import LEFT_OUT, ROOT, Limit, Measured, figure
+from waiting_cases import put
 
 sys.path.insert(0, str(ROOT / "tests"))  # for the server
 import github_server  # type: ignore[import-not-found]  # tests are not a package, and have no types
 
-from kr_core import Answer, EscalationRequest, Event, Pipeline, Question, Route, new_id
-from kr_core.escalation.cases import Cases, KeptCase
+from kr_core import Pipeline, Question
+from kr_core.escalation.cases import Cases
 from kr_core.escalation.due import Care, SinkState
 from kr_plugins.escalations.github.ledger import Ledger
 from kr_plugins.escalations.github.wording import body
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kr_core import Event
+    from kr_core.escalation.cases import KeptCase
 
 MANY, FEW = 10_000, 50
 ISSUES = 50
@@ -170,26 +174,5 @@ def figures(folder: Path) -> list[dict[str, Any]]:
 
 def _case(number: int, place: str) -> tuple[KeptCase, list[Event]]:
     question = Question(text=f"{number}: {_TEXT}", topic="authentication", feature_id=f"F-{number % ISSUES}")
-    exchange = new_id()
-    answer = Answer(question_id=question.id, content=_TEXT * 5, rationale=_TEXT, confidence=65, agent="duc")
-    request = EscalationRequest(
-        id=f"E{number}", exchange_id=exchange, question=question, answer=answer, agent="duc", threshold=80,
-        reason="confidence 65 is below 80",
-    )  # fmt: skip
-    route = Route(target="duc", agent="duc", threshold=80, reason="", where="")
-    about = {
-        "exchange_id": exchange,
-        "parent_id": None,
-        "feature_id": question.feature_id,
-        "question_id": question.id,
-    }
-    opened = {
-        **about,
-        "escalation_id": request.id,
-        "revision": 1,
-        "reason": request.reason,
-        "agent": "duc",
-    }
-    care = Care(sinks={"github": SinkState(1, place, 1)})
-    case = KeptCase(request, route, "notified", 1, care=care)
-    return case, [Event("escalation.opened", exchange, opened)]
+    one = put(number, question, _TEXT * 5, _TEXT, Care(sinks={"github": SinkState(1, place, 1)}))
+    return one.case, [one.opened]

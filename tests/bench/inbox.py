@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from harness import LEFT_OUT, Limit, Measured, figure
+from waiting_cases import put
 
-from kr_core import Answer, EscalationRequest, Event, Pipeline, Question, Route, new_id
-from kr_core.escalation.cases import Cases, KeptCase
+from kr_core import Event, Pipeline, Question
+from kr_core.escalation.cases import Cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,42 +78,20 @@ def _fill(folder: Path, count: int) -> None:
     with Pipeline.open(folder=folder) as pipeline:
         cases = Cases(pipeline.journal)
 
-        def put(number: int) -> None:
+        def keep(number: int) -> None:
             question = Question(
                 text=f"{number}: {_TEXT}",
                 topic="authentication",
                 feature_id=f"F-{number % 50}",
                 context=_TEXT * 5,
             )
-            exchange = new_id()
-            answer = Answer(
-                question_id=question.id, content=_ANSWER, rationale=_TEXT, confidence=65, agent="duc"
-            )
-            request = EscalationRequest(
-                id=f"E{number}", exchange_id=exchange, question=question, answer=answer, agent="duc", threshold=80,
-                reason="confidence 65 is below 80",
-            )  # fmt: skip
-            route = Route(target="duc", agent="duc", threshold=80, reason="", where="")
-            about = {
-                "exchange_id": exchange,
-                "parent_id": None,
-                "feature_id": question.feature_id,
-                "question_id": question.id,
-            }
-            opened = {
-                **about,
-                "escalation_id": request.id,
-                "revision": 1,
-                "reason": request.reason,
-                "agent": "duc",
-            }
-            pipeline.journal.append([Event("question.asked", exchange, {**about, "text": question.text})])
-            cases.keep(
-                KeptCase(request, route, "notified", 1), [Event("escalation.opened", exchange, opened)]
-            )
+            one = put(number, question, _ANSWER, _TEXT)
+            exchange = one.case.request.exchange_id
+            pipeline.journal.append([Event("question.asked", exchange, {**one.about, "text": question.text})])
+            cases.keep(one.case, [one.opened])
 
         with ThreadPoolExecutor(WRITERS) as pool:
-            for _ in pool.map(put, range(1, count + 1)):
+            for _ in pool.map(keep, range(1, count + 1)):
                 pass
 
 

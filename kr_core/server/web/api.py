@@ -18,6 +18,7 @@ __all__ = ["routes"]
 
 _MOST_LISTED = 200
 _LONGEST_LINE = 1000
+Action = Literal["confirm", "correct", "add_context", "choose", "chat"]
 Id = Annotated[str, Path(description="such as `E7`", max_length=20)]
 
 
@@ -92,7 +93,7 @@ class Reply(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    action: Literal["confirm", "correct", "add_context", "choose", "chat"]
+    action: Action
     content: str = Field(
         default="",
         max_length=LONGEST_TEXT,
@@ -169,9 +170,7 @@ def routes(desk: Desk, user: str) -> APIRouter:
         responses=_problems(400, 401, 403, 404, 409, 413, 415, 422),
     )
     async def reply(id: Id, body: Reply) -> Result:  # noqa: A002  the name in the address
-        response = HumanResponse(
-            action=body.action, content=body.content, by=_by(body.by, user), revision=body.revision
-        )
+        response = _response(body, body.action, user)
         if body.action == "chat" and not (await desk.case(id)).turns:
             raise Refused(
                 "refused",
@@ -187,19 +186,16 @@ def routes(desk: Desk, user: str) -> APIRouter:
         responses=_problems(400, 401, 403, 404, 409, 413, 415, 422),
     )
     async def chat(id: Id, body: Turn) -> Result:  # noqa: A002  the name in the address
-        response = HumanResponse(
-            action="chat", content=body.content, by=_by(body.by, user), revision=body.revision
-        )
-        return Result.model_validate((await desk.chat(id, response)).to_dict())
+        return Result.model_validate((await desk.chat(id, _response(body, "chat", user))).to_dict())
 
     return router
 
 
-def _by(given: str, user: str) -> str:
-    name = given.strip() or user
+def _response(body: Turn | Reply, action: Action, user: str) -> HumanResponse:
+    name = body.by.strip() or user
     if not name:
         raise Refused("refused", "`by` is needed: who replies")
-    return name
+    return HumanResponse(action=action, content=body.content, by=name, revision=body.revision)
 
 
 def _line(case: KeptCase) -> Line:
