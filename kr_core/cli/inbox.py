@@ -63,7 +63,9 @@ def run(options: argparse.Namespace) -> int:
 def _answered(service: KnowledgeRouterService, options: argparse.Namespace) -> AskResult:
     """What came of a reply."""
     name, revision = _which(options.id)
-    by = options.by or ask.login_name()
+    by = ask.login_name() if options.by is None else options.by.strip()
+    if not by:
+        raise ConfigError("is no name", where=f"--by {options.by!r}", todo="leave it out, or say who you are")
     if options.action == "chat":
         return _talked(service, name, revision, by)
     response = HumanResponse(
@@ -179,7 +181,14 @@ def _width() -> int:
 
 
 def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
-    case = service.cases.get(_which(options.id)[0])
+    name, revision = _which(options.id)
+    case = service.cases.get(name)
+    if revision not in {None, case.request.revision}:
+        raise ConfigError(
+            f"only the newest answer is shown, {name}@{case.request.revision}",
+            where=options.id,
+            todo=f"see `kr inbox show {name}`; `kr log` has them all",
+        )
     if options.json:
         print(output.as_json(case.to_dict()))
         return 0
