@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.escalation.cases import Cases
 from kr_core.escalation.showing import shown
+from kr_core.pipeline.engine import show
 from kr_core.templating import search_folders
 
 if TYPE_CHECKING:
@@ -79,8 +80,4 @@ class Keeping:
     def observed(self, events: Sequence[Event]) -> None:
         """Show observers what was kept together with a case, and so did not go by them."""
         for event in events:
-            for observer in self.pipeline.observers:
-                try:
-                    observer(event)
-                except Exception:  # noqa: S112  an observer only watches; nobody else would want to know
-                    continue
+            show(event, self.pipeline.observers)

@@ -17,7 +17,7 @@ from kr_core.printable import printable
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
     from concurrent.futures import Future
 
     from kr_core.protocols import Journal
@@ -54,11 +54,8 @@ class Run:
         event = tuple.__new__(Event, fields)  # nothing is left to be filled in
         if kind not in PROGRESS:
             self._pending.append(self._journal.append((event,)))
-        for observer in self._observers:
-            try:
-                observer(event)
-            except Exception:  # noqa: S112  an observer only watches; nobody else would want to know
-                continue
+        if self._observers:
+            show(event, self._observers)
 
     def stage(
         self, name: str, work: Callable[[], Result], told: Callable[[Result], dict[str, Any]] | None = None
@@ -135,6 +132,15 @@ class Run:
     def _failed(self, name: str, error: BaseException) -> None:
         said = printable(f"{type(error).__name__}: {error}".removesuffix(": "))
         self.emit(f"{name}.failed", {"error": said[:_LONGEST_ERROR]})
+
+
+def show(event: Event, observers: Iterable[Callable[[Event], object]]) -> None:
+    """Show observers an event; what they raise is ignored, since they only watch."""
+    for observer in observers:
+        try:
+            observer(event)
+        except Exception:  # noqa: S112  nobody else would want to know
+            continue
 
 
 def _tell(waiting: asyncio.Future[None], _: asyncio.Future[None]) -> None:
