@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
 
     from kr_core.model import Fault
-    from kr_core.team.resident import Looked
+    from kr_core.team.told import Looked
 
 _MOST_UNREAD = 8_000_000
 """Bytes of results that nobody reads, before no more messages are read."""
