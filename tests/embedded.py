@@ -57,3 +57,13 @@ async def cancelled(task):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def cancelled_while_busy(task, go_on):
+    """Cancel a task while a thread works for it, which is waited for; then let the thread go on."""
+    task.cancel()
+    done, _ = await asyncio.wait([task], timeout=0.05)  # time enough to end at once, if it would
+    assert not done
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task

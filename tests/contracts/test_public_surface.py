@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -30,11 +31,37 @@ def test_the_public_names_are_these():
     assert sorted(kr_core.__all__) == sorted(PUBLIC.split())
 
 
-@pytest.mark.parametrize("name", sorted(kr_core.__all__))
-def test_each_public_name_is_there(name):
-    """Each name can be imported, and `dir` shows it."""
-    assert getattr(kr_core, name) is not None
+def for_type_checkers():
+    """Public names as type checkers see them: module and name there."""
+    (block,) = [
+        node for node in ast.parse(Path(kr_core.__file__).read_text("utf-8")).body if isinstance(node, ast.If)
+    ]
+    seen = {}
+    for node in block.body:
+        if isinstance(node, ast.ImportFrom):
+            seen |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
+        elif isinstance(node, ast.Assign):  # under another name than at home
+            (names,) = node.targets
+            seen |= {new.id: seen.pop(old.id) for new, old in zip(names.elts, node.value.elts, strict=True)}
+    return seen
+
+
+def test_type_checkers_are_told_of_each_public_name():
+    """What is found at run time is declared, and nothing else is."""
+    assert sorted(for_type_checkers()) == sorted({*kr_core.__all__} - {"__version__"})
+
+
+@pytest.mark.parametrize(("name", "home"), sorted(for_type_checkers().items()))
+def test_each_public_name_is_what_type_checkers_are_told(name, home):
+    """A name is the same thing at run time as in the declarations, and `dir` shows it."""
+    module, real = home
+    assert getattr(kr_core, name) is getattr(import_module(module), real)
     assert name in dir(kr_core)
+
+
+def test_the_module_that_is_public_as_a_whole():
+    """`kr_core.yamltext` is that module."""
+    assert kr_core.yamltext is import_module("kr_core.yamltext")
 
 
 def test_a_name_that_is_not_there():

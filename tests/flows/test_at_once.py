@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from embedded import RESEARCH, Shelf, cancelled
+from embedded import RESEARCH, Shelf, cancelled, cancelled_while_busy
 from heartbeat import heartbeats
 from support import QUESTION, Given, forever, found
 
@@ -244,16 +244,16 @@ def test_a_question_cancelled_while_files_are_read_ends_when_they_are(bench):
     class Slow(Shelf):
         def candidates(self, query):
             reading.set()
-            time.sleep(0.2)
+            go_on.wait()
             return super().candidates(query)
 
     async def work():
         task = asyncio.create_task(pipeline.aresearch(bench.request()))
         await asyncio.to_thread(reading.wait)
-        await cancelled(task)
+        await cancelled_while_busy(task, go_on)
         return list(bench.events)
 
-    reading, source = threading.Event(), Given(found())
+    reading, go_on, source = threading.Event(), threading.Event(), Given(found())
     pipeline = bench.pipeline({"a": source}, store=Slow())
     assert [event.kind for event in asyncio.run(work())] == [*RESEARCH[:5], "run.cancelled"]
     assert source.asked == 0
@@ -265,16 +265,16 @@ def test_a_report_that_is_being_kept_is_kept_though_the_question_is_cancelled(be
     class Slow(Shelf):
         def write(self, *arguments, **options):
             writing.set()
-            time.sleep(0.2)
+            go_on.wait()
             return super().write(*arguments, **options)
 
     async def work():
         task = asyncio.create_task(pipeline.aresearch(bench.request()))
         await asyncio.to_thread(writing.wait)
-        await cancelled(task)
+        await cancelled_while_busy(task, go_on)
         return bench.kinds()
 
-    writing = threading.Event()
+    writing, go_on = threading.Event(), threading.Event()
     pipeline = bench.pipeline({"a": Given(found())}, store=Slow())
     assert asyncio.run(work()) == RESEARCH
     assert pipeline.research(bench.request()).result.status == "cache-hit"

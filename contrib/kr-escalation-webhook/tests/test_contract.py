@@ -48,6 +48,6 @@ class TestWebhook(EscalationContract):
     def seen(self, project):
         return self.desks[project][0].text
 
-    def answer(self, project, case, text):  # noqa: ARG002  one place for all cases
+    def answer(self, project, case, text):  # noqa: ARG002  the contract's signature; replies to all cases are calls of one address
         written = self.desks[project][1]
         written.append(json.dumps({"text": text, "by": "ann", "id": f"m{len(written)}"}).encode())

@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 import time
@@ -34,12 +35,13 @@ def project(tmp_path, service, monkeypatch):
     return folder
 
 
-def relay():
+@pytest.fixture
+def relay(tmp_path):
     """The program in README, as it stands there."""
     (code,) = re.findall(r'```python title="relay.py"\n(.*?)```', README.read_text("utf-8"), re.DOTALL)
-    names = {}
-    exec(code, names)  # noqa: S102  ours
-    return names["reply"]
+    file = tmp_path / "relay.py"
+    file.write_text(code, "utf-8")
+    return runpy.run_path(str(file))["reply"]
 
 
 def ask(folder):
@@ -61,18 +63,20 @@ def test_a_reply_counts_once(project, service):
                 made.receive("webhook", headers, body + b" ")
 
 
-def test_it_is_answered_through_kr_serve(project, service):
+def test_it_is_answered_through_kr_serve(project, service, relay):
     """The relay of README hands a message on; who wrote it is on record, and the end is told."""
     ask(project)
     command = [sys.executable, "-m", "kr_core", "serve", "--port", "0"]
-    with subprocess.Popen(command, cwd=project, stderr=subprocess.PIPE, text=True) as server:  # noqa: S603  this Python
+    with subprocess.Popen(  # noqa: S603  every word of the command stands in the line above
+        command, cwd=project, stderr=subprocess.PIPE, text=True
+    ) as server:
         try:
             found = re.search(r"http://\S+(?=/\n)", server.stderr.readline())
             hook = f"{found[0]}/hooks/webhook"
-            assert relay()(hook, SECRET, "/kr correct E1@1 Five will do.", "ann", "m1") == "1 new\n"
-            assert relay()(hook, SECRET, "/kr correct E1@1 Five will do.", "ann", "m1") == "0 new\n"
+            assert relay(hook, SECRET, "/kr correct E1@1 Five will do.", "ann", "m1") == "1 new\n"
+            assert relay(hook, SECRET, "/kr correct E1@1 Five will do.", "ann", "m1") == "0 new\n"
             with pytest.raises(urllib.error.HTTPError, match="401"):
-                relay()(hook, "QQ" * 20, "/kr confirm", "ann", "m2")
+                relay(hook, "QQ" * 20, "/kr confirm", "ann", "m2")
         finally:
             server.terminate()
     with KnowledgeRouterService.open(folder=project) as made:
