@@ -49,7 +49,10 @@ def _go(options: argparse.Namespace) -> int:
                 options.query, options.max_cycles, max_calls=options.max_calls, max_tokens=options.max_tokens, agent=options.agent
             )  # fmt: skip
         else:
-            updates = expeditions.resume(options.id)
+            kept = expeditions.get(options.id)
+            if kept.finished is not None and not (options.json or options.quiet):
+                print(f"{kept.id} has ended already; this is what it came to", file=sys.stderr)
+            updates = expeditions.resume(kept.id)
         finished = run_loop(_shown(updates, view))
         if finished is None:
             return NO_CONTENT

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core.expedition import expansion, extraction, searching
 from kr_core.expedition.likeness import alike
 from kr_core.expedition.searching import Search
+from kr_core.knowledge.environments import OWN_LABEL
 from kr_core.model import Finding, Outcome
 from kr_core.model.expedition import (
     AxiomFound,
@@ -82,6 +83,8 @@ class Cycle:
         self._queries: list[SubQuery] = []
         self._looked: set[str] = set()
         """Texts that some source could look for in this cycle."""
+        self._told: set[tuple[str, str]] = set()
+        """Sources and how they failed, as was noted."""
         self.cut = False
         """Whether the budget left a search undone."""
 
@@ -116,7 +119,7 @@ class Cycle:
                     cycle=number, source=wanted.source, query=wanted.text, outcome=finding.outcome.value,
                     passages=len(finding.passages), reason=finding.reason,
                 )  # fmt: skip
-                for text in notes:
+                for text in self._worth_noting(wanted, finding, notes):
                     if text not in state.notes:
                         state.notes.append(text)
                         yield Noted(text=text)
@@ -181,6 +184,19 @@ class Cycle:
                 down=down,
             )
         )
+
+    def _worth_noting(self, wanted: Search, finding: Finding, notes: Sequence[str]) -> list[str]:
+        """What a person should know of a search: why a source failed, once, and whose environment was read."""
+        if finding.outcome not in {Outcome.ok, Outcome.empty}:
+            failed = (wanted.source, finding.outcome.value)
+            if failed in self._told:
+                return []
+            self._told.add(failed)
+        nothing = f"{wanted.source}: {Outcome.empty.value}: "  # other searches find something
+        told = [note for note in notes if not note.startswith(nothing)]
+        if finding.outcome is Outcome.ok and finding.version_from == OWN_LABEL:
+            told.append(f"{wanted.framework} is not installed in this project; read from {OWN_LABEL}")
+        return told
 
     def _give_up(self) -> None:
         """Remember what could not be looked for; a query that nobody could look for counts as not asked."""

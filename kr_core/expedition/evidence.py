@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import Passage
 
-__all__ = ["Gathered", "Pool", "title_of"]
+__all__ = ["Gathered", "Pool", "asked_words", "identified", "spelled_in", "title_of"]
 
 _SATURATED = 1.2
 _LENGTH = 0.5
@@ -42,6 +42,12 @@ _SEEDS = 6
 _NO_TITLES = frozenset(
     {"", "readme", "documentation", "docs", "index", "introduction", "overview", "contents", "features"}
 )
+_STEPS = re.compile(r"§| / ")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+", re.IGNORECASE)
+_MARKS = ".,;:?!()\"'`"
+_WHOLE = 0.6
+"""What an identifier counts where it stands whole; its parts have the rest."""
+_MOST_PARTS = 8
 _JOINED = re.compile(r"\w+(?:-\w+)+")
 _COMPOUNDS = re.compile(r"(\w+(?:-\w+)+)(\s+\w+)?")
 _SPELLED = re.compile(
@@ -51,6 +57,10 @@ _FOCUSED = 3
 """So many passages must speak of it before others are passed over."""
 _DATING = frozenset("since version versions release releases when".split())
 """Words that ask for a time, and are no part of a term."""
+_GENERAL = frozenset(
+    "feature features support supports supported supporting option options available api apis".split()
+)
+"""Words that ask what there is of a thing, and do not name it."""
 _LEAST_WORTH = 0.3
 """Of a word that every passage has: they were searched for by it, so it is still what the question is about."""
 _READ = 6000
@@ -86,11 +96,10 @@ class Pool:
     """
 
     def __init__(self, question: str) -> None:
-        self.asked: dict[str, float] = {
-            stem(word): _WEAK if word in WEAK_WORDS else 1.0 for word in content_words(question)
-        }
+        self.asked = _weighed(question)
         telling = [
-            word if word not in WEAK_WORDS and word not in STOP_WORDS else "the" for word in words(question)
+            word if word not in WEAK_WORDS and word not in STOP_WORDS else "the"
+            for word, _parts in identified(question)
         ]
         self.pairs = {
             pair
@@ -102,7 +111,10 @@ class Pool:
         self._compounds = {pair for found in _JOINED.findall(question) for pair in pairs_in(words(found))}
         self._question = question
         self._focus = _focus_of(question)
+        self.telling = frozenset(root for root, weight in self.asked.items() if weight in {1.0, _WHOLE})
+        """The stems of the words that say what it is about, identifiers whole."""
         self._in_focus = 0
+        self._best: dict[bool, float] = {}
         self._gathered: dict[tuple[str, str, str], Gathered] = {}
         self._frequency: Counter[str] = Counter()
 
@@ -142,8 +154,9 @@ class Pool:
 
     def weights(self) -> dict[str, float]:
         """What each word of the question is worth now, and each pair of them that some passage has."""
+        spelled = frozenset().union(*self._focus)
         worth = {
-            root: weight * (_LEAST_WORTH + (1 - _LEAST_WORTH) * self.rarity(root))
+            root: weight * (1.0 if root in spelled else _LEAST_WORTH + (1 - _LEAST_WORTH) * self.rarity(root))
             for root, weight in self.asked.items()
         }
         return worth | {
@@ -196,16 +209,24 @@ class Pool:
             scored.append((base + _LINKED * linked, one))
         return sorted(scored, key=lambda pair: (-pair[0], pair[1].number))
 
+    def best_of(self, timed: bool, worth: float) -> float:
+        """What the best sentence so far is worth, of those that tell a version or of the others; this one's worth counts from now on."""
+        self._best[timed] = max(worth, self._best.get(timed, 0.0))
+        return self._best[timed]
+
     @property
     def focus_words(self) -> list[str]:
         """The words of what the question spells as a name; none where it has no such thing, or nobody speaks of it."""
         if self._in_focus < _FOCUSED:
             return []
-        return list(dict.fromkeys(word for name in _spelled(self._question) for word in content_words(name)))
+        return list(dict.fromkeys(word for name in spelled_in(self._question) for word in asked_words(name)))
 
-    def in_focus(self, text: str) -> bool:
-        """Whether a text speaks of the one thing that the question spells as a name; True where there is no such thing."""
-        return self._in_focus < _FOCUSED or self._holds_focus(text)
+    def about_it(self, text: str) -> bool:
+        """Whether a text speaks of the thing that the question spells as a name, or else of two of the things it is about."""
+        if self._holds_focus(text):
+            return True
+        held = {stem(word) for word in words(text)}
+        return self._in_focus < _FOCUSED and len(self.telling & held) >= min(2, len(self.telling))
 
     def _holds_focus(self, text: str) -> bool:
         said = words(text)
@@ -217,13 +238,68 @@ class Pool:
         return [root for root in self.asked if not any(root in one.counts for one in among)]
 
 
+def identified(text: str) -> list[tuple[str, list[str]]]:
+    """The words of a text in order, each with the parts of it where it is an identifier (`AbortSignal`: `abort`, `signal`)."""
+    said = words(text)
+    found: list[tuple[str, list[str]]] = []
+    place = 0
+    while place < len(said):
+        word, parts = said[place], list[str]()
+        for end in range(place + 2, min(len(said), place + _MOST_PARTS)):
+            if "".join(said[place + 1 : end + 1]) == word:
+                parts = said[place + 1 : end + 1]
+                break
+        found.append((word, parts))
+        place += 1 + len(parts)
+    return found
+
+
+def asked_words(question: str) -> list[str]:
+    """The words that say what a question is about, as a person would search for them: identifiers and versions whole."""
+    found: dict[str, None] = {}
+    for token in question.split():
+        if version := _VERSION.fullmatch(token.strip(_MARKS)):
+            found[version.group()] = None
+            continue
+        telling = set(content_words(token))
+        found.update(
+            dict.fromkeys(
+                word for word, _parts in identified(token) if word in telling and word not in STOP_WORDS
+            )
+        )
+    return list(found) or content_words(question)
+
+
+def _weighed(question: str) -> dict[str, float]:
+    """The stems of a question and what each counts; an identifier counts once, with its parts."""
+    numbers = {
+        part for token in question.split() if _VERSION.fullmatch(token.strip(_MARKS)) for part in words(token)
+    }
+    telling = [word for word in content_words(question) if word not in numbers] or content_words(question)
+    weighed: dict[str, float] = {}
+    for word, parts in identified(question):
+        weight = _WEAK if word in WEAK_WORDS or word in _GENERAL else 1.0
+        told = {word: weight} | (
+            {word: _WHOLE} | dict.fromkeys(parts, (1 - _WHOLE) / len(parts)) if parts else {}
+        )
+        for one, worth in told.items():
+            if one in telling:
+                weighed[stem(one)] = max(worth, weighed.get(stem(one), 0.0))
+    return weighed
+
+
 def title_of(passage: Passage) -> str:
-    """What a passage is called: its symbol, or its title as it reads, without mark-up and what stands behind in brackets."""
+    """What a passage is called: its symbol, or its title as it reads, without mark-up and what stands behind in brackets.
+
+    Of headings that lead to it (`Tasks / Task Object / cancel`) the last two are its title.
+    """
     title = plain(passage.title or passage.symbol or "")
-    parts = [part.strip() for part in title.split("§")]
-    telling = [part for part in parts if part.casefold() not in _NO_TITLES]
-    title = re.sub(r"\s*\([^)]*\)\s*$", "", ", ".join(telling[-2:]))
-    return re.sub(r"\*\*|`", "", title).strip(" *#")
+    parts = [part.strip() for part in _STEPS.split(title)]
+    telling = [part for part in parts if part.casefold().strip(":") not in _NO_TITLES]
+    telling = [part for part in telling if not part.endswith(" documentation")] or telling
+    joined = (", " if "§" in title else " / ").join(telling[-2:])
+    title = re.sub(r"\s*\([^)]*\)\s*$", "", joined)
+    return re.sub(r"\*\*|`", "", title).strip(" *#:")
 
 
 def pairs_in(said: Sequence[str]) -> set[str]:
@@ -243,8 +319,8 @@ def _focus_of(question: str) -> list[frozenset[str]]:
     return [parts for parts in found if parts]
 
 
-def _spelled(question: str) -> list[str]:
-    """The names in a question, as they are spelled."""
+def spelled_in(question: str) -> list[str]:
+    """The names in a question, as they are spelled: `server-sent events`, `AsyncClient`, `max_age`."""
     return [*("".join(parts) for parts in _COMPOUNDS.findall(question)), *_SPELLED.findall(question)]
 
 

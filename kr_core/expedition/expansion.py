@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.quotes import plain
-from kr_core.expedition.evidence import title_of
+from kr_core.expedition.evidence import asked_words, title_of
 from kr_core.model.expedition import SubQuery
 from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, stem, words
 
@@ -88,20 +88,18 @@ def expand(question: str, pool: Pool, asked: Collection[str]) -> list[SubQuery]:
             offer(" ".join([name, *missing]), f"named in {title}")
     telling = _telling(pool, best)
     if telling:
-        offer(" ".join([*content_words(question)[:_WORDS], *telling]), "words of what was found")
+        offer(" ".join([*asked_words(question)[:_WORDS], *telling]), "words of what was found")
     return found
 
 
 def _subject(part: str) -> list[str]:
     """The words of a part that say what it is about by themselves."""
-    return [
-        word for word in content_words(part) if word not in WEAK_WORDS and not _ASKS_SINCE.fullmatch(word)
-    ]
+    return [word for word in asked_words(part) if word not in WEAK_WORDS and not _ASKS_SINCE.fullmatch(word)]
 
 
 def _loosened(question: str, asked: Collection[str]) -> list[SubQuery]:
     """Where nothing was found: the telling words of the question in pairs, then one by one."""
-    telling = [word for word in content_words(question) if word not in WEAK_WORDS]
+    telling = [word for word in asked_words(question) if word not in WEAK_WORDS]
     pairs = [" ".join(pair) for pair in itertools.pairwise(telling)]
     seen = {_key(text) for text in asked}
     left = [text for text in dict.fromkeys([*pairs, *telling]) if _key(text) not in seen]
@@ -110,10 +108,15 @@ def _loosened(question: str, asked: Collection[str]) -> list[SubQuery]:
 
 def _open_words(question: str, pool: Pool, one: Gathered) -> list[str]:
     """The words of the question that a passage leaves open; all of them where it leaves none."""
-    telling = content_words(question)
-    left = [word for word in telling if stem(word) not in one.counts and word not in WEAK_WORDS]
+    telling = asked_words(question)
+    left = [word for word in telling if not _held(word, one) and word not in WEAK_WORDS]
     chosen = sorted(left or telling, key=lambda word: (-pool.rarity(stem(word)), telling.index(word)))
     return list(dict.fromkeys([*pool.focus_words, *chosen]))[:_WORDS]
+
+
+def _held(word: str, one: Gathered) -> bool:
+    """Whether a passage has a word of the question, or the numbers of a version."""
+    return all(stem(part) in one.counts for part in words(word))
 
 
 def _names_in(one: Gathered, question: str) -> list[str]:

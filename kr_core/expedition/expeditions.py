@@ -105,13 +105,16 @@ class Expeditions:
             await updates.aclose()
 
     async def resume(self, name: str) -> AsyncGenerator[ExpeditionUpdate, None]:
-        """Go on with an expedition after its last finished step; of a finished one the same updates come again.
+        """Go on with an expedition after its last finished step; of a finished one only its end comes.
 
         Raises:
             ConfigError: there is none of this id, or it runs elsewhere now.
             StorageError: the journal cannot be used.
         """
         kept = await to_its_end(lambda: self.get(name))
+        if kept.finished is not None:
+            yield kept.finished
+            return
         updates = self._going(kept.plan, resumed=True)
         try:
             async for update in updates:

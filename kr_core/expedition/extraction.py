@@ -35,13 +35,23 @@ _OWN = 0.1
 """And that it must say itself."""
 _OWN_BELOW_TITLE = 0.18
 """The same where the title says some of it for every sentence below it."""
-_NEAR_BEST = 0.4
-"""And what it must be worth beside the best sentence of its cycle."""
+_NEAR_BEST = 0.5
+"""And what it must be worth beside the best sentence so far."""
 _SHORTEST, _LONGEST = 20, 400
+_TIMED = 0.5
+"""What a sentence that tells a version is worth more, of what it says of the question, where that asks for versions."""
+_SHORTEST_DATE = 10
+"""`Added in: v15.4.0`"""
 _DIRECTIVE = re.compile(
     r"^\s*\.\.\s+(versionadded|versionchanged|deprecated|versionremoved)::[ \t]*(\S+)[ \t]*(.*)$",
     re.MULTILINE,
 )
+_METADATA = re.compile(
+    r"^(?:Added|New|Changed|Deprecated|Removed|Introduced) (?:in|since):? (?:version )?v?\d.*$", re.MULTILINE
+)
+"""A line that tells a version and nothing else: `Added in: v15.4.0`."""
+_HISTORY_ROW = re.compile(r"^\|\s*(v?\d[\w.]*(?:,\s*v?\d[\w.]*)*)\s*\|\s*(\S.{7,300}?)\s*\|$", re.MULTILINE)
+"""A row of a table of versions and changes."""
 _SINCE = re.compile(
     r"\b(?:(?:new|added|changed|deprecated|removed|introduced|available) (?:in|since)|since|as of)\b.{0,20}\d",
     re.IGNORECASE,
@@ -53,7 +63,9 @@ _ASKS_SINCE = re.compile(
 _REFERENCE = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
 _LINKS = re.compile(r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]+\]\([^)]*\)\s*){3,}|(?:https?://\S+\s+){2,}")
 """Badges and lists of links."""
-_RAGGED = re.compile(r"(?![`'\"(\[<*_/@$-]?\w)|.*(?:\"\"\"|\)\s*,\s*\]|\]\s*=)")
+_OF = re.compile(r"(?:pkg:[^/]+|docs:(?=[^/]))/?([^/@]+)")
+_LONGEST_TITLE = 80
+_RAGGED = re.compile(r"(?![`'\"(\[<*_/@$|-]?\s?\w)|.*(?:\"\"\"|\)\s*,\s*\]|\]\s*=)")
 """Begins in the middle of something, or holds the end of a piece of code."""
 _INSTRUCTION = re.compile(
     r"\b(?:ignore (?:all |any )?(?:previous|prior|above)|disregard (?:the|all)|system prompt|you are (?:an? )?(?:AI|assistant|language model)"
@@ -105,7 +117,10 @@ def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom
             for sentence in best
         ]
     found.sort(key=lambda entry: (-entry[0], entry[1]))
-    found = [entry for entry in found if entry[0] >= _NEAR_BEST * found[0][0]]
+    for timed in (True, False):  # what only tells a version says little else, and is no worse for it
+        ours = [entry for entry in found if (since and dated(entry[2].statement)) == timed]
+        least = _NEAR_BEST * pool.best_of(timed, max((entry[0] for entry in ours), default=0.0))
+        found = [entry for entry in found if entry not in ours or entry[0] >= least]
     unique: dict[str, Axiom] = {}
     for _worth, _place, axiom in found:
         unique.setdefault(f"{axiom.id} {axiom.signals[0].source}", axiom)
@@ -114,24 +129,33 @@ def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom
 
 def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
     title = title_of(one.passage)
+    context = _context(one.passage)
     head = _roots(title)
+    called = _roots(plain(f"{one.passage.title} . {one.passage.symbol}"))  # a heading states nothing
     weights = pool.weights()
     for quote in _quotes(one):
         said = _REFERENCE.sub(r"\1", plain(quote)).replace("**", "").strip()
-        if _LINKS.search(quote) or _RAGGED.match(said):
+        if _LINKS.search(quote) or _RAGGED.match(said) or _roots(said) <= called:
             continue
-        if not _SHORTEST <= len(said) <= _LONGEST or instructs(said):
+        if not (_SHORTEST_DATE if dated(said) else _SHORTEST) <= len(said) <= _LONGEST or instructs(said):
             continue
-        if not pool.in_focus(f"{title} . {said}"):
+        if not pool.about_it(f"{context} . {said}"):
             continue
+        statement = _about(said, title, head, one.passage)
         own = pool.share(said, weights)
-        whole = pool.share(f"{title} . {said}", weights)
-        timed = since and dated(said)
+        whole = pool.share(f"{context} . {said}", weights)
+        timed = since and dated(statement)
         least = _OWN if whole - own < _OWN else _OWN_BELOW_TITLE
         if whole < _LEAST or (own < least and not timed):
             continue
-        worth = 0.6 * own + 0.4 * whole + (0.3 if timed else 0.0)
-        yield _Sentence(_about(said, title, head, one.passage), quote, worth)
+        worth = 0.6 * own + 0.4 * whole + (_TIMED * whole if timed else 0.0)
+        yield _Sentence(statement, quote, worth)
+
+
+def _context(passage: Passage) -> str:
+    """What a passage is about without saying so in each sentence: its headings, and the package or documents that it is of."""
+    found = _OF.match(passage.url)
+    return plain(f"{passage.title or passage.symbol} . {found[1] if found else ''}")
 
 
 def _quotes(one: Gathered) -> Iterator[str]:
@@ -150,8 +174,12 @@ def _quotes(one: Gathered) -> Iterator[str]:
             ):
                 seen.add(quote)
                 yield quote
-    for found in _DIRECTIVE.finditer(passage.text):
-        yield folded(found.group().strip())
+    for form in (_DIRECTIVE, _METADATA, _HISTORY_ROW):
+        for found in form.finditer(passage.text):
+            quote = folded(found.group().strip())
+            if quote not in seen:
+                seen.add(quote)
+                yield quote
 
 
 def _about(said: str, title: str, head: frozenset[str], passage: Passage) -> str:
@@ -160,8 +188,13 @@ def _about(said: str, title: str, head: frozenset[str], passage: Passage) -> str
     if directive:
         told = {"versionadded": "Added in", "versionchanged": "Changed in", "deprecated": "Deprecated since"}
         said = f"{told.get(directive[1], 'Removed in')} version {directive[2]}{f': {directive[3]}' if directive[3] else ''}"
+    row = _HISTORY_ROW.match(said)
+    if row:
+        said = row[2] if dated(row[2]) else f"Changed in version {row[1]}: {row[2]}"
     parameter = passage.parameter
-    if not title or len(title) > 80 or (head <= _roots(said) and not parameter):
+    if len(title) > _LONGEST_TITLE:
+        title = title.rpartition(" / ")[2]
+    if not title or len(title) > _LONGEST_TITLE or (head <= _roots(said) and not parameter):
         return said
     is_code = re.fullmatch(r"[\w.]+(?:\(\))?", title) and re.search(r"[._A-Z]", title[1:])
     named = f"`{title}`" if is_code else title

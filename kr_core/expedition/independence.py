@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
     from kr_core.model.expedition import Signal
 
-__all__ = ["confidence_of", "document_of", "site_of", "voices"]
+__all__ = ["confidence_of", "document_of", "site_of", "voices", "where"]
 
 _COPIED = 8
 """Words that two writers do not choose alike: a longer quote that stands in two places was copied."""
 _LINE = re.compile(r":\d+(?:-\d+)?$")
+_INDEXED = re.compile(r"(docs:[^/#]+)")
+"""What was indexed under one name."""
 _DEBIAN = re.compile(r"/usr/share/doc/([^/]+)")
 
 
@@ -40,12 +42,23 @@ def site_of(signal: Signal) -> str:
         return f"{signal.type}:{source}"
     if source.startswith("pkg:"):
         return source.rpartition("@")[0].casefold() if "@" in source[4:] else source.casefold()
+    if found := _INDEXED.match(source):
+        return found[1]
     if found := _DEBIAN.search(source):
         return f"debian:{found[1]}"
     parts = urlsplit(source)
     if parts.hostname:
         return parts.hostname.removeprefix("www.")
     return source.partition("#")[0].rpartition("/")[0] or source
+
+
+def where(signal: Signal) -> str:
+    """Where a signal stands, in one line: its source and the place in it, the file named once."""
+    if signal.locator.startswith(
+        signal.source.partition(":")[2].partition("#")[0]
+    ) and signal.source.startswith(("docs:", "file:")):
+        return signal.locator
+    return f"{signal.source} {signal.locator}".strip()
 
 
 def voices(signals: Sequence[Signal]) -> list[list[Signal]]:

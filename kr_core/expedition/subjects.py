@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING
 
+from kr_core.expedition.evidence import spelled_in
+from kr_core.expedition.speaking import speaking
 from kr_core.knowledge.inference import infer_framework
 from kr_core.knowledge.names import normalise
 from kr_core.knowledge.project import is_python, is_standard
@@ -25,10 +27,13 @@ _READ = 8000
 _ENOUGH = 0.3
 """Share of the question's telling words that a description must hold."""
 _NEAR_BEST = 0.6
+_SOME = 0.1
+"""The same for a package whose sources are looked into for what the question spells as a name."""
+_MOST_SPEAKING = 4
 
 
 def subjects_of(question: str, project: LocalProject) -> tuple[str, list[str]]:
-    """The package that a question names, empty for none, and those to look in: those that the question names; else those that describe themselves so, the likeliest first.
+    """The package that a question names, empty for none, and those to look in: those that the question names; else those that describe themselves so, the likeliest first, and those whose sources speak of what it spells as a name.
 
     Reads metadata of installed packages; call it off the event loop.
     """
@@ -49,9 +54,11 @@ def subjects_of(question: str, project: LocalProject) -> tuple[str, list[str]]:
     )
     best = scored[0][0] if scored else 0.0
     found += [name for share, name in scored if share >= max(_ENOUGH, _NEAR_BEST * best)]
-    if not found:
-        found = named
-    return "", list(dict.fromkeys(found))[:_MOST]
+    found = list(dict.fromkeys(found))[:_MOST]
+    by_name = {one.name: one for one in installed}
+    near = [by_name[name] for share, name in scored if share >= _SOME and name not in found]
+    found += speaking(spelled_in(question), near)[:_MOST_SPEAKING]
+    return "", found or list(dict.fromkeys(named))[:_MOST]
 
 
 def _named(question: str, project: LocalProject, installed: set[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.categories import MEANINGS
 from kr_core.expedition.extraction import asks_since, dated
+from kr_core.expedition.independence import where
 from kr_core.text import stem, words
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _LITTLE = 0.5
 """A question of which less is covered gets a warning before anything else."""
 
 
+_INDEXED = re.compile(r"docs:([^/#]+)")
 _PACKAGE = re.compile(r"pkg:[^/]+/(.+)@([^@]+)$")
 
 
@@ -55,8 +57,14 @@ def chosen(state: State) -> list[Axiom]:
     names = dict.fromkeys([*state.found, *state.recalled])
     axioms = [axiom for name in names if (axiom := state.known.get(name)) is not None]
     worth = {axiom.id: _worth(state, axiom) for axiom in axioms}
-    best = max(worth.values(), default=0.0)
-    telling = [axiom for axiom in axioms if worth[axiom.id] >= _NEAR_BEST * best or axiom.conflicts]
+    best: dict[bool, float] = {}  # what only tells a version says little else, and is no worse for it
+    for axiom in axioms:
+        best[dated(axiom.statement)] = max(worth[axiom.id], best.get(dated(axiom.statement), 0.0))
+    telling = [
+        axiom
+        for axiom in axioms
+        if worth[axiom.id] >= _NEAR_BEST * best[dated(axiom.statement)] or axiom.conflicts
+    ]
     return sorted(telling, key=lambda axiom: -worth[axiom.id])[:_MOST]
 
 
@@ -105,10 +113,14 @@ def answer_of(
 
 
 def _said(axiom: Axiom) -> str:
-    """A statement, with the package and version whose documentation says it."""
+    """A statement, with the package or documents whose version says it."""
     said = " ".join(axiom.statement.split())
-    package = _PACKAGE.match(axiom.signals[0].source)
-    return f"{said} ({package[1]} {package[2]})" if package else said
+    first = axiom.signals[0]
+    package = _PACKAGE.match(first.source)
+    if package:
+        return f"{said} ({package[1]} {package[2]})"
+    indexed = _INDEXED.match(first.source)
+    return f"{said} ({indexed[1]} {first.version})" if indexed and first.version else said
 
 
 def _worth(state: State, axiom: Axiom) -> float:
@@ -135,7 +147,7 @@ def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     total = sum(asked.values())
     held = sum(weight for root, weight in asked.items() if root in said)
     spelled = {stem(word): word for word in reversed(words(state.plan.query))}
-    left = [spelled.get(root, root) for root, weight in asked.items() if root not in said and weight == 1.0]
+    left = [spelled.get(root, root) for root in asked if root in state.pool.telling and root not in said]
     since = asks_since(state.plan.query)
     if since and not any(dated(axiom.statement) for axiom in axioms):
         return "No source says since when. What follows is so in the versions that are named beside it.", True
@@ -179,6 +191,6 @@ def _sources(state: State, made: Answer) -> list[str]:
             continue
         for place, signal in enumerate(axiom.signals):
             head = f"[{number}] {axiom.id}, {round(axiom.confidence * 100)}/100" if place == 0 else "   "
-            where = f"{signal.source} {signal.locator}".strip()
-            lines.append(f"- {head}: {signal.type} {where}" if place == 0 else f"  - {signal.type} {where}")
+            told = f"{signal.type} {where(signal)}{f' (version {signal.version})' if signal.version else ''}"
+            lines.append(f"- {head}: {told}" if place == 0 else f"  - {told}")
     return lines

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kr_core.expedition.categories import MEANINGS
-from kr_core.expedition.independence import voices
+from kr_core.expedition.independence import voices, where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kr_core.expedition.expeditions import Expeditions, KeptExpedition
+    from kr_core.expedition.store import AxiomStore
     from kr_core.model.expedition import Axiom, Category, Finished, Signal
 
 __all__ = ["ENDINGS", "as_data", "as_text"]
@@ -45,7 +46,7 @@ def as_text(kept: KeptExpedition, expeditions: Expeditions) -> str:
     for category in MEANINGS:
         axioms = [axiom for axiom in now if axiom.category == category]
         if axioms:
-            branches.append((category, [list(_axiom(axiom, faults)) for axiom in axioms]))
+            branches.append((category, [list(_axiom(axiom, faults, expeditions.axioms)) for axiom in axioms]))
     for place, (category, twigs) in enumerate(branches):
         last = place == len(branches) - 1
         lines.append(f"{'`-- ' if last else '|-- '}{category}")
@@ -93,7 +94,7 @@ def _now(done: Finished, expeditions: Expeditions) -> list[Axiom]:
     return [store.get(axiom.id) or axiom for axiom in done.axioms]
 
 
-def _axiom(axiom: Axiom, faults: set[tuple[str, str]]) -> Iterator[str]:
+def _axiom(axiom: Axiom, faults: set[tuple[str, str]], store: AxiomStore) -> Iterator[str]:
     independent = len(voices(axiom.signals))
     alone = "" if independent == 1 else f" from {independent} independent sources"
     status = "" if axiom.status == "valid" else f", {axiom.status}"
@@ -101,18 +102,23 @@ def _axiom(axiom: Axiom, faults: set[tuple[str, str]]) -> Iterator[str]:
     for signal in axiom.signals:
         yield from _signal(signal)
     for name in axiom.conflicts:
-        yield f"! conflicts with {name}"
+        yield f"! conflicts with {_named(name, store)}"
     if axiom.superseded_by:
-        yield f"! superseded by {axiom.superseded_by}"
+        yield f"! superseded by {_named(axiom.superseded_by, store)}"
     for name, said in sorted(faults):
         if name == axiom.id:
             yield f"! {said}"
 
 
+def _named(name: str, store: AxiomStore) -> str:
+    """Another axiom's id, and what it says."""
+    other = store.get(name)
+    return f"{name}: {' '.join(other.statement.split())}" if other else name
+
+
 def _signal(signal: Signal) -> Iterator[str]:
     version = f" (version {signal.version})" if signal.version else ""
-    where = f"{signal.source} {signal.locator}".strip()
-    yield f"{signal.type} {signal.weight:.2f} {where}{version}, {signal.timestamp:%Y-%m-%d}"
+    yield f"{signal.type} {signal.weight:.2f} {where(signal)}{version}, {signal.timestamp:%Y-%m-%d}"
     if signal.quote:
         quote = signal.quote if len(signal.quote) <= _QUOTE else f"{signal.quote[: _QUOTE - 3]}..."
         yield f'  "{quote}"'

@@ -503,6 +503,7 @@ def test_the_command_in_a_pipe(kr, parcels):
     """The answer on standard output, what happens on standard error; listed, shown, resumed; JSON lines end with the result."""
     done = kr("expedition", "run", COMMAND)
     assert done.code == 0, done
+    assert "parcel is not installed" not in done.err
     assert done.out.startswith(f"# {COMMAND}\n")
     assert "Seconds to wait for the carrier" in done.out
     assert "pkg:pypi/parcel@1.4.0 parcel/__init__.py:" in done.out
@@ -510,14 +511,46 @@ def test_the_command_in_a_pipe(kr, parcels):
     assert "Its tree: kr expedition show X1" in done.err
     assert "DOCUMENT 0.95 pkg:pypi/parcel@1.4.0" in kr("expedition", "show", "X1").out
     assert COMMAND in kr("expedition", "list").out
-    again = kr("expedition", "resume", "X1", "--json")
-    lines = [json.loads(line) for line in again.out.splitlines()]
-    assert lines[0]["type"] == "started"
-    last = lines[-1]
+    again = kr("expedition", "resume", "X1")
+    assert again.out == done.out
+    assert "X1 has ended already" in again.err
+    assert "cycle" not in again.err.partition("X1:")[0]
+    (last,) = [json.loads(line) for line in kr("expedition", "resume", "X1", "--json").out.splitlines()]
     assert set(last) >= {"type", "reason", "cycles", "tokens", "axioms", "sources", "answer"}
     assert last["type"] == "finished"
     assert last["answer"] == done.out
     assert all(axiom["signals"] for axiom in last["axioms"])
+
+
+PAGE = """<html><head><title>{title} - Parcel 3.11.2 documentation</title></head><body><main>
+<h2>Parameters</h2><h3>follow(number)<a class="mark" id="follow">#</a></h3>
+<p>Added in: v2.1.0</p><p>Follows a parcel by its number until a carrier has delivered the parcel.</p>
+<h3>forget(number)<a class="mark" id="forget">#</a></h3><p>Forgets it.</p></main></body></html>"""
+
+
+@pytest.mark.req("E3", "E6", "E9")
+def test_signals_of_indexed_documents(kr, project_folder, tmp_path):
+    """Each names the place in the page, the version that the page says it is of, and what the page is about."""
+    (project_folder / "kr.yaml").write_text("knowledge_research: {sources: [local_docs]}\n")
+    manual = tmp_path / "manual"
+    manual.mkdir()
+    (manual / "follow.html").write_text(PAGE.format(title="Parcel following"))
+    assert kr("docs", "index", str(manual)).code == 0
+    done = kr("expedition", "run", "How is a parcel followed by its number, and since which version?")
+    assert "Added in: v2.1.0 (manual 3.11.2) [" in done.out
+    assert "DOCUMENT manual/follow.html#follow (version 3.11.2)" in done.out
+    assert "Parameters / follow: Follows a parcel by its number" in done.out
+
+
+@pytest.mark.req("E1", "I1")
+def test_updates_as_lines_of_json(kr, parcels):
+    """With --json each update is a line on standard output; the last one has the answer."""
+    streamed = kr("expedition", "run", COMMAND, "--json")
+    kinds = [json.loads(line)["type"] for line in streamed.out.splitlines()]
+    assert (kinds[0], kinds[-1]) == ("started", "finished")
+    assert {"cycle_started", "sub_queries", "source_hit", "axiom_found", "convergence", "synthesis"} <= set(
+        kinds
+    )
 
 
 @pytest.mark.req("E3", "I1")

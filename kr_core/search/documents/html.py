@@ -35,6 +35,7 @@ _INLINE = re.compile(
 )
 """Most tags of a page, which say nothing here; without line breaks, so that lines are counted alike without them."""
 _SPACES = re.compile(r"\s+")
+_HEADING = re.compile(r"h[1-6]")
 _MAIN = re.compile(r"<main\b|<[a-z]+[^<>]{0,200}\srole=[\"']main[\"']", re.IGNORECASE)
 _DEFINED = 7
 """The level of a defined symbol among headings; one within another is a level below."""
@@ -84,6 +85,10 @@ class _Page:
                 continue
             if "id" in attributes or (name == "a" and "name" in attributes):
                 self._anchor = attributes.get("id") or attributes["name"]
+                if self._words and _HEADING.fullmatch(
+                    self._tag
+                ):  # some put the mark behind the heading's text
+                    self._place = f"#{self._anchor}"
             if name == "pre" and not closing:
                 yield from self._said()
                 end = self._closing("pre", found.end())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,12 @@ _SHOWN = 6
 _ABOUT = 0.4
 """A passage that holds less of the question is not about it."""
 _FENCED = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n(.*?)\n\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_OF_VERSION = re.compile(rb"\bv?(\d{1,4}(?:\.\d{1,4}){1,3}\w{0,6}) [Dd]ocumentation\b")
+_SITE = re.compile(r"\s+[\u2014\u2013|-]\s+[^\u2014\u2013|]*\b[Dd]ocumentation$")
+"""What the pages of built documentation put behind their own titles."""
+_HEAD = 8192
+"""Bytes of a page that are looked at for the version."""
+_LONG_TITLE = 80
 _HEADING = re.compile(r"\s*(?:#{1,6} |`[^`]+`$|[=~^*-]{3,}$)")
 
 
@@ -108,7 +115,8 @@ class LocalDocs:
             url=url,
             locator=f"{place}{hit.locator}",
             lines=() if line is None else ((before + stored.code, line),),
-            title=" / ".join(filter(None, (stored.outer, stored.name))) or stored.title or path.stem,
+            title=_title(stored.title or path.stem, stored.outer, stored.name),
+            version=_version(path),
             lead="" if stored.code else _lead(stored.body),
             kind="section",
             code=(stored.body,)
@@ -118,6 +126,29 @@ class LocalDocs:
             coverage=min(1.0, coverage),
             covered=covered,
         )
+
+
+def _title(page: str, outer: str, name: str) -> str:
+    """The headings that lead to a passage, behind the page's title where they do not say what the page is about."""
+    page = _SITE.sub("", page)
+    headings = [part for heading in (outer, name) for part in heading.split(" / ") if part]
+    title = page.casefold()
+    alike = any(part.casefold() in title or title in part.casefold() for part in headings)
+    return " / ".join(headings if headings and (alike or len(page) > _LONG_TITLE) else [page, *headings])
+
+
+@lru_cache(maxsize=1024)
+def _version(path: Path) -> str | None:
+    """The version that a page of built documentation says it is of (`Python 3.11.2 documentation`)."""
+    if path.suffix not in {".html", ".htm", ".xhtml"}:
+        return None
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError:  # moved since it was indexed
+        return None
+    found = _OF_VERSION.search(head)
+    return found[1].decode() if found else None
 
 
 def _lead(body: str) -> str:

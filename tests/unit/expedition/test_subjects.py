@@ -39,3 +39,16 @@ def project(tmp_path):
 def test_where_it_looks(project, question, named, subjects):
     """A library that is named is looked in alone; else those whose summary speaks of the question; Python where a module is named."""
     assert subjects_of(question, project) == (named, subjects)
+
+
+@pytest.mark.req("E1")
+def test_what_only_the_sources_say(project, tmp_path):
+    """A package that is near the question and whose sources speak of what it spells as a name is looked in too."""
+    question = "Which Python web framework has server-sent events?"
+    source = next(tmp_path.rglob("lantern/__init__.py"))
+    source.write_text("class ServerSentEvent:\n    pass\n")
+    assert subjects_of(question, project) == ("", ["beacon", "lantern"])
+    source.write_text("class SentServer:\n    pass\n")
+    assert subjects_of(question, project) == ("", ["beacon"])
+    source.unlink()
+    assert subjects_of(question, project) == ("", ["beacon"])

@@ -1,0 +1,128 @@
+"""Which sentences of passages become facts, without a language model: those that say something about the question."""
+
+import pytest
+
+from kr_core import Passage
+from kr_core.expedition.evidence import Pool, asked_words, title_of
+from kr_core.expedition.extraction import extracted
+from kr_core.expedition.independence import where
+
+INDEX = "How does PostgreSQL create an index without locking out writes, and what are the caveats?"
+SIGNAL = "Which AbortSignal features does Node.js support, and since which versions?"
+
+
+def facts(question, *passages):
+    """The statements that are taken from passages of indexed documentation: (title, text) each."""
+    pool = Pool(question)
+    read = [
+        pool.add("local_docs", Passage(text=text, title=title, url=f"docs:manual/{number}.html"), 1)
+        for number, (title, text) in enumerate(passages)
+    ]
+    return [axiom.statement for axiom in extracted(question, pool, read)]
+
+
+CONCURRENTLY = (
+    "CREATE INDEX / Building Indexes Concurrently",
+    "CREATE INDEX / Building Indexes Concurrently\n\nPostgreSQL supports building an index without locking out writes.",
+)
+
+
+@pytest.mark.req("E5")
+def test_a_heading_is_no_fact():
+    """What only repeats the headings above a passage states nothing."""
+    said = facts(INDEX, CONCURRENTLY)
+    assert said == [
+        "CREATE INDEX / Building Indexes Concurrently: PostgreSQL supports building an index without locking out writes."
+    ]
+
+
+@pytest.mark.req("E5")
+def test_what_names_the_product_alone_is_no_answer():
+    """Every page of a manual names its product; beside a sentence that answers, one that says no more is left out."""
+    other = (
+        "What Is PostgreSQL?",
+        "PostgreSQL is an open-source descendant of this original Berkeley code.",
+    )
+    assert len(facts(INDEX, CONCURRENTLY, other)) == 1
+
+
+@pytest.mark.req("E5")
+def test_one_word_of_several_is_not_enough():
+    """Of a question that no page is about, pages that share a word with it say nothing."""
+    pods = (
+        "C++ code must keep its call stack to plain old data structures (POD) before it enters the backend."
+    )
+    assert facts("How does Kubernetes schedule pods onto nodes with GPUs?", ("Using C++", pods)) == []
+
+
+@pytest.mark.req("E5")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Added in: v15.4.0", "Class: AbortSignal / stream.addAbortSignal: Added in: v15.4.0"),
+        (
+            "| Version | Changes |\n|---|---|\n| v18.16.0 | Added support for ReadableStream. |",
+            "Class: AbortSignal / stream.addAbortSignal: Changed in version v18.16.0: Added support for ReadableStream.",
+        ),
+        (
+            "| v15.4.0 | Added in: v15.4.0 |",
+            "Class: AbortSignal / stream.addAbortSignal: Added in: v15.4.0",
+        ),
+    ],
+)
+def test_since_when(line, said):
+    """Lines and tables that tell versions are facts of what they stand below, where the question asks for versions."""
+    text = f"#### stream.addAbortSignal\n{line}\n\nAttaches an AbortSignal to a stream."
+    found = facts(SIGNAL, ("Node.js v18 documentation / Class: AbortSignal / stream.addAbortSignal", text))
+    assert said in found
+    assert len(found) == 2
+
+
+@pytest.mark.req("E5")
+def test_an_identifier_counts_once():
+    """Its parts are searched for too, and count no more than the one word that it is."""
+    assert sum(Pool("PostgreSQL").asked.values()) == pytest.approx(1.0)
+    assert set(Pool("PostgreSQL").asked) == {"postgresql", "postgr", "sql"}
+    assert asked_words("What changed for AbortSignal in Python 3.11?") == [
+        "changed",
+        "abortsignal",
+        "python",
+        "3.11",
+    ]
+
+
+@pytest.mark.req("E9")
+@pytest.mark.parametrize(
+    ("title", "called"),
+    [
+        (
+            "Node.js v18 documentation / Global objects / Class: AbortSignal",
+            "Global objects / Class: AbortSignal",
+        ),
+        ("Exceptions", "Exceptions"),
+        ("httpx § Client", "httpx, Client"),
+        ("parcel.Client (method)", "parcel.Client"),
+    ],
+)
+def test_what_a_passage_is_called(title, called):
+    """The last two of the headings that lead to it, without the site's own name."""
+    assert title_of(Passage(text="x", title=title, url="docs:manual/a.html")) == called
+
+
+@pytest.mark.req("E9")
+@pytest.mark.parametrize(
+    ("url", "locator", "shown"),
+    [
+        ("docs:manual/a.html", "manual/a.html#b", "manual/a.html#b"),
+        ("file:docs/a.md", "docs/a.md:5", "docs/a.md:5"),
+        ("pkg:pypi/httpx@0.28.1", "httpx/_client.py:620", "pkg:pypi/httpx@0.28.1 httpx/_client.py:620"),
+        ("https://one.example/page", "", "https://one.example/page"),
+    ],
+)
+def test_where_a_signal_stands(url, locator, shown):
+    """The place in one line, in which a file is named once."""
+    pool = Pool("parcels")
+    one = pool.add("web", Passage(text="Parcels are followed by their number.", url=url, locator=locator), 1)
+    (axiom,) = extracted("parcels", pool, [one])
+    signal = axiom.signals[0]
+    assert where(signal.model_copy(update={"locator": locator})) == shown
