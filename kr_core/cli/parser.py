@@ -28,42 +28,33 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("-V", "--version", action="version", version=f"kr {__version__}")
     _root_options(root, suppress=False)
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _research(
-        commands.add_parser(
-            "research",
-            parents=[common],
-            help="answer a question about a library",
-            epilog=EXIT_CODES,
-            allow_abbrev=False,
-        )
-    )
+    _research(_bare(commands, common, "research", "answer a question about a library", epilog=EXIT_CODES))
     _ask(
-        commands.add_parser(
+        _bare(
+            commands,
+            common,
             "ask",
-            parents=[common],
-            help="ask an agent, or a human where no agent is sure enough",
+            "ask an agent, or a human where no agent is sure enough",
             epilog=EXIT_CODES,
-            allow_abbrev=False,
         )
     )
     _inbox(
-        commands.add_parser(
+        _with(
+            commands,
+            common,
             "inbox",
-            parents=[common],
-            help="see and answer the questions that wait for a human",
-            description="See and answer the questions that wait for a human.",
+            "see and answer the questions that wait for a human",
             epilog=INBOX_CODES,
-            allow_abbrev=False,
         ),
         common,
     )
     _expedition(
-        commands.add_parser(
+        _bare(
+            commands,
+            common,
             "expedition",
-            parents=[common],
-            help="research a large question in cycles, every fact with its sources, until nothing new comes",
+            "research a large question in cycles, every fact with its sources, until nothing new comes",
             epilog=EXIT_CODES,
-            allow_abbrev=False,
         ),
         common,
     )
@@ -82,33 +73,9 @@ def parser() -> argparse.ArgumentParser:
     versions = _with(commands, common, "versions", "show the versions in use and where each was found")
     versions.add_argument("name", metavar="NAME", nargs="?")
     versions.add_argument("--json", action="store_true", help="a list of {name, version, from}")
-    _cache(
-        commands.add_parser(
-            "cache",
-            parents=[common],
-            help="look into the knowledge base, and keep it in order",
-            allow_abbrev=False,
-        ),
-        common,
-    )
-    _docs(
-        commands.add_parser(
-            "docs",
-            parents=[common],
-            help="index documents of your own, and search them",
-            allow_abbrev=False,
-        ),
-        common,
-    )
-    _lessons(
-        commands.add_parser(
-            "lessons",
-            parents=[common],
-            help="hand out, list and record what went wrong once",
-            allow_abbrev=False,
-        ),
-        common,
-    )
+    _cache(_bare(commands, common, "cache", "look into the knowledge base, and keep it in order"), common)
+    _docs(_bare(commands, common, "docs", "index documents of your own, and search them"), common)
+    _lessons(_bare(commands, common, "lessons", "hand out, list and record what went wrong once"), common)
     _with(
         commands,
         common,
@@ -178,12 +145,26 @@ def _with(
     common: argparse.ArgumentParser,
     name: str,
     text: str,
+    epilog: str | None = None,
 ) -> argparse.ArgumentParser:
+    command = _bare(commands, common, name, text, epilog)
+    command.description = text[0].upper() + text[1:] + "."
+    return command
+
+
+def _bare(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    common: argparse.ArgumentParser,
+    name: str,
+    text: str,
+    epilog: str | None = None,
+) -> argparse.ArgumentParser:
+    """A command without a description: it has one of its own, or its actions say what it does."""
     return commands.add_parser(
         name,
         parents=[common],
         help=text,
-        description=text[0].upper() + text[1:] + ".",
+        epilog=epilog,
         allow_abbrev=False,  # `--sess` would pass by what looks for `--session`
     )
 
