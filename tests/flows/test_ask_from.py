@@ -58,6 +58,12 @@ BLOCKS = """\
 
 
 @pytest.fixture
+def kr(kr_here):
+    """The commands run in this process: that they do so as programs is tried elsewhere, and takes ten times as long."""
+    return kr_here
+
+
+@pytest.fixture
 def spec(project_folder):
     """The file of a feature, in a project whose agents answer; retention is what they are not sure of."""
     log = project_folder / "asked.jsonl"

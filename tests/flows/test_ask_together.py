@@ -15,6 +15,12 @@ QUESTION = Question(text="Which session store should we use?", suggested_target=
 # -- several agents -----------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def kr(kr_here):
+    """The commands run in this process: that they do so as programs is tried elsewhere, and takes ten times as long."""
+    return kr_here
+
+
 @pytest.mark.req("Q9")
 def test_agents_that_agree_raise_the_confidence(tmp_path):
     """What neither alone was sure enough of passes, with what raised it on record; each was asked the same."""

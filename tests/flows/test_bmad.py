@@ -124,6 +124,12 @@ research_query:
 
 
 @pytest.fixture
+def kr(kr_here):
+    """The commands run in this process: that they do so as programs is tried elsewhere, and takes ten times as long."""
+    return kr_here
+
+
+@pytest.fixture
 def environ(environ, tmp_path):
     """Git with a name, and nothing of the tester's own configuration."""
     kept = {name: value for name, value in environ.items() if not name.startswith("GIT_")}

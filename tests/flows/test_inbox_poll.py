@@ -12,6 +12,12 @@ pytestmark = pytest.mark.req("H6", "H7")
 TRUST = {"KR_TRUST": "all"}
 
 
+@pytest.fixture
+def kr(kr_here):
+    """The commands run in this process: that they do so as programs is tried elsewhere, and takes ten times as long."""
+    return kr_here
+
+
 def test_it_says_what_it_did(project_folder, kr):
     """One look, in words and as JSON; the second one has nothing to do."""
     project(project_folder, more="escalation: {timeout: 1h, on_timeout: use_answer}\n")

@@ -17,6 +17,12 @@ _UNREACHABLE = ("Failed to fetch", "error sending request", "network was disable
 
 
 @pytest.fixture
+def kr(kr_here):
+    """The commands run in this process: that they do so as programs is tried elsewhere, and takes ten times as long."""
+    return kr_here
+
+
+@pytest.fixture
 def folder(tmp_path):
     """A project with nothing in it."""
     made = tmp_path / "shop"
