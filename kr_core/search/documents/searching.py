@@ -92,7 +92,7 @@ def _by_both(store: DocumentStore, vectors: Vectors, question: str, said: Asked,
         return found
     by_words = store.bm25(said.query(_SURE_TIMES, _feedback(store, said, found, _SURE_WORDS)), len(by_words))
     vector = vectors.towards(vector, _first(found, _SURE_FILES))
-    return _fused(by_words, vectors.like(vector, store, by_words))
+    return vectors.evened(_fused(by_words, vectors.like(vector, store, by_words)))
 
 
 def _first(found: Found, files: int) -> list[int]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 50
 """Passages that one question has embedded at most, the best by words first; more would keep people waiting."""
 _CANDIDATES = 100
+_NEIGHBOURS, _NEIGHBOURS_WEIGH = 5, 0.5
+"""How many passages have a say in another's score, and what they count there; chosen on one half of the questions."""
 _TABLES = """
 create table if not exists vectors (hash integer primary key, vector blob not null);
 create table if not exists placed (passage integer primary key, hash integer not null);
@@ -88,6 +90,29 @@ class Vectors:
             return vector
         (moved,) = self._normal([vector + self._matrix[places].mean(axis=0)])
         return moved
+
+    def evened(self, found: Found) -> Found:
+        """The best passages found, the score of each drawn towards those of the passages nearest to it.
+
+        What lies among good passages is more often right than what stands alone (score regularisation, Diaz, 2005).
+        Passages without a vector keep their score.
+        """
+        np = self._np
+        placed = [one for one in found[:_CANDIDATES] if one[0] in self._placed]
+        count = min(_NEIGHBOURS, len(placed) - 1)
+        if count < 1:
+            return found
+        matrix = self._matrix[[self._places[self._placed[number]] for number, _file, _score in placed]]
+        scores = np.array([score for *_rest, score in placed])
+        likeness = matrix @ matrix.T
+        np.fill_diagonal(likeness, -1.0)
+        nearest = np.argpartition(-likeness, count - 1, axis=1)[:, :count]
+        weights = np.maximum(np.take_along_axis(likeness, nearest, axis=1), 1e-9)
+        theirs = (weights * scores[nearest]).sum(axis=1) / weights.sum(axis=1)
+        drawn = scores + _NEIGHBOURS_WEIGH * (theirs - scores)
+        new = {number: float(score) for (number, _file, _old), score in zip(placed, drawn, strict=True)}
+        evened = [(number, file, new.get(number, score)) for number, file, score in found]
+        return sorted(evened, key=lambda one: (-one[2], one[0]))
 
     def like(self, vector: Any, store: DocumentStore, found: Found) -> Found:
         """The passages whose vectors are nearest to one, with their cosine, and those that words have found.

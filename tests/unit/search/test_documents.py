@@ -416,3 +416,53 @@ class TestVectors:
         with Documents(tmp_path, Down) as documents:
             assert len(documents.search("carrier")) == 1
             assert documents.notes == ["embedder: no answer; words alone were searched"]
+
+
+class TestEvened:
+    """Scores drawn towards those of what lies near."""
+
+    def test_each_score_moves_half_way_to_those_of_its_neighbours(self, tmp_path):
+        """Only passages with a vector take part; the others keep their score."""
+        pytest.importorskip("numpy")
+        from kr_core.search.documents.vectors import Vectors
+
+        class Places:
+            identity = "places"
+
+            def embed(self, texts):
+                near, alone = [1.0, 0.0], [0.0, 1.0]
+                return [alone if "alone" in text else near for text in texts]
+
+        docs = tmp_path / "docs"
+        docs.mkdir()
+        for number in range(7):
+            (docs / f"{number}.md").write_text(f"near {number}")
+        (docs / "alone.md").write_text("alone")
+        indexed(tmp_path, docs)
+        store = DocumentStore(tmp_path / FILE_NAME)
+        vectors = Vectors(tmp_path, Places())
+        numbers = [
+            number
+            for _block, numbers in [store.next_block(block) for block in range(8)]
+            for number in numbers
+        ]
+        files = store.files_by_passage(numbers)
+        stored = store.get(numbers)
+        scored = [
+            (number, files[number], 0.7 if stored[number].path == "alone.md" else 0.65) for number in numbers
+        ]
+        vectors.like(vectors.of("near"), store, scored)
+        strange = (1, 999, 0.66)
+        evened = vectors.evened([*scored, strange])
+        assert strange in evened
+        assert {number for number, *_rest in evened} == {*numbers, 1}
+        drawn = {number: score for number, _file, score in evened}
+        for number in numbers:
+            assert (
+                drawn[number] < 0.7
+                if stored[number].path == "alone.md"
+                else drawn[number] == pytest.approx(0.65)
+            )
+        assert vectors.evened(scored[:1]) == scored[:1]
+        vectors.close()
+        store.close()
