@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.expedition import expansion, extraction, searching
 from kr_core.expedition.likeness import alike
+from kr_core.expedition.progress import kept_of, step_of
 from kr_core.expedition.searching import Search
 from kr_core.knowledge.environments import OWN_LABEL
 from kr_core.model import Finding, Outcome
@@ -165,25 +166,25 @@ class Cycle:
         changed = [one for key in touched if (one := state.known.get(key)) is not None]
         passages = state.passages_of(changed)
 
-        async def keep() -> bool:
-            await to_its_end(lambda: self._store.keep(changed, passages))
-            return True
-
-        await self._steps.do(f"{name} keep", keep)
         down = state.health.down(outcomes, again=attempt == 2)
         if attempt == 2 or not down:
             self._give_up()
         earlier = state.history[-1] if attempt == 2 else CycleReport(cycle=number)
-        state.history.append(
-            CycleReport(
-                cycle=number,
-                attempt=attempt,
-                new_axioms=new + earlier.new_axioms,
-                merged=merged + earlier.merged,
-                new_sources=sources + earlier.new_sources,
-                down=down,
-            )
+        report = CycleReport(
+            cycle=number,
+            attempt=attempt,
+            new_axioms=new + earlier.new_axioms,
+            merged=merged + earlier.merged,
+            new_sources=sources + earlier.new_sources,
+            down=down,
         )
+
+        async def keep() -> dict[str, Any]:
+            await to_its_end(lambda: self._store.keep(changed, passages))
+            return kept_of(report, tuple(state.found))
+
+        await self._steps.do(step_of(number, attempt), keep)
+        state.history.append(report)
 
     def _worth_noting(self, wanted: Search, finding: Finding, notes: Sequence[str]) -> list[str]:
         """What a person should know of a search: why a source failed, once, and whose environment was read."""

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from kr_core.errors import ConfigError
 from kr_core.evidence.quotes import holds
 from kr_core.expedition.axioms import of_note
+from kr_core.expedition.progress import Progress, progress
 from kr_core.expedition.state import CALLS, TOKENS, Plan
 from kr_core.expedition.store import AxiomStore
 from kr_core.files import claimed
@@ -128,7 +129,28 @@ class Expeditions:
         Raises:
             StorageError: the journal cannot be read.
         """
-        return [one for document in self._journal.documents(_KIND) if (one := _read(document)) is not None]
+        found: list[KeptExpedition] = []
+        after = ""
+        while documents := self._journal.documents(_KIND, after=after):
+            found += [one for document in documents if (one := _read(document)) is not None]
+            after = documents[-1].key
+        return found
+
+    def latest(self, limit: int, before: str = "") -> tuple[Sequence[KeptExpedition], int]:
+        """Some expeditions, the newest first, and how many there are in all.
+
+        Args:
+            limit: so many at most.
+            before: an id; only those begun before it. Empty for the newest.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        keys = [key for key, _status, _version in self._journal.versions(_KIND)]
+        older = keys[: keys.index(before)] if before in keys else keys
+        documents = [self._journal.document(_KIND, key) for key in older[-limit:][::-1]]
+        kept = [one for document in documents if document and (one := _read(document)) is not None]
+        return kept, len(keys)
 
     def get(self, name: str) -> KeptExpedition:
         """The expedition of an id; an unambiguous number will do.
@@ -147,6 +169,25 @@ class Expeditions:
                 todo="`kr expedition list` shows them",
             )
         return kept
+
+    def progress(self, kept: KeptExpedition) -> Progress:
+        """What its cycles have brought so far, whether it runs, has ended or waits to be resumed.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        return progress(self._journal, kept.plan.run)
+
+    def found(self, kept: KeptExpedition) -> list[Axiom]:
+        """The axioms that it has found so far, as they stand today.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        if kept.finished is not None:
+            return [self.axioms.get(axiom.id) or axiom for axiom in kept.finished.axioms]
+        names = self.progress(kept).axioms
+        return [axiom for name in names if (axiom := self.axioms.get(name)) is not None]
 
     def note(self, statement: str, *, by: str) -> tuple[Axiom, Sequence[Axiom]]:
         """Keep what a person states as an axiom of the project; and the axioms that say otherwise.

@@ -158,7 +158,8 @@ async def _written(state: State, mind: Mind | None) -> dict[str, Any]:
 
 
 async def _end(state: State, reason: Ending, written: dict[str, Any], calls: int) -> dict[str, Any]:
-    found = [axiom for name in state.found if (axiom := state.known.get(name)) is not None]
+    names = dict.fromkeys([*state.found, *written["cited"]])  # what is cited of earlier ones is traced here too
+    found = [axiom for name in names if (axiom := state.known.get(name)) is not None]
     return Finished(
         id=state.plan.id,
         query=state.plan.query,

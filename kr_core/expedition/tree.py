@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kr_core.expedition.expeditions import Expeditions, KeptExpedition
     from kr_core.expedition.store import AxiomStore
-    from kr_core.model.expedition import Axiom, Category, Finished, Signal
+    from kr_core.model.expedition import Axiom, Category, Signal
 
 __all__ = ["ENDINGS", "as_data", "as_text"]
 
@@ -29,18 +29,8 @@ _QUOTE = 200
 
 def as_text(kept: KeptExpedition, expeditions: Expeditions) -> str:
     """The tree as lines of text."""
-    done = kept.finished
-    lines = [f"{kept.id} {kept.query}"]
-    if done is None:
-        return (
-            f"{lines[0]}\n`-- unfinished since {kept.begun:%Y-%m-%d %H:%M}: kr expedition resume {kept.id}\n"
-        )
-    by = f", written by {done.written_by}" if done.written_by else ""
-    lines.append(f"|   ended after {done.cycles} cycles: {ENDINGS[done.reason]} ({done.reason}){by}")
-    spent = [f"{done.calls} calls"] * bool(done.calls) + [f"{done.tokens:,} tokens"] * bool(done.tokens)
-    found = [_counted(len(done.axioms), "axiom"), _counted(len(done.sources), "document")]
-    lines.append(f"|   {', '.join([*found, *spent])}")
-    now = _now(done, expeditions)
+    now = expeditions.found(kept)
+    lines = [f"{kept.id} {kept.query}", *(f"|   {line}" for line in _came_to(kept, expeditions, now))]
     faults = {(axiom.id, said) for axiom, said in expeditions.unsupported(now)}
     branches: list[tuple[Category, list[list[str]]]] = []
     for category in MEANINGS:
@@ -57,10 +47,27 @@ def as_text(kept: KeptExpedition, expeditions: Expeditions) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _came_to(kept: KeptExpedition, expeditions: Expeditions, now: Sequence[Axiom]) -> Iterator[str]:
+    """How it ended, or how far it is."""
+    done = kept.finished
+    if done is None:
+        cycles = expeditions.progress(kept).reports
+        yield f"unfinished since {kept.begun:%Y-%m-%d %H:%M}: kr expedition resume {kept.id}"
+        yield f"{_counted(cycles[-1].cycle if cycles else 0, 'cycle')} so far, {_counted(len(now), 'axiom')}"
+        return
+    by = f", written by {done.written_by}" if done.written_by else ""
+    yield f"ended after {_counted(done.cycles, 'cycle')}: {ENDINGS[done.reason]} ({done.reason}){by}"
+    spent = [_counted(done.calls, "call")] * bool(done.calls) + [f"{done.tokens:,} tokens"] * bool(
+        done.tokens
+    )
+    found = [_counted(len(done.axioms), "axiom"), _counted(len(done.sources), "document")]
+    yield ", ".join([*found, *spent])
+
+
 def as_data(kept: KeptExpedition, expeditions: Expeditions) -> dict[str, Any]:
     """The tree as plain values: as when it ended, with what its axioms are now and the passages that say them."""
     done = kept.finished
-    now = [] if done is None else _now(done, expeditions)
+    now = expeditions.found(kept)
     wanted = dict.fromkeys(signal.sha256 for axiom in now for signal in axiom.signals if signal.sha256)
     passages = {sha256: expeditions.axioms.passage(sha256) for sha256 in wanted}
     return {
@@ -69,6 +76,7 @@ def as_data(kept: KeptExpedition, expeditions: Expeditions) -> dict[str, Any]:
         "status": kept.status,
         "begun": kept.begun.isoformat(),
         "finished": None if done is None else done.model_dump(mode="json"),
+        "cycles": [report.model_dump(mode="json") for report in expeditions.progress(kept).reports],
         "axioms": [axiom.model_dump(mode="json") for axiom in now],
         "passages": {
             sha256: {
@@ -86,12 +94,6 @@ def as_data(kept: KeptExpedition, expeditions: Expeditions) -> dict[str, Any]:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
-
-
-def _now(done: Finished, expeditions: Expeditions) -> list[Axiom]:
-    """The axioms of an expedition as they stand today."""
-    store = expeditions.axioms
-    return [store.get(axiom.id) or axiom for axiom in done.axioms]
 
 
 def _axiom(axiom: Axiom, faults: set[tuple[str, str]], store: AxiomStore) -> Iterator[str]:

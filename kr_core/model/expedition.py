@@ -230,6 +230,7 @@ class Finished(Value):
     tokens: int
     calls: int
     axioms: tuple[Axiom, ...]
+    """What it has found or confirmed, and what its answer cites of earlier expeditions."""
     sources: tuple[str, ...]
     """Every document that was read, in the order in which they were found: addresses, and files of packages."""
     answer: str

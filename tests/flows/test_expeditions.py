@@ -99,7 +99,7 @@ def test_what_independent_sites_say_is_surer(bench):
     assert "independent sources" in tree.as_text(Expeditions(pipeline).get("1"), Expeditions(pipeline))
 
 
-@pytest.mark.req("E4")
+@pytest.mark.req("E4", "E9")
 def test_later_expeditions_merge_into_what_is_known(bench):
     """What was found is found again without becoming two, and another site's signal joins it."""
     first = research(bench.pipeline({"web": Library()}))[-1]
@@ -113,8 +113,26 @@ def test_later_expeditions_merge_into_what_is_known(bench):
     again = updates[-1]
     assert not {one.axiom.id for one in of(updates, "axiom_found")} & {axiom.id for axiom in first.axioms}
     assert {axiom.id for axiom in first.axioms} <= {axiom.id for axiom in again.axioms}
+    (written,) = of(updates, "synthesis")
+    assert set(written.cited) <= {axiom.id for axiom in again.axioms}
     store = AxiomStore(pipeline.journal)
     assert len(store.all()) == len({axiom.statement for axiom in store.all()})
+
+
+@pytest.mark.req("E9")
+def test_what_is_cited_of_earlier_ones_is_in_the_tree(bench):
+    """An answer that rests on what an earlier expedition has found traces that too."""
+    research(bench.pipeline({"web": Library()}))
+    pipeline = bench.pipeline(
+        {"web": Library({"https://other.example/": ("Owls", "Owls carry parcels at night.")})}
+    )
+    updates = research(pipeline)
+    (written,) = of(updates, "synthesis")
+    assert written.cited
+    assert set(written.cited) <= {axiom.id for axiom in updates[-1].axioms}
+    expeditions = Expeditions(pipeline)
+    shown = tree.as_text(expeditions.get(updates[-1].id), expeditions)
+    assert all(name in shown for name in written.cited)
 
 
 @pytest.mark.req("E4")

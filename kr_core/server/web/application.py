@@ -20,6 +20,8 @@ from kr_core.server.web.door import Door
 from kr_core.server.web.pages import Pages
 from kr_core.server.web.refusing import Refused, problem, refusal
 from kr_core.server.web.rendering import static_folder
+from kr_core.server.web.research_api import routes as research_routes
+from kr_core.server.web.research_pages import ResearchPages
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -27,16 +29,20 @@ if TYPE_CHECKING:
     from kr_core.server.guard import Application, Receive, Scope, Send
     from kr_core.server.web.desk import Desk
     from kr_core.server.web.hooks import Hooks
+    from kr_core.server.web.research import Research
     from kr_core.server.web.sessions import Sessions
 
 __all__ = ["application"]
 
 
-def application(desk: Desk, hooks: Hooks, sessions: Sessions, url: str, user: str) -> Application:
+def application(
+    desk: Desk, research: Research, hooks: Hooks, sessions: Sessions, url: str, user: str
+) -> Application:
     """The application.
 
     Args:
         desk: does what is asked for.
+        research: looks at expeditions.
         hooks: hands over what services call with.
         sessions: knows who has signed in.
         url: under which people reach it, without a slash at its end.
@@ -45,12 +51,14 @@ def application(desk: Desk, hooks: Hooks, sessions: Sessions, url: str, user: st
     app = FastAPI(
         title="KR inbox",
         version=__version__,
-        description="Questions that wait for a human, and the human's answers.",
+        description="Questions that wait for a human, the human's answers, and expeditions.",
         docs_url=None,  # their scripts are loaded from elsewhere
         redoc_url=None,
     )
     app.include_router(api_routes(desk, user))
-    app.router.routes.extend(Pages(desk, sessions, user).routes())
+    app.include_router(research_routes(research))
+    pages = Pages(desk, research, sessions, user)
+    app.router.routes.extend([*pages.routes(), *ResearchPages(research, pages.shown).routes()])
     app.router.routes.extend(hooks.routes())
     app.router.routes.append(Mount("/static", _Kept(directory=static_folder())))
 

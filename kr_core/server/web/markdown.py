@@ -28,7 +28,7 @@ _LONGEST = 60_000
 """Characters; what is longer is shown as it is written, since the time that Markdown takes grows with it."""
 _SCHEMES = {"http", "https", "mailto"}
 _TAGS = set(
-    "a blockquote br code del em h4 h5 h6 hr li ol p pre s span strong table tbody td th thead tr ul".split()
+    "a blockquote br code del em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead tr ul".split()
 )
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 _LOWEST_HEADING = 6
@@ -36,12 +36,17 @@ _HEADING_BELOW = 3
 """The page's own headings go down to this level."""
 
 
-def to_html(text: str) -> Markup:
-    """A text as HTML; a link says where it leads, and an image is a link."""
+def to_html(text: str, below: int = _HEADING_BELOW) -> Markup:
+    """A text as HTML; a link says where it leads, and an image is a link.
+
+    Args:
+        text: Markdown.
+        below: the level of the page's headings above it.
+    """
     text = printable(text)
     if len(text) > _LONGEST:
         return Markup("<pre>{}</pre>").format(text)
-    rendered = _parser().render(text)
+    rendered = _parser().render(text, {"below": below})
     cleaned = nh3.clean(
         rendered,
         tags=_TAGS,
@@ -78,7 +83,7 @@ def _below(state: StateCore) -> None:
     """Headings below those of the page; links that lead out of it, each with its host."""
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
-            level = min(_LOWEST_HEADING, int(token.tag[1:]) + _HEADING_BELOW)
+            level = min(_LOWEST_HEADING, int(token.tag[1:]) + state.env.get("below", _HEADING_BELOW))
             token.tag = f"h{level}"
         elif token.children:
             token.children = _with_hosts(token.children)

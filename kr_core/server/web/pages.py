@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kr_core.escalation.cases import KeptCase
     from kr_core.model.questions import EscalationRequest
     from kr_core.server.web.desk import Desk, Seen
+    from kr_core.server.web.research import Research
     from kr_core.server.web.sessions import Sessions
 
 __all__ = ["Pages"]
@@ -56,12 +57,14 @@ class Pages:
 
     Args:
         desk: does what is asked for.
+        research: looks at expeditions.
         sessions: knows who has signed in.
         user: who answers where nobody says; empty where somebody has to.
     """
 
-    def __init__(self, desk: Desk, sessions: Sessions, user: str) -> None:
+    def __init__(self, desk: Desk, research: Research, sessions: Sessions, user: str) -> None:
         self._desk = desk
+        self._research = research
         self._sessions = sessions
         self._user = user
 
@@ -97,7 +100,7 @@ class Pages:
             return f"/?{urlencode(values)}" if values else "/"
 
         features = [(name, "" if name == GENERAL else name, count) for name, count in found.features]
-        return await self._shown(
+        return await self.shown(
             request,
             "inbox.html",
             found=found,
@@ -134,7 +137,7 @@ class Pages:
         seen = await self._desk.seen(request.path_params["id"])
         if written is None and seen.outcome is not None:  # what was refused while nobody waited is not lost
             written = _written_again(seen.outcome.response) if seen.outcome.refused else None
-        return await self._shown(
+        return await self.shown(
             request,
             "case.html",
             status,
@@ -190,6 +193,7 @@ class Pages:
         if not _NUMBER.fullmatch(after):
             raise Refused("refused", "`after` is the number of an entry")
         watched = request.query_params.get("case", "")
+        expedition = request.query_params.get("expedition", "")
         news = await self._desk.news(int(after), watched)
         cases = [
             {
@@ -204,6 +208,7 @@ class Pages:
                 "all": not news.complete,
                 "cases": cases,
                 "working": bool(watched) and await self._desk.working_on(watched),
+                "expedition": await self._research.mark(expedition) if expedition else "",
             }
         )
 
@@ -215,7 +220,7 @@ class Pages:
             return RedirectResponse(target, HTTPStatus.SEE_OTHER)
         # A browser keeps its cookie to itself where a link of another site led here; from this page it sends it.
         again = request.headers.get("sec-fetch-site") == "cross-site"
-        return await self._shown(request, "sign_in.html", target=target, again=again, refused="")
+        return await self.shown(request, "sign_in.html", target=target, again=again, refused="")
 
     async def _sign_in(self, request: Request) -> Response:
         fields = await fields_of(request)
@@ -223,7 +228,7 @@ class Pages:
         ours = self._sessions.is_ours(request, fields.get("form", ""))
         if not ours or not self._sessions.knows(fields.get("token", "")):
             refused = "This is not the token." if ours else _STALE_FORM
-            return await self._shown(
+            return await self.shown(
                 request, "sign_in.html", HTTPStatus.FORBIDDEN, target=target, again=False, refused=refused
             )
         answer = RedirectResponse(target, HTTPStatus.SEE_OTHER)
@@ -237,7 +242,8 @@ class Pages:
             self._sessions.sign_out(answer)
         return answer
 
-    async def _shown(self, asked: Request, name: str, status: int = 200, **values: object) -> Response:
+    async def shown(self, asked: Request, name: str, status: int = 200, **values: object) -> Response:
+        """A page of a template and its values, for whoever asks."""
         seed, new = self._sessions.seed(asked)
         common = {
             "form": self._sessions.form_token(asked, seed),

@@ -14,6 +14,7 @@ from kr_core.server.listening import Listening
 from kr_core.server.web.application import application
 from kr_core.server.web.desk import Desk
 from kr_core.server.web.hooks import Hooks
+from kr_core.server.web.research import Research
 from kr_core.server.web.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ async def answering(
     reading = asyncio.ensure_future(desk.news(0))  # so that the list is at hand before anybody asks
     reading.add_done_callback(heard)  # who asks is told if it cannot be read
     try:
-        yield application(desk, hooks, sessions, url, user)
+        yield application(desk, Research(service), hooks, sessions, url, user)
     finally:
         await asyncio.wait([reading])
         await desk.close()

@@ -5,7 +5,7 @@
   const page = document.body.dataset;
   const news = document.getElementById("news");
   const every = 2000;
-  let number = Number(page.number);
+  let number = Number(page.number || 0);
   let timer = 0;
   let looking = false;
   let silent = false;
@@ -87,6 +87,22 @@
     if (wasWorking && !told.working) location.replace(place);
   }
 
+  // -- expeditions ----------------------------------------------------------------------------------------
+
+  async function refreshFound(mark) {
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const list = document.getElementById("list");
+    const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    list.replaceChildren(...fresh.getElementById("list").childNodes);
+    const same = focused && [...list.querySelectorAll("a")].find((one) => one.getAttribute("href") === focused);
+    if (same) same.focus({ preventScroll: true });
+    page.mark = mark;
+    const ended = page.page === "expedition" && list.querySelector(".final");
+    say(ended ? "It has ended; the answer stands below." : "There is more below.", "news");
+  }
+
   // -- asking what is new ---------------------------------------------------------------------------------
 
   async function look() {
@@ -95,7 +111,9 @@
     if (document.hidden || looking) return; // one chain of looks, however often the page is hidden and shown
     looking = true;
     try {
-      const answer = await fetch(`/live?after=${number}&case=${page.case || ""}`);
+      const answer = await fetch(
+        `/live?after=${number}&case=${page.case || ""}&expedition=${page.expedition || ""}`,
+      );
       if (answer.status === 401) {
         say("You are signed out. What you type stays here.", "refused", { href: "/sign-in", text: "Sign in" });
         return;
@@ -109,6 +127,7 @@
       number = told.number;
       if (page.page === "inbox" && (told.cases.length || told.all)) await refreshList(told.cases);
       if (page.page === "case") updateCase(told);
+      if (page.expedition && told.expedition !== page.mark) await refreshFound(told.expedition);
     } catch {
       if (!silent) say("The server does not answer. What you type stays here.", "refused");
       silent = true;
