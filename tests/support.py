@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from datetime import date
 from typing import Any
 
@@ -162,6 +163,14 @@ class Bench:
     def close(self):
         for pipeline in self._open:
             pipeline.close()
+
+
+def shared_folder(tmp_path_factory, name):
+    """A folder for what is made once in a run of the tests, shared by its processes."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / name
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 class Done:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from strangers.building import PACKAGES, Built, Environment, build_all, uv
+from support import shared_folder
 
 from kr_core import locked
 
@@ -22,10 +23,7 @@ REQUIRED = "KR_REQUIRE_INDEX"
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for what is made once, shared by the processes of one test run."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "strangers"
-    folder.mkdir(exist_ok=True)
-    return folder
+    return shared_folder(tmp_path_factory, "strangers")
 
 
 @pytest.fixture(scope="session")
