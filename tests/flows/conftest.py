@@ -98,15 +98,20 @@ def kr_here(project_folder, monkeypatch, environ, capsys):
     for name in ("KR_CACHE_DIR", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, environ[name])
     monkeypatch.setenv("KR_TRUST", "all")
+    before = dict(os.environ)
 
     def run(*arguments, input=b"", cwd=project_folder, env=None):  # noqa: A002  as in subprocess
+        of_test = {name: value for name, value in os.environ.items() if before.get(name) != value}
+        known = {**environ, "KR_TRUST": "all", **of_test, **NOWHERE, **(env or {})}
         with monkeypatch.context() as patch:
-            for name, value in {**NOWHERE, **(env or {})}.items():
+            for name in os.environ.keys() - known.keys():
+                patch.delenv(name)
+            for name, value in known.items():
                 patch.setenv(name, value)
             patch.chdir(cwd)
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input)))
             capsys.readouterr()
-            code = main([*map(os.fspath, arguments)])
+            code = main([*map(os.fsdecode, arguments)])
         out, err = capsys.readouterr()
         return Done(SimpleNamespace(returncode=code, stdout=out.encode(), stderr=err.encode()))
 

@@ -11,6 +11,12 @@ from support import PARCEL, Given, found, install
 ASK = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel")
 
 
+@pytest.fixture
+def kr(kr_here):
+    """The commands run in this process: that they do so as programs is tried elsewhere, and takes ten times as long."""
+    return kr_here
+
+
 def only_line(done):
     """The one line on standard error."""
     (line,) = done.err.splitlines()

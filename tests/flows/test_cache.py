@@ -15,6 +15,12 @@ OK = {"a": Given(found())}
 TOPICS = ("timeout", "retries", "insurance", "labels", "tracking")
 
 
+@pytest.fixture
+def kr(kr_here):
+    """The commands run in this process: that they do so as programs is tried elsewhere, and takes ten times as long."""
+    return kr_here
+
+
 def kept(bench, topic, **query):
     """Research a topic; returns its result."""
     return bench.result(OK, bench.request(topic=topic, tags=[topic], **query)).results

@@ -18,6 +18,12 @@ AUTO = "knowledge_research: {git_commit: auto}\n"
 
 
 @pytest.fixture
+def kr(kr_here):
+    """The commands run in this process: that they do so as programs is tried elsewhere, and takes ten times as long."""
+    return kr_here
+
+
+@pytest.fixture
 def environ(environ, tmp_path):
     """Git with a name, and nothing of the tester's own configuration."""
     kept = {name: value for name, value in environ.items() if not name.startswith("GIT_")}

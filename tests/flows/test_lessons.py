@@ -32,6 +32,12 @@ ADD = ("lessons", "add", "--phase", "dev-execution", "--ref", "src/a.py:1")
 
 
 @pytest.fixture
+def kr(kr_here):
+    """The commands run in this process: that they do so as programs is tried elsewhere, and takes ten times as long."""
+    return kr_here
+
+
+@pytest.fixture
 def lessons(project_folder):
     """The file of lessons, with three in it."""
     file = project_folder / FILE

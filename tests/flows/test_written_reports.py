@@ -19,6 +19,12 @@ QUESTION = "How do I send a parcel with parcel?"
 
 
 @pytest.fixture
+def kr(kr_here):
+    """The commands run in this process: that they do so as programs is tried elsewhere, and takes ten times as long."""
+    return kr_here
+
+
+@pytest.fixture
 def writes(project_folder, tmp_path):
     """Configures the agent duc as a program."""
 
