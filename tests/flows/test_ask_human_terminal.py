@@ -27,6 +27,12 @@ def terminal(project_folder, environ):
 
 
 @pytest.fixture
+def kr(kr_here):
+    """What follows at the terminal is looked at from this process."""
+    return kr_here
+
+
+@pytest.fixture
 def ask(terminal):
     return lambda *more: terminal("ask", QUESTION, "--topic", "authentication", *more)
 

@@ -262,10 +262,10 @@ def test_a_topic_that_no_rule_is_for_goes_to_a_human(tmp_path, topic, text, hint
     ],
 )
 @pytest.mark.req("Q11")
-def test_a_configuration_that_is_wrong_stops_at_once(kr, project_folder, lines, place, told):
+def test_a_configuration_that_is_wrong_stops_at_once(kr_here, project_folder, lines, place, told):
     """With file and line, what is wrong, and the nearest name; exit code 2, nobody asked."""
     (project_folder / "kr.yaml").write_text(lines)
-    done = kr("ask", "Which?", "--topic", "a")
+    done = kr_here("ask", "Which?", "--topic", "a")
     assert done.code == 2, done
     assert place in done.err, done
     assert told in done.err, done

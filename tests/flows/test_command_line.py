@@ -1,4 +1,4 @@
-"""The command `kr` as a process of its own: what it prints where, and how it ends."""
+"""The command `kr`: what it prints where, and how it ends; as a process of its own where that makes a difference."""
 
 import json
 import os
@@ -68,9 +68,9 @@ class TestResearch:
         assert yaml.safe_load(as_yaml.out) == as_json.json
         assert kr(*ASK, "--json", "--yaml").code == 2
 
-    def test_every_flag(self, kr, project_folder):
+    def test_every_flag(self, kr_here, project_folder):
         """Framework, version, topic, tags, story, session, budget and time are taken from the command line."""
-        done = kr(*ASK, "--version", "1.3", "--topic", "the patience of carriers", "--tag", "one", "--tag", "two",
+        done = kr_here(*ASK, "--version", "1.3", "--topic", "the patience of carriers", "--tag", "one", "--tag", "two",
                   "--story", "7-2", "--session", "mine", "--max-calls", "2", "--timeout", "30", "--json")  # fmt: skip
         assert done.code == 0, done
         assert (done.json["story_key"], done.json["session_id"]) == ("7-2", "mine")
@@ -82,12 +82,12 @@ class TestResearch:
             ["one", "two"],
         )
         assert (
-            kr(
+            kr_here(
                 *ASK, "--topic", "the patience of carriers", "--tag", "one", "--version", "1.3", "--json"
             ).json["status"]
             == "cache-hit"
         )
-        again = kr(
+        again = kr_here(
             *ASK,
             "--topic",
             "the patience of carriers",
@@ -102,35 +102,35 @@ class TestResearch:
 
     @pytest.mark.req("R1", "R2")
     @pytest.mark.parametrize("dump", [json.dumps, yaml.safe_dump])
-    def test_a_request_in_a_file(self, kr, tmp_path, project_folder, dump):
+    def test_a_request_in_a_file(self, kr_here, tmp_path, project_folder, dump):
         """A request as YAML or JSON, in a file or on standard input; a file's name counts from the folder of -C."""
         (project_folder / "request").write_text(dump(FORM))
-        done = kr("research", "--request", "request", "--json")
+        done = kr_here("research", "--request", "request", "--json")
         assert (done.code, done.json["status"], done.json["session_id"]) == (0, "success", "s1")
         assert (
-            kr("research", "--request", "-", "--json", input=dump(FORM).encode()).json["status"]
+            kr_here("research", "--request", "-", "--json", input=dump(FORM).encode()).json["status"]
             == "cache-hit"
         )
-        outside = kr("-C", project_folder, "research", "--request", "request", "--json", cwd=tmp_path)
+        outside = kr_here("-C", project_folder, "research", "--request", "request", "--json", cwd=tmp_path)
         assert outside.json["status"] == "cache-hit"
-        fresh = kr("research", "--request", "request", "--refresh", "--json")
+        fresh = kr_here("research", "--request", "request", "--refresh", "--json")
         assert fresh.json["status"] == "success"
 
     @pytest.mark.req("S4")
-    def test_a_batch(self, kr, project_folder):
+    def test_a_batch(self, kr_here, project_folder):
         """One result a line, in the order asked; the worst exit code counts."""
         lines = [json.dumps(FORM), json.dumps({"question": QUESTION, "framework": "parcel"}), "",
                  json.dumps({**FORM, "mode": "x"})]  # fmt: skip
-        done = kr("research", "--batch", "-", input="\n".join(lines).encode())
+        done = kr_here("research", "--batch", "-", input="\n".join(lines).encode())
         assert [json.loads(line)["status"] for line in done.out.splitlines()] == [
             "success",
             "success",
             "failure",
         ]
         assert done.code == 2
-        again = kr("research", "--batch", "-", input="\n".join(lines[:2]).encode())
+        again = kr_here("research", "--batch", "-", input="\n".join(lines[:2]).encode())
         assert [json.loads(line)["status"] for line in again.out.splitlines()] == ["cache-hit"] * 2
-        fresh = kr("research", "--batch", "-", "--refresh", input=lines[0].encode())
+        fresh = kr_here("research", "--batch", "-", "--refresh", input=lines[0].encode())
         assert json.loads(fresh.out)["status"] == "success"
 
     @pytest.mark.parametrize("place", ["before", "after"])
@@ -144,13 +144,13 @@ class TestResearch:
         assert (project_folder / "elsewhere/index.yaml").is_file()
         assert "Kept in: project/elsewhere/" in done.out
 
-    def test_loud_and_quiet(self, kr):
+    def test_loud_and_quiet(self, kr_here):
         """`-v` shows each source call as it happens; `-q` nothing but the answer, and what went wrong."""
-        loud = kr(*ASK, "-v")
+        loud = kr_here(*ASK, "-v")
         assert "asking installed_docs\n" in loud.err
         assert "installed_docs: ok, " in loud.err
-        assert kr(*ASK, "-q", "--refresh").err == ""
-        wrong = kr("research", "", "-q")
+        assert kr_here(*ASK, "-q", "--refresh").err == ""
+        wrong = kr_here("research", "", "-q")
         assert (wrong.code, wrong.out) == (2, "")
         assert wrong.err == "kr: Validation failed: question: must not be empty\n"
 
@@ -181,9 +181,9 @@ class TestResearch:
             (),
         ],
     )
-    def test_wrong_use(self, kr, project_folder, arguments):
+    def test_wrong_use(self, kr_here, project_folder, arguments):
         """Wrong use ends with 2 and one line that says what is wrong; nothing is written."""
-        done = kr(*arguments)
+        done = kr_here(*arguments)
         assert (done.code, done.out) == (2, "")
         assert done.err.splitlines()[-1].startswith("kr")
         assert "Traceback" not in done.err
@@ -308,6 +308,11 @@ done.set()
 
 class TestVerify:
     @pytest.fixture
+    def kr(self, kr_here):
+        """The commands run in this process: that they do so as programs is tried above."""
+        return kr_here
+
+    @pytest.fixture
     def report(self, kr, project_folder):
         kr(*ASK)
         (report,) = (project_folder / "knowledge-base/frameworks/parcel").glob("*.md")
@@ -366,6 +371,11 @@ class TestVerify:
 
 
 class TestLooking:
+    @pytest.fixture
+    def kr(self, kr_here):
+        """The commands run in this process: that they do so as programs is tried above."""
+        return kr_here
+
     @pytest.mark.req("K9")
     def test_versions(self, kr):
         """The versions in use and where each was found, for people and as a list."""
