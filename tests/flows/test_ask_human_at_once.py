@@ -45,6 +45,12 @@ asyncio.run(main())
 """
 
 
+@pytest.fixture
+def kr(kr_here):
+    """What came of it is looked at from this process."""
+    return kr_here
+
+
 def ask(made, **values):
     return made.ask(Question(text=QUESTION, topic="authentication", **values))
 
