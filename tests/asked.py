@@ -3,8 +3,9 @@
 import asyncio
 import json
 from contextlib import contextmanager
+from typing import get_type_hints
 
-from kr_core import KnowledgeRouterService, Pipeline, Reply
+from kr_core import EVENTS, KnowledgeRouterService, Pipeline, Reply
 
 
 def said(answer="Use Redis.", confidence=90, reasons=(), rationale="It expires keys by itself.", **more):
@@ -55,6 +56,13 @@ def service(folder, config=None, on_event=None, **agents):
 def record(made, feature="general"):
     """What the record has of a feature, as (kind, data)."""
     return [(entry.kind, entry.data) for entry in made.get_qa_log(feature)]
+
+
+def of_kind(made, kind):
+    """The data of the entries of a kind; each has the fields that are documented."""
+    found = [data for one, data in record(made) if one == kind]
+    assert all(set(data) == set(get_type_hints(EVENTS[kind])) for data in found), found
+    return found
 
 
 def kinds(made, feature="general"):

@@ -3,7 +3,9 @@
 import datetime as dt
 from contextlib import contextmanager
 
-from kr_core import Heard, HumanReply, HumanResponse, KnowledgeRouterService, Pipeline, Unclear
+from agents import QUESTION
+
+from kr_core import Heard, HumanReply, HumanResponse, KnowledgeRouterService, Pipeline, Question, Unclear
 from kr_core.config import given
 
 
@@ -72,6 +74,11 @@ def service(folder, *boards, config=None, **agents):
         yield made
 
 
+def ask(made, **values):
+    """Ask what is put to a human."""
+    return made.ask(Question(text=QUESTION, topic="authentication", **values))
+
+
 def age(made, name, **length):
     """Let a case be older, as if its times had passed."""
     back = dt.timedelta(**length)
@@ -94,3 +101,11 @@ def age(made, name, **length):
         pending=pending,
     )
     assert made.cases.keep(case._replace(care=older, version=case.version + 1))
+
+
+def later(made, sink):
+    """Let a sink's pause be over."""
+    journal = made.pipeline.journal
+    kept = journal.document("sink", sink)
+    data = {**kept.data, "again": None, "show_again": None}
+    assert journal.change(kept._replace(version=kept.version + 1, data=data))
