@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support import shared_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +21,8 @@ _SWITCHES = ("KR_CACHE_DIR", "KR_TRUST", "XDG_STATE_HOME", "VIRTUAL_ENV", "CONDA
 
 @pytest.fixture(scope="session")
 def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """KR's cache folder: a page need not read again what the page before it has read."""
-    return tmp_path_factory.mktemp("cache")
+    """KR's cache folder: a page need not read again what another page has read."""
+    return shared_folder(tmp_path_factory, "docs-cache")
 
 
 @pytest.fixture
