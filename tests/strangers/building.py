@@ -31,6 +31,7 @@ class Package(NamedTuple):
 
 PACKAGES = (
     Package("kr-source-example", "notes", "source"),
+    Package("kr-source-chroma", "chroma", "source"),
     Package("kr-decisions", "decisions", "source"),
     Package("kr-escalation-webhook", "webhook", "escalation"),
     *(Package(f"kr-our-{noun}", f"our_{noun}", noun) for noun in NOUNS),
@@ -76,7 +77,7 @@ def uv(*command: str | Path, cwd: Path | None = None) -> str:
 def build_all(shop: Path) -> None:
     """Build kr-core and each package, into a folder of its own each."""
     shutil.rmtree(shop / "from", ignore_errors=True)  # what a failed attempt left
-    for name in ("kr-source-example", "kr-escalation-webhook"):
+    for name in ("kr-source-example", "kr-source-chroma", "kr-escalation-webhook"):
         shutil.copytree(CONTRIB / name, shop / "from" / name, ignore=_LEFT_OVER)
     shutil.copytree(CONTRIB / "source-in-30-lines", shop / "from/kr-decisions", ignore=_LEFT_OVER)
     for noun in NOUNS:
