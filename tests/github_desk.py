@@ -3,9 +3,10 @@
 import asyncio
 
 import httpx
+import pytest
 from github_server import REPOSITORY, TOKEN
 
-from kr_core import Answer, EscalationRequest, Notice, Question, Shown
+from kr_core import Answer, EscalationRequest, HumanReply, Notice, Question, RequestError, Shown, Unclear
 from kr_core.escalation.showing import shown as case_of
 from kr_core.testing.surroundings import context_in
 from kr_plugins.escalations.github import GitHub, GitHubSettings
@@ -88,3 +89,24 @@ def case(
         "agent": "duc", "threshold": 80, "reason": "confidence 65 is below 80",
     }  # fmt: skip
     return case_of(EscalationRequest(id=escalation_id, **{**known, **values}), ())._replace(place=place)
+
+
+def failing(desk, work):
+    """The error that some work of a desk ends with."""
+    with pytest.raises(RequestError) as caught:
+        work()
+    return caught.value
+
+
+def understood(replies):
+    """Who has replied what."""
+    return [
+        (one.response.by, one.response.action, one.response.content)
+        for one in replies
+        if isinstance(one, HumanReply)
+    ]
+
+
+def unclear(replies):
+    """Who was not understood, and how."""
+    return [(one.by, one.kind) for one in replies if isinstance(one, Unclear)]

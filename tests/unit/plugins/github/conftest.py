@@ -1,5 +1,5 @@
 import pytest
-from github_desk import Desk
+from github_desk import Desk, case
 from github_server import github_server
 
 
@@ -14,3 +14,10 @@ def github():
 def desk(tmp_path, github):
     (tmp_path / "project").mkdir()
     return Desk(tmp_path / "project", github)
+
+
+@pytest.fixture
+def shown(desk):
+    """The desk, once a case was shown at it."""
+    desk.open(case("E1"))
+    return desk
