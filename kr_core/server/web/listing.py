@@ -11,6 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.escalation.cases import WAITING
+from kr_core.escalation.forms import KIND, plain
 from kr_core.pipeline.record import last_number
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["STATES", "Listed", "Listing", "Part"]
 
-_KIND = "escalation"
 _READ = 200
 """Cases that are read at once; one may have 100 kB."""
 _PAGE = 1000
@@ -135,7 +135,7 @@ class Listing:
         if self._number < 0:
             number = last_number(self._journal)
             after = ""
-            while documents := self._journal.documents(_KIND, limit=_READ, after=after):
+            while documents := self._journal.documents(KIND, limit=_READ, after=after):
                 self._take(documents)
                 after = documents[-1].key
             self._number = self._start = number
@@ -147,7 +147,7 @@ class Listing:
                 if isinstance(key, str):
                     changed[key] = number
             self._changes.extend((number, key) for key, number in changed.items())
-            found = [self._journal.document(_KIND, key) for key in changed]
+            found = [self._journal.document(KIND, key) for key in changed]
             self._take([one for one in found if one is not None])
             if entries:
                 self._number = entries[-1][0]
@@ -178,7 +178,7 @@ def _listed(document: Document) -> Listed:
         document.key,
         _number(document.key),
         request["question"]["feature_id"],
-        document.status.partition(":")[0],  # what stands behind it says only what sinks have to hear
+        plain(document.status),
         request["revision"],
         resolution.get("by", ""),
         resolution.get("action", ""),
