@@ -116,7 +116,7 @@ def _show(expeditions: Expeditions, options: argparse.Namespace) -> int:
 
 def _note(expeditions: Expeditions, options: argparse.Namespace) -> int:
     by = options.by or getpass.getuser()
-    axiom, against = expeditions.note(" ".join(options.text), by=by)
+    axiom, against = expeditions.note(" ".join(options.text), by=by, session=options.session)
     if options.json:
         print(output.as_json(axiom.model_dump(mode="json")))
         return 0

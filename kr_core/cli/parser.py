@@ -315,6 +315,9 @@ def _expedition(command: argparse.ArgumentParser, common: argparse.ArgumentParse
     note = _with(actions, common, "note", "state or correct a fact, which later expeditions and research use")
     note.add_argument("text", metavar="FACT", nargs="+")
     note.add_argument("--by", metavar="NAME", help="who says so; else your login name")
+    note.add_argument(
+        "--session", action="store_true", help="it was only said in a conversation that runs; it counts less"
+    )
     note.add_argument("--json", action="store_true", help="print the axiom as JSON")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from kr_core.evidence.quotes import folded, plain
@@ -81,12 +81,14 @@ def of_quote(
     return _made(said, signal, category)
 
 
-def of_note(statement: str, by: str, when: datetime | None = None) -> Axiom:
-    """What a person states or corrects."""
+def of_note(
+    statement: str, by: str, when: datetime | None = None, *, kind: Literal["USER", "SESSION"] = "USER"
+) -> Axiom:
+    """What a person states or corrects, or what was said in a conversation that runs."""
     signal = Signal(
-        type="USER",
+        type=kind,
         source=by,
-        weight=WEIGHTS["USER"],
+        weight=WEIGHTS[kind],
         timestamp=when or datetime.now(UTC),
         quote=folded(statement),
     )

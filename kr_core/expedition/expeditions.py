@@ -189,15 +189,20 @@ class Expeditions:
         names = self.progress(kept).axioms
         return [axiom for name in names if (axiom := self.axioms.get(name)) is not None]
 
-    def note(self, statement: str, *, by: str) -> tuple[Axiom, Sequence[Axiom]]:
+    def note(self, statement: str, *, by: str, session: bool = False) -> tuple[Axiom, Sequence[Axiom]]:
         """Keep what a person states as an axiom of the project; and the axioms that say otherwise.
+
+        Args:
+            statement: in their words.
+            by: who says so.
+            session: whether it was only said in a conversation that runs, and nobody stands for it: it counts less.
 
         Raises:
             ConfigError: there are no words in it.
             StorageError: the journal cannot be written.
         """
         said = _sensible(statement, "the statement")
-        return self.axioms.note(of_note(said, by))
+        return self.axioms.note(of_note(said, by, kind="SESSION" if session else "USER"))
 
     def unsupported(self, axioms: Sequence[Axiom]) -> Sequence[tuple[Axiom, str]]:
         """The signals whose quotes stand in no kept passage; empty where every one can be traced."""

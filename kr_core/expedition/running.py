@@ -158,7 +158,9 @@ async def _written(state: State, mind: Mind | None) -> dict[str, Any]:
 
 
 async def _end(state: State, reason: Ending, written: dict[str, Any], calls: int) -> dict[str, Any]:
-    names = dict.fromkeys([*state.found, *written["cited"]])  # what is cited of earlier ones is traced here too
+    names = dict.fromkeys(
+        [*state.found, *written["cited"]]
+    )  # what is cited of earlier ones is traced here too
     found = [axiom for name in names if (axiom := state.known.get(name)) is not None]
     return Finished(
         id=state.plan.id,

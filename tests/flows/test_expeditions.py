@@ -580,6 +580,8 @@ def test_notes_and_mistakes_of_the_command(kr, parcels):
     assert "80/100" in noted.out
     other = kr("expedition", "note", "A parcel is given up after 9.0 seconds.", "--by", "eve")
     assert "It conflicts with A-" in other.err
+    heard = kr("expedition", "note", "The shop closes at noon on Fridays.", "--session")
+    assert "50/100" in heard.out
     nothing = kr("expedition", "run", "zyzzyva quokka marmalade", "-q")
     assert nothing.code == 4
     assert "Nothing was found" in nothing.out

@@ -248,3 +248,15 @@ def test_whatever_disagrees_what_is_known_stays_bounded(facts):
     for axiom in known:
         for name in axiom.conflicts:
             assert axiom.id in known.get(name).conflicts
+
+
+@pytest.mark.req("E3")
+def test_what_was_only_said_in_a_conversation_counts_least():
+    """It is a signal of its own kind; what a person stands for besides adds to it."""
+    known = Known()
+    said = known.join(
+        of_note("The gateway speaks HTTP/2 to clients only.", "chat 7", WHEN, kind="SESSION")
+    ).axiom
+    assert (said.signals[0].type, said.confidence) == ("SESSION", 0.5)
+    stated = known.join(of_note("The gateway speaks HTTP/2 to clients only.", "ada", WHEN)).axiom
+    assert stated.confidence == 0.9

@@ -58,11 +58,11 @@ def _passages(axiom: Axiom, store: AxiomStore) -> Iterator[Passage]:
     """What an axiom rests on, quotes first: the sentence becomes what the passage is chiefly about."""
     for signal in axiom.signals:
         if not signal.sha256:
-            if signal.type == "USER":
+            if signal.type in {"USER", "SESSION"}:
                 text = signal.quote or axiom.statement
                 yield Passage(
                     text=text, url=f"axiom:{axiom.id}", locator=f"noted by {signal.source}", title=axiom.id, lead=text,
-                    kind="section", official=True, fetched_at=signal.timestamp,
+                    kind="section", official=signal.type == "USER", fetched_at=signal.timestamp,
                 )  # fmt: skip
             continue
         passage = store.passage(signal.sha256)
