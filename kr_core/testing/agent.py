@@ -15,6 +15,7 @@ from kr_core.errors import RequestError
 from kr_core.model import Outcome
 from kr_core.model.questions import Reply
 from kr_core.pipeline.running import run
+from kr_core.testing.cancelling import cancelled
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
 from kr_core.testing.plugin import PluginContract
@@ -161,23 +162,8 @@ class AgentContract(PluginContract):
         agent = build(self.module, self.noun, settings, project) if self.hanging else self.build(project)
         transport = FaultyTransport([NetworkFault.hangs] * 100)
 
-        async def cancelled() -> str:
-            task = asyncio.ensure_future(self._ask(agent, project, transport, seconds=seconds))
-            await asyncio.wait({task}, timeout=seconds)
-            await asyncio.sleep(0)  # it has begun, and waits for the first time
-            if task.done():
-                return ""  # there was nothing left to cancel
-            task.cancel()
-            await asyncio.wait({task}, timeout=_CANCEL_SECONDS)
-            if not task.done():
-                return f"the agent went on for {_CANCEL_SECONDS:g} s after it was cancelled"
-            if task.cancelled():
-                return ""
-            error = task.exception()
-            made = f"{type(error).__name__}: {error}" if error else "a reply"
-            return f"the agent made {made} of its cancellation"
-
-        wrong = run(cancelled())
+        asking = self._ask(agent, project, transport, seconds=seconds)
+        wrong = run(cancelled(asking, seconds, _CANCEL_SECONDS, "the agent", "a reply"))
         assert not wrong, (
             f"{wrong}; let asyncio.CancelledError pass: catch `Exception` (or less) around what is awaited, end what was "
             "started, and clean up in `finally`"

@@ -15,6 +15,7 @@ import pytest
 from kr_core.model import Finding, Outcome, Passage, ResearchQuery
 from kr_core.pipeline.running import run
 from kr_core.pipeline.vetting import ABSOLUTE
+from kr_core.testing.cancelling import cancelled
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
 from kr_core.testing.plugin import PluginContract
@@ -163,24 +164,8 @@ class SourceContract(PluginContract):
         source = self.build(project)
         transport = FaultyTransport([NetworkFault.hangs] * 100)
 
-        async def cancelled() -> str:
-            task = asyncio.ensure_future(self._ask(source, self.known, project, transport))
-            await asyncio.wait({task}, timeout=seconds)
-            if seconds == 0.0:
-                await asyncio.sleep(0)  # it has begun, and waits for the first time
-            if task.done():
-                return ""  # there was nothing left to cancel
-            task.cancel()
-            await asyncio.wait({task}, timeout=_CANCEL_SECONDS)
-            if not task.done():
-                return f"the source went on for {_CANCEL_SECONDS:g} s after it was cancelled"
-            if task.cancelled():
-                return ""
-            error = task.exception()
-            made = f"{type(error).__name__}: {error}" if error else "an answer"
-            return f"the source made {made} of its cancellation"
-
-        wrong = run(cancelled())
+        asking = self._ask(source, self.known, project, transport)
+        wrong = run(cancelled(asking, seconds, _CANCEL_SECONDS, "the source", "an answer"))
         assert not wrong, (
             f"{wrong}; let asyncio.CancelledError pass: catch `Exception` (or less) around what is awaited, "
             "and clean up in `finally`"
