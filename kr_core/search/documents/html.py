@@ -7,7 +7,7 @@ from bisect import bisect_right
 from html import unescape
 from typing import TYPE_CHECKING
 
-from kr_core.search.documents.pieces import Block
+from kr_core.search.documents.pieces import LARGE_TABLE, Block, table_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +66,8 @@ class _Page:
         self._place = ""
         self._tag = ""
         self._rows: list[str] = []
+        self._row_places: list[str] = []
+        self._row_place = ""
         self._cells: list[str] = []
         self._in_table = 0
         self._depth = 0
@@ -116,6 +118,7 @@ class _Page:
                 self._cell_ended()
             if name == "tr":
                 self._row_ended()
+                self._row_place = self._where(place)
             elif name not in {"td", "th"}:
                 self._words.append(" ")
             return
@@ -169,9 +172,12 @@ class _Page:
 
     def _row_ended(self) -> None:
         if self._cells:
+            where = self._row_place or self._place or ":1"
             self._rows.append(f"| {' | '.join(self._cells)} |")
+            self._row_places.append(where)
             if len(self._rows) == 1:
                 self._rows.append("|" + "---|" * len(self._cells))
+                self._row_places.append(where)
         self._cells = []
 
     def _table_ended(self) -> Iterator[Block]:
@@ -179,8 +185,13 @@ class _Page:
         self._row_ended()
         self._in_table = 0
         if self._rows:
-            yield Block("table", "\n".join(self._rows), self._place or ":1")
-        self._rows, self._place = [], ""
+            self._row_places[0] = self._place or ":1"
+            whole = "\n".join(self._rows)
+            if len(whole) > LARGE_TABLE:
+                yield from table_parts(self._rows, self._row_places)
+            else:
+                yield Block("table", whole, self._row_places[0])
+        self._rows, self._row_places, self._place, self._row_place = [], [], "", ""
 
     def _where(self, position: int) -> str:
         return f"#{self._anchor}" if self._anchor else f":{bisect_right(self._lines, position) + 1}"

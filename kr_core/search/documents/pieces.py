@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Block", "Piece", "divided"]
+__all__ = ["LARGE_TABLE", "Block", "Piece", "divided", "table_parts"]
 
 LONGEST = 1600
 """Characters; a longer section is divided between paragraphs. About what an embedder reads of a text."""
 _WHOLE = 12_000
-"""Characters; code or a table that is longer is divided between lines all the same."""
+"""Characters; code that is longer is divided between lines all the same."""
+LARGE_TABLE = 3200
+"""Characters; a table that is longer is divided between rows, so that one of its rows is found."""
+_RULE = re.compile(r"[ |+]*+(?::?[-=]++:?[ |+]*+)++$")
 _GAP = 9
 """Line breaks between two blocks at most."""
 _TRAIL = 200
@@ -32,6 +36,8 @@ class Block(NamedTuple):
     """Of a heading, from 1 for the outermost."""
     heading: str = ""
     """A heading's words."""
+    head: str = ""
+    """The heading rows of the table that the rows were taken from."""
 
 
 class Piece(NamedTuple):
@@ -44,6 +50,8 @@ class Piece(NamedTuple):
     text: str
     place: str
     kind: Literal["document", "code"] = "document"
+    head: str = ""
+    """The heading rows of the table whose rows it begins with; they stand further up in the file."""
 
 
 def divided(blocks: Iterable[Block]) -> Iterator[Piece]:
@@ -59,7 +67,7 @@ def divided(blocks: Iterable[Block]) -> Iterator[Piece]:
             piece, size = [block], 0
             continue
         for part in _parts(block):
-            if size and size + len(part.text) > LONGEST:
+            if size and (part.head or size + len(part.text) > LONGEST):
                 yield from _closed(trail, piece)
                 piece, size = [], 0
             piece.append(part)
@@ -72,7 +80,7 @@ def _closed(trail: list[tuple[int, str]], piece: list[Block]) -> Iterator[Piece]
         return
     first = piece[0]
     outer = [heading for _level, heading in (trail[:-1] if first.level else trail) if heading]
-    yield Piece(_shortened(outer), first.heading, _joined(piece), first.place)
+    yield Piece(_shortened(outer), first.heading, _joined(piece), first.place, head=first.head)
 
 
 def _joined(piece: list[Block]) -> str:
@@ -96,15 +104,56 @@ def _shortened(outer: list[str]) -> str:
     return " / ".join(taken)
 
 
+def table_parts(rows: Sequence[str], places: Sequence[str]) -> Iterator[Block]:
+    """A table as blocks of rows; all but the first are given its heading rows to be shown with.
+
+    Args:
+        rows: its lines, rules included.
+        places: where each stands.
+    """
+    count = _heading_rows(rows)
+    head = "\n".join(rows[:count])
+    start, size = 0, 0
+    for number, row in enumerate(rows):
+        if start < number > count and size + len(row) > LONGEST and _begins_row(rows, number):
+            yield Block("table", "\n".join(rows[start:number]), places[start], head=head if start else "")
+            start, size = number, len(head)
+        size += len(row)
+    yield Block("table", "\n".join(rows[start:]), places[start], head=head if start else "")
+
+
+def _heading_rows(rows: Sequence[str]) -> int:
+    """How many lines lead a table: up to the rule below its headings, whichever of the usual forms it has."""
+    if not _RULE.match(rows[0]):
+        return 2 if len(rows) > 1 and _RULE.match(rows[1]) else 0
+    wanted = "=" if rows[0].startswith(("+", "=")) else "-"
+    return next(
+        (n + 1 for n in range(2, min(len(rows), 12)) if _RULE.match(rows[n]) and wanted in rows[n]), 0
+    )
+
+
+def _begins_row(rows: Sequence[str], number: int) -> bool:
+    """Whether a table may be divided before a line: rows with a frame only after a rule, others not within a row."""
+    if rows[0].startswith("+"):
+        return rows[number - 1].startswith("+")
+    return not rows[number][:1].isspace()
+
+
 def _parts(block: Block) -> Iterator[Block]:
-    """A block in parts that are not too long: prose between sentences or words, the rest between lines."""
+    """A block in parts that are not too long: prose between sentences or words, tables between rows, code between lines."""
+    line = int(block.place[1:]) if block.place.startswith(":") and block.place[1:].isdigit() else None
+    if block.kind == "table" and len(block.text) > LARGE_TABLE and not block.head and line is not None:
+        rows = block.text.split("\n")
+        yield from table_parts(
+            rows, [block.place if line is None else f":{line + number}" for number in range(len(rows))]
+        )
+        return
     limit = LONGEST if block.kind == "prose" else _WHOLE
     text = block.text
     if len(text) <= 2 * limit:
         yield block
         return
     marks = ("\n", ". ", " ") if block.kind == "prose" else ("\n",)
-    line = int(block.place[1:]) if block.place.startswith(":") and block.place[1:].isdigit() else None
     start = 0
     while start < len(text):
         stop = min(len(text), start + limit)

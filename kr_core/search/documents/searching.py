@@ -147,4 +147,5 @@ def _hit(stored: Stored, score: float) -> DocumentHit:
 def shown(stored: Stored) -> str:
     """A passage with the headings that lead to it."""
     above = stored.outer or ("" if stored.name else stored.title)
-    return f"{above}\n\n{stored.body}" if above else stored.body
+    said = f"{stored.head}\n{stored.body}" if stored.head else stored.body
+    return f"{above}\n\n{said}" if above else said

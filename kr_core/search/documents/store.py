@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kr_core.search.documents.pieces import Piece
 
-FORMAT = "2"
+FORMAT = "3"
 """Raised whenever the tables or the words put into them change; an index of another format is made anew."""
 FILE_NAME = "docs.sqlite"
 
@@ -86,6 +86,8 @@ class Stored(NamedTuple):
     body: str
     """Verbatim."""
     code: bool
+    head: str = ""
+    """The heading rows of the table whose rows it begins with."""
 
 
 class DocumentStore:
@@ -264,7 +266,7 @@ class DocumentStore:
         self._connection.executemany(
             "insert into postings (rowid, name, body) values (?,?,?)",
             [
-                (number, _named(words, title, piece.outer, piece.name), searchable(piece.text))
+                (number, _named(words, title, piece.outer, piece.name), _said(piece.head, piece.text))
                 for number, piece in enumerate(pieces, start=first)
             ],
         )
@@ -283,7 +285,7 @@ class DocumentStore:
             (
                 one.id,
                 _named(path_words(one.root, one.path), one.title, one.outer, one.name),
-                searchable(one.body),
+                _said(one.head, one.body),
             )
             for one in _stored(rows)
         ]
@@ -419,8 +421,11 @@ from blocks b join files f on f.id = b.file join roots r on r.id = f.root join c
 
 def _packed(pieces: list[Piece]) -> bytes:
     """Pieces as they are kept: where each begins and ends, then their texts, compressed together."""
-    places = [[len(one.outer), len(one.name), len(one.text), one.kind == "code", one.place] for one in pieces]
-    texts = "".join([part for one in pieces for part in (one.outer, one.name, one.text)])
+    places = [
+        [len(one.outer), len(one.name), len(one.head), len(one.text), one.kind == "code", one.place]
+        for one in pieces
+    ]
+    texts = "".join([part for one in pieces for part in (one.outer, one.name, one.head, one.text)])
     whole = f"{json.dumps(places)}\n{texts}"
     return zlib.compress(whole.encode("utf-8", "surrogatepass"), _LEVEL)
 
@@ -429,14 +434,14 @@ def _stored(rows: Iterable[tuple[Any, ...]], wanted: frozenset[int] | None = Non
     for block, file, collection, root, path, title, data in rows:
         places, _line, text = zlib.decompress(data).decode("utf-8", "surrogatepass").partition("\n")
         start = 0
-        for number, (outer, name, body, code, place) in enumerate(
+        for number, (outer, name, head, body, code, place) in enumerate(
             json.loads(places), start=block * _NUMBERED
         ):
-            named, begun = start + outer, start + outer + name
+            named, headed, begun = start + outer, start + outer + name, start + outer + name + head
             if wanted is None or number in wanted:
                 yield Stored(
-                    number, file, collection, root, path, place, text[start:named], text[named:begun], title,
-                    text[begun : begun + body], bool(code),
+                    number, file, collection, root, path, place, text[start:named], text[named:headed], title,
+                    text[begun : begun + body], bool(code), text[headed:begun],
                 )  # fmt: skip
             start = begun + body
 
@@ -451,3 +456,7 @@ def path_words(root: str, path: str) -> str:
 @lru_cache(256)
 def _named(words: str, title: str, outer: str, name: str) -> str:
     return searchable(f"{words} {title} {outer} {name}")
+
+
+def _said(head: str, body: str) -> str:
+    return searchable(f"{head}\n{body}" if head else body)

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _TELLING, _WEAK = 3, 2
+_LITERAL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[_.]++[A-Za-z0-9]++)++")
+"""`use_answer`, `json.dumps`, `3.11`: its parts side by side, even those that say nothing alone."""
 _MOST_WORDS = 60
 """A longer question is a text; what it is about stands at its beginning."""
+_MOST_LITERALS = 10
 _DATA = re.compile(r"[A-Za-z0-9+/=]{60}")
 _FAR_WORD = 60
 """A longer run of letters is data; its parts say nothing."""
@@ -79,6 +82,8 @@ class Asked(NamedTuple):
     """Each once, in order."""
     telling: int
     """How many of them are no everyday words."""
+    literals: tuple[str, ...] = ()
+    """Names of several parts, as they were written."""
 
     def query(self, times: int = 1, more: Sequence[str] = ()) -> str:
         """As FTS5 reads it. A word that stands there more often weighs more: everyday ones two thirds, `more` the least."""
@@ -87,10 +92,12 @@ class Asked(NamedTuple):
             for word in self.words
             for _ in range(times * (_WEAK if word in WEAK_WORDS else _TELLING))
         ]
-        return " OR ".join([*weighed, *(f'"{word}"' for word in more)])
+        literals = [f'"{literal}"' for literal in self.literals for _ in range(times * _TELLING)]
+        return " OR ".join([*weighed, *literals, *(f'"{word}"' for word in more)])
 
 
 def asked(question: str) -> Asked:
     """The words of a question that say what it is about."""
     found = content_words(question)[:_MOST_WORDS]
-    return Asked(tuple(found), sum(word not in WEAK_WORDS for word in found))
+    literals = tuple(dict.fromkeys(_LITERAL.findall(question)))[:_MOST_LITERALS]
+    return Asked(tuple(found), sum(word not in WEAK_WORDS for word in found), literals)

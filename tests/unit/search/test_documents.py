@@ -61,6 +61,43 @@ class TestReaders:
             start = int(piece.place[1:]) - 1
             assert lines[start : start + piece.text.count("\n") + 1] == piece.text.split("\n")
 
+    @pytest.mark.parametrize(
+        ("name", "head", "row", "end"),
+        [
+            ("a.md", "| key | meaning |\n|---|---|", "| `key_{0}` | what {0} is |", ""),
+            ("a.rst", "===== ====\nkey   meaning\n===== ====", "key_{0} what {0} is", "===== ===="),
+            (
+                "a.rst",
+                "+-----+------+\n| key | what |\n+=====+======+",
+                "| key_{0} | what {0} is |\n|    | and more |\n+-----+------+",
+                "",
+            ),
+        ],
+    )
+    def test_a_large_table_is_divided_between_its_rows(self, name, head, row, end):
+        """Each part is shown with the heading rows, and begins at its own line; no row is lost or cut."""
+        rows = [row.format(number) for number in range(400)]
+        text = "\n".join(["Keys", "====", "", head, *rows, *([end] if end else [])]) + "\n"
+        lines = text.split("\n")
+        made = pieces(name, text)
+        assert len(made) > 4
+        assert all(piece.head == head for piece in made[1:])
+        assert all(len(piece.text) < 3300 for piece in made)
+        for piece in made:
+            start = int(piece.place[1:]) - 1
+            assert lines[start : start + piece.text.count("\n") + 1] == piece.text.split("\n")
+        assert "\n".join(piece.text for piece in made) == text.rstrip("\n")
+
+    def test_a_large_table_of_a_page_too(self):
+        """By the line or anchor of its rows."""
+        rows = "".join(f"<tr><td>key_{number}<td>what {number} is\n" for number in range(400))
+        made = pieces("a.html", f"<h1>Keys</h1>\n<table><tr><th>key<th>meaning\n{rows}</table>")
+        assert len(made) > 4
+        assert {piece.head for piece in made[1:]} == {"| key | meaning |\n|---|---|"}
+        second = made[1]
+        number = int(second.text.split("key_")[1].split(" ")[0])
+        assert second.place == f":{number + 3}"
+
     def test_restructured_text(self):
         """Headings by their underlines, in the order in which they appear; directives of symbols are headings."""
         text = (
@@ -335,6 +372,25 @@ def test_a_killed_run_goes_on_where_it_was(docs, tmp_path, monkeypatch):
     assert store.size == 600
     store._connection.execute("insert into postings (postings) values ('integrity-check')")
     store.close()
+
+
+@pytest.mark.req("E6")
+@pytest.mark.parametrize("key", ["use_answer", "escalate_below", "plugins.web.port"])
+def test_a_key_of_a_large_table_is_found_by_its_name(docs, tmp_path, key):
+    """Even one whose parts say nothing alone; the row is shown with the heading row, and cited by its line."""
+    keys = [f"other_{number}.answer_below_use" for number in range(300)]
+    keys[200] = key
+    rows = "\n".join(f"| `{one}` | not set | What {one} does. |" for one in keys)
+    (docs / "configuration.md").write_text(f"# Keys\n\n| key | default | meaning |\n|---|---|---|\n{rows}\n")
+    (docs / "use.md").write_text("# Use\n\nUse the answer below; plugins of the web have a port.\n")
+    indexed(tmp_path, docs)
+    with Documents(tmp_path) as documents:
+        best = documents.search(key)[0]
+    assert best.stored.path == "configuration.md"
+    assert f"`{key}`" in best.text
+    assert best.text.startswith("Keys\n\n| key | default | meaning |\n|---|---|---|\n| `other_")
+    first = int(best.locator[1:])
+    assert f"`{keys[first - 5]}`" in best.stored.body.split("\n")[0]
 
 
 def test_an_index_of_another_version_says_what_to_do(docs, tmp_path, monkeypatch):
