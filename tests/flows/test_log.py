@@ -27,6 +27,12 @@ BEGIN = datetime(2026, 2, 5, 10, tzinfo=UTC)
 HOSTILE = "red \x1b[31m, \x9b2J, \u202eturned"
 
 
+@pytest.fixture
+def kr(kr_here):
+    """The commands run in this process; `--follow` alone needs one that can be interrupted."""
+    return kr_here
+
+
 class Record:
     """Exchanges written as questions write them, a second between entries."""
 
