@@ -24,6 +24,12 @@ pytestmark = pytest.mark.req("I1")
 
 
 @pytest.fixture
+def kr(kr_here):
+    """The commands run in this process, but those that somebody answers."""
+    return kr_here
+
+
+@pytest.fixture
 def folder(tmp_path):
     made = tmp_path / "client"
     made.mkdir()
