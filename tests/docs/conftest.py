@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support import shared_folder
+from support import (  # type: ignore[import-not-found]  # tests are not a package, and have no types
+    shared_folder,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +24,8 @@ _SWITCHES = ("KR_CACHE_DIR", "KR_TRUST", "XDG_STATE_HOME", "VIRTUAL_ENV", "CONDA
 @pytest.fixture(scope="session")
 def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """KR's cache folder: a page need not read again what another page has read."""
-    return shared_folder(tmp_path_factory, "docs-cache")
+    folder: Path = shared_folder(tmp_path_factory, "docs-cache")
+    return folder
 
 
 @pytest.fixture
