@@ -221,6 +221,10 @@ class Pool:
             return []
         return list(dict.fromkeys(word for name in spelled_in(self._question) for word in asked_words(name)))
 
+    def names_it(self, text: str) -> bool:
+        """Whether a text has what the question spells as a name; never where it spells none."""
+        return self._holds_focus(text)
+
     def about_it(self, text: str) -> bool:
         """Whether a text speaks of the thing that the question spells as a name, or else of two of the things it is about."""
         if self._holds_focus(text):

@@ -47,7 +47,8 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _METADATA = re.compile(
-    r"^(?:Added|New|Changed|Deprecated|Removed|Introduced) (?:in|since):? (?:version )?v?\d.*$", re.MULTILINE
+    r"^(?:Added|New|Changed|Deprecated|Removed|Introduced) (?:in|since):? (?:version )?v?\d[\w.]*(?:,\s*v?\d[\w.]*)*$",
+    re.MULTILINE,
 )
 """A line that tells a version and nothing else: `Added in: v15.4.0`."""
 _HISTORY_ROW = re.compile(r"^\|\s*(v?\d[\w.]*(?:,\s*v?\d[\w.]*)*)\s*\|\s*(\S.{7,300}?)\s*\|$", re.MULTILINE)

@@ -32,6 +32,7 @@ _TITLES = {
     "safety": "Safety",
 }
 _TIMED = 0.15
+_HALF, _MOST_OF_IT = 0.5, 2 / 3
 _LITTLE = 0.5
 """A question of which less is covered gets a warning before anything else."""
 
@@ -98,7 +99,7 @@ def answer_of(
     if first:
         made.lines += ["", "## Answer" if answers else "## The nearest that was found", ""]
         made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in first]
-    for category in MEANINGS:
+    for category in MEANINGS if answers or told else ():  # what is not even an answer stands in the tree
         rest = [
             axiom
             for axiom in current
@@ -131,6 +132,9 @@ def _worth(state: State, axiom: Axiom) -> float:
 
 
 def _nothing(state: State) -> str:
+    if state.history and all(report.down for report in state.history):
+        who = ", ".join(state.history[-1].down)
+        return f"Nobody could look: {who} did not answer in any cycle. That says nothing about the question."
     if not len(state.pool):
         return "Nothing was found: no source has a passage about this question."
     return "Nothing was found: no sentence of the passages that were read says enough about this question."
@@ -149,15 +153,31 @@ def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     spelled = {stem(word): word for word in reversed(words(state.plan.query))}
     left = [spelled.get(root, root) for root in asked if root in state.pool.telling and root not in said]
     since = asks_since(state.plan.query)
-    if since and not any(dated(axiom.statement) for axiom in axioms):
+    if (
+        since
+        and not any(dated(axiom.statement) for axiom in axioms)
+        and any(_says_most(state, axiom) for axiom in axioms)
+    ):
         return "No source says since when. What follows is so in the versions that are named beside it.", True
     if since:
         left = [word for word in left if not asks_since(word)]
+    if not any(_says_most(state, axiom) for axiom in axioms):
+        said_of = f"speaks of {', '.join(left)}" if left else "speaks of most of the question at once"
+        return f"Nothing that was found says it: no passage {said_of}.", False
     if not left:
         return "", True
     if held < _LITTLE * total:
         return f"The sources do not seem to answer this: nothing found speaks of {', '.join(left)}.", False
     return f"Nothing that was found speaks of: {', '.join(left)}.", False
+
+
+def _says_most(state: State, axiom: Axiom) -> bool:
+    """Whether one axiom says most of what a question is about, or half of it with the name that the question spells."""
+    dating = {stem(word) for word in words(state.plan.query) if asks_since(word)}
+    telling = state.pool.telling - dating
+    text = " . ".join([axiom.statement, *(f"{signal.title} . {signal.source}" for signal in axiom.signals)])
+    held = len(telling & {stem(word) for word in words(text)})
+    return held >= (_HALF if state.pool.names_it(text) else _MOST_OF_IT) * len(telling)
 
 
 def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]:

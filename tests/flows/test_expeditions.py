@@ -203,14 +203,15 @@ def test_engines_that_die_and_come_back(bench):
 
 @pytest.mark.req("E2")
 def test_engines_that_never_answer(bench):
-    """Nobody can look: it is repeated and noted each time, ends by the hard limit, and says that nothing was found."""
+    """Nobody can look: it is repeated and noted each time, ends by the hard limit, and says so; never that there is nothing."""
     dead = Given(Finding(outcome="timeout", reason="no answer", reached=False), external=True)
     updates = research(bench.pipeline({"web": dead}), max_cycles=3)
     finished = updates[-1]
     assert (finished.reason, finished.cycles) == ("maximum_cycles", 3)
     assert not finished.axioms
     assert finished.calls == 0
-    assert "Nothing was found" in finished.answer
+    assert "Nobody could look: web did not answer" in finished.answer
+    assert "Nothing was found" not in finished.answer
     assert len(of(updates, "convergence")) == 5  # the third cycle is the last, whatever became of it
 
 
@@ -275,6 +276,24 @@ def test_a_question_with_no_word_in_the_index(bench):
     assert (finished.reason, finished.cycles) == ("zero_findings", 2)
     assert finished.answer.endswith("Nothing was found: no source has a passage about this question.\n")
     assert "zyzzyva quokka" in library.asked
+
+
+@pytest.mark.req("E5", "E9")
+def test_words_of_a_question_in_many_places_are_no_answer(bench):
+    """Where no passage says most of it the nearest few are shown, and that they do not answer it."""
+    pages = {
+        f"https://{word}.example/{what}": (what, f"Some owls have a {what} for all {word} of theirs.")
+        for word in ("carriers", "hangars", "lanterns")
+        for what in ("cupboard", "meadow")
+    }
+    finished = research(
+        bench.pipeline({"web": Library(pages, most=6)}), "Which owls repair carriers, hangars and lanterns?"
+    )[-1]
+    assert "Nothing that was found says it: no passage" in finished.answer
+    assert "## The nearest that was found" in finished.answer
+    assert "## Answer" not in finished.answer
+    listed = finished.answer.partition("## Sources")[0].count("\n- ")
+    assert listed == 5 < len(finished.axioms)
 
 
 @pytest.mark.req("E4")

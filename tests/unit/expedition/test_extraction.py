@@ -79,6 +79,17 @@ def test_since_when(line, said):
 
 
 @pytest.mark.req("E5")
+def test_a_change_told_in_two_sentences_is_one_fact_of_each():
+    """What stands in a line with a version is read by sentences, so that no fact contradicts its own beginning."""
+    text = (
+        "Changed in version 3.6: AbortSignal used to abort a stream at once. AbortSignal does so no longer."
+    )
+    found = facts(SIGNAL, ("Class: AbortSignal", text))
+    assert found[0].endswith("used to abort a stream at once.")
+    assert not any("at once. AbortSignal" in said for said in found)
+
+
+@pytest.mark.req("E5")
 def test_an_identifier_counts_once():
     """Its parts are searched for too, and count no more than the one word that it is."""
     assert sum(Pool("PostgreSQL").asked.values()) == pytest.approx(1.0)
