@@ -83,7 +83,8 @@ def test_a_page_asks_what_has_changed_since_it_was_made(inbox, person):
     def news(after, **more):
         return person.get("/live", params={"after": after, **more}).json()
 
-    assert news(number) == {"number": number, "all": False, "cases": [], "working": False}
+    nothing = {"number": number, "all": False, "cases": [], "working": False, "expedition": ""}
+    assert news(number) == nothing
     person.open(f"/cases/{key}")
     person.fill("/reply", action="confirm", by="ann")
     told = news(number, case=key)
