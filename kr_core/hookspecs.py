@@ -26,8 +26,11 @@ from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
     from datetime import date
     from pathlib import Path
+
+    import httpx
 
     from kr_core.protocols import (
         Agent,
@@ -108,6 +111,8 @@ class Setup(NamedTuple):
     """Gives the embedder that is configured, or None; it raises what building it raises. None outside a pipeline."""
     parallel: int = 1
     """How many runs work at once (`defaults.parallel`); from 2, who comes first is served first."""
+    http: Callable[[float], AbstractAsyncContextManager[httpx.AsyncClient]] | None = None
+    """Opens KR's client for so many seconds, in the event loop that runs; None outside a pipeline."""
 
 
 class Provider(NamedTuple, Generic[Component_co]):

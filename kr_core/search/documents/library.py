@@ -96,8 +96,11 @@ class Documents:
         if vectors is not None:
             try:
                 return search(self._store, question, limit, vectors)
-            except KRError as error:
-                self._note(f"embedder: {error}; words alone were searched")
+            except sqlite3.Error:
+                raise
+            except Exception as error:  # a plugin may raise anything, and words are searched all the same
+                said = str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
+                self._note(f"embedder: {said}; words alone were searched")
         return search(self._store, question, limit)
 
     def coverage(self, question: str, hits: Sequence[DocumentHit]) -> Coverage:

@@ -7,8 +7,9 @@ import re
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from kr_core.errors import StorageError
+from kr_core.errors import RequestError, StorageError
 from kr_core.files import make_state_folder
+from kr_core.model import Outcome
 from kr_core.search.documents.searching import shown
 
 if TYPE_CHECKING:
@@ -65,14 +66,30 @@ class Vectors:
         self._waiting: list[int] = []
         self._hashes: list[int] = [row[0] for row in rows]
         self._places = {digest: place for place, digest in enumerate(self._hashes)}
-        self._matrix: Any = None
+        self._room: Any = None
+        """The vectors, and room for more: to copy a hundred thousand for each question would take longer than the question."""
         if rows:
             flat = np.frombuffer(b"".join(row[1] for row in rows), np.float16).astype(np.float32)
-            self._matrix = flat.reshape(len(rows), -1)
+            self._room = flat.reshape(len(rows), -1)
 
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+
+    @property
+    def _matrix(self) -> Any:
+        """The vectors, a row for each of the hashes; None where there are none yet."""
+        return None if self._room is None else self._room[: len(self._hashes)]
+
+    def _append(self, made: Any) -> None:
+        """Put vectors behind those there are; called before their hashes are known."""
+        count = len(self._hashes)
+        if self._room is None or len(self._room) < count + len(made):
+            room = self._np.empty((max(1024, 2 * count, count + len(made)), made.shape[1]), self._np.float32)
+            if self._room is not None:
+                room[:count] = self._room[:count]
+            self._room = room
+        self._room[count : count + len(made)] = made
 
     def of(self, question: str) -> Any:
         """The vector of a question.
@@ -80,7 +97,7 @@ class Vectors:
         Raises:
             RequestError: the embedder is a service that does not answer.
         """
-        (vector,) = self._normal(self._embedder.embed([question]))
+        (vector,) = self._made([question])
         return vector
 
     def towards(self, vector: Any, numbers: list[int]) -> Any:
@@ -124,7 +141,7 @@ class Vectors:
             StorageError: new vectors cannot be kept.
         """
         numbers = [number for number, _file, _score in found[:_AT_ONCE]]
-        self._embed([*numbers, *self._further(_AT_ONCE - len(numbers), store)], store)
+        self.embed([*numbers, *self._further(_AT_ONCE - len(numbers), store)], store)
         if self._matrix is None:
             return []
         cosines = self._matrix @ vector
@@ -153,13 +170,39 @@ class Vectors:
         taken, self._waiting = self._waiting[: max(0, count)], self._waiting[max(0, count) :]
         return taken
 
+    def _made(self, texts: list[str]) -> Any:
+        """The vectors of texts, each of length 1.
+
+        Raises:
+            RequestError: they are not as many as texts, not of one length, that of all others, or hold what is no number.
+        """
+        try:
+            made = self._np.asarray(self._embedder.embed(texts), dtype=self._np.float32)
+        except (TypeError, ValueError):
+            raise RequestError(Outcome.bad_answer, "what it made are no vectors of one length") from None
+        wanted = made.shape[-1] if self._room is None else self._room.shape[1]
+        if made.shape != (len(texts), wanted) or not wanted:
+            shape = " x ".join(map(str, made.shape))
+            what = f"made {shape} numbers of {len(texts)} texts; expected are {wanted} each"
+            raise RequestError(
+                Outcome.bad_answer, what, todo=f"if it is another model now, remove {self.path.name}"
+            )
+        if not self._np.isfinite(made).all():
+            raise RequestError(Outcome.bad_answer, "made a vector with what is no number")
+        return self._normal(made)
+
     def _normal(self, vectors: Any) -> Any:
         """As an array of float32, each of length 1."""
         made = self._np.asarray(vectors, dtype=self._np.float32)
         return made / self._np.maximum(self._np.linalg.norm(made, axis=1, keepdims=True), 1e-12)
 
-    def _embed(self, numbers: list[int], store: DocumentStore) -> None:
-        """Place passages that are not placed yet, and embed those whose content is new."""
+    def embed(self, numbers: list[int], store: DocumentStore) -> None:
+        """Place passages that are not placed yet, and embed those whose content is new.
+
+        Raises:
+            RequestError: the embedder is a service that does not answer, or answers what are no vectors.
+            StorageError: new vectors cannot be kept.
+        """
         new = [number for number in numbers if number not in self._placed]
         if not new:
             return
@@ -168,7 +211,7 @@ class Vectors:
         missing = {
             placed[number]: text for number, text in texts.items() if placed[number] not in self._places
         }
-        made = self._normal(self._embedder.embed(list(missing.values()))) if missing else None
+        made = self._made(list(missing.values())) if missing else None
         rows = [] if made is None else [
             (digest, vector.astype(self._np.float16).tobytes()) for digest, vector in zip(missing, made, strict=True)
         ]  # fmt: skip
@@ -180,11 +223,11 @@ class Vectors:
         except sqlite3.Error as error:
             raise StorageError(f"cannot be written: {error}", where=str(self.path)) from None
         self._placed.update(placed)
+        if made is not None:
+            self._append(made)
         for digest in missing:
             self._places[digest] = len(self._hashes)
             self._hashes.append(digest)
-        if made is not None:
-            self._matrix = made if self._matrix is None else self._np.concatenate([self._matrix, made])
 
 
 def _hash(text: str) -> int:

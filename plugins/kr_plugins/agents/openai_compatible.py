@@ -1,5 +1,7 @@
 """Answers of a model behind the chat completions of OpenAI, which most services and local servers offer as well.
 
+As `embedder` it makes vectors by the same service's embeddings.
+
 The reply's form is asked for as a JSON schema; where the server refuses that, as any JSON object; where it refuses that too,
 by the prompt alone. What a server refused is not asked of it again by the same pipeline.
 
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 import kr_core
-from kr_core import Outcome, Provider, Reply, RequestError, Settings
+from kr_core import ConfigError, Outcome, Provider, Reply, RequestError, Settings
 from kr_plugins.agents.services import (
     Address,
     Forms,
@@ -29,7 +31,7 @@ from kr_plugins.agents.services import (
 if TYPE_CHECKING:
     from kr_core import Job, Setup
 
-__all__ = ["OpenAICompatible", "OpenAICompatibleSettings", "kr_agent"]
+__all__ = ["OpenAICompatible", "OpenAICompatibleSettings", "kr_agent", "kr_embedder"]
 
 _OPENAI = "https://api.openai.com/v1"
 _NAME = "kr_answer"
@@ -45,6 +47,8 @@ class OpenAICompatibleSettings(Settings):
     """A key of the service, as `{env: OPENAI_API_KEY}`; local servers mostly need none."""
     model: str | None = None
     """The model of agents that name none."""
+    embedding_model: str | None = None
+    """As `embedder`: the model that makes vectors, `text-embedding-3-small` for one; not set: `model`."""
     max_tokens: Annotated[int, Field(ge=1)] = 8192
     """The longest reply, in tokens, with what the model thinks before."""
     max_tokens_parameter: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
@@ -147,5 +151,25 @@ def kr_agent() -> Provider[kr_core.Agent]:
 
     def build(settings: OpenAICompatibleSettings, setup: Setup) -> OpenAICompatible:
         return OpenAICompatible(settings, setup.name)
+
+    return Provider(build, OpenAICompatibleSettings)
+
+
+@kr_core.hookimpl
+def kr_embedder() -> Provider[kr_core.Embedder]:
+    """A model behind embeddings."""
+
+    def build(settings: OpenAICompatibleSettings, setup: Setup) -> kr_core.Embedder:
+        from kr_plugins.embedders.openai_compatible import Embeddings
+
+        model = settings.embedding_model or settings.model
+        if not model:
+            raise ConfigError("no model is configured", todo=f"set `plugins.{setup.name}.embedding_model`")
+        key = key_of(settings.api_key)
+        if settings.base_url == _OPENAI and not key:
+            raise ConfigError("OpenAI needs a key", todo=f"set `plugins.{setup.name}.api_key`, or `base_url`")
+        if setup.http is None:
+            raise ConfigError("it sends requests, which takes a pipeline")
+        return Embeddings(settings.base_url, model, key, setup.http)
 
     return Provider(build, OpenAICompatibleSettings)

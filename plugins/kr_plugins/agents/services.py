@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 import httpx
 from pydantic import Field
@@ -50,6 +50,14 @@ _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOT
 Answered = TypeVar("Answered")
 
 
+class HasClient(Protocol):
+    """A job, or whatever else has a client to send requests by."""
+
+    @property
+    def http(self) -> httpx.AsyncClient:
+        """The client."""
+
+
 class RefusedError(RequestError):
     """The service answered with a status that is no answer.
 
@@ -67,7 +75,7 @@ class RefusedError(RequestError):
 
 
 async def ask(
-    job: Job, url: str, headers: Mapping[str, str], body: Mapping[str, Any], *, secret: str
+    job: HasClient, url: str, headers: Mapping[str, str], body: Mapping[str, Any], *, secret: str
 ) -> dict[str, Any]:
     """Send one request to a model, and return the object that is answered.
 
