@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kr_core.cli import output
 from kr_core.errors import ConfigError, suggestion
 from kr_core.escalation import verifying
-from kr_core.model.events import EVENTS
+from kr_core.model.told import EVENTS
 from kr_core.pipeline import Pipeline
 from kr_core.pipeline.record import Exchange, Wanted, entries, exchanges, follow, last_number
 from kr_core.printable import printable

@@ -9,8 +9,6 @@ import os
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
 
-from kr_core.model.told import exchanges, expeditions, runs
-
 STAGES = ("lookup", "route", "consult", "compose", "score", "render", "keep")
 """The stages of research in their order. Each says `<stage>.started` and then `<stage>.finished` or `<stage>.failed`."""
 
@@ -64,56 +62,3 @@ class Event(_Fields):
         """Make an event; what is not given is filled in."""
         values = (kind, run, {} if data is None else data, id or new_id(), time or datetime.now(UTC))
         return tuple.__new__(cls, values)
-
-
-EVENTS: dict[str, type] = {
-    "run.started": runs.RunStarted,
-    **{f"{stage}.started": runs.Nothing for stage in STAGES},
-    **{f"{stage}.failed": runs.StageFailed for stage in STAGES},
-    "lookup.finished": runs.LookupFinished,
-    "route.finished": runs.RouteFinished,
-    "source.started": runs.SourceStarted,
-    "source.request": runs.SourceRequest,
-    "source.said": runs.SourceSaid,
-    "source.finished": runs.SourceFinished,
-    "index.progress": runs.IndexProgress,
-    "budget.exhausted": runs.BudgetExhausted,
-    "consult.finished": runs.ConsultFinished,
-    "compose.finished": runs.ComposeFinished,
-    "synthesis.started": runs.SynthesisStarted,
-    "synthesis.finished": runs.SynthesisFinished,
-    "score.finished": runs.ScoreFinished,
-    "render.finished": runs.RenderFinished,
-    "keep.finished": runs.KeepFinished,
-    "run.waited": runs.RunWaited,
-    "run.retried": runs.Reason,
-    "run.cancelled": runs.Nothing,
-    "needs-intervention": runs.NeedsIntervention,
-    "run.repeated": runs.RunRepeated,
-    "run.finished": runs.RunFinished,
-    "question.asked": exchanges.QuestionAsked,
-    "question.routed": exchanges.QuestionRouted,
-    "agent.started": exchanges.AgentStarted,
-    "agent.request": exchanges.AgentRequest,
-    "agent.repaired": exchanges.AgentRepaired,
-    "agent.failed": exchanges.AgentFailed,
-    "answer.received": exchanges.AnswerReceived,
-    "answers.compared": exchanges.AnswersCompared,
-    "answer.gated": exchanges.AnswerGated,
-    "escalation.opened": exchanges.EscalationOpened,
-    "escalation.shown": exchanges.EscalationShown,
-    "sink.request": exchanges.SinkRequest,
-    "escalation.told": exchanges.EscalationTold,
-    "escalation.reminded": exchanges.EscalationReminded,
-    "escalation.timed_out": exchanges.EscalationTimedOut,
-    "escalation.expired": exchanges.EscalationExpired,
-    "escalation.superseded": exchanges.EscalationSuperseded,
-    "human.unclear": exchanges.HumanUnclear,
-    "human.replied": exchanges.HumanReplied,
-    "exchange.finished": exchanges.ExchangeFinished,
-    "expedition.started": expeditions.ExpeditionStarted,
-    "cycle.started": expeditions.CycleStarted,
-    "cycle.finished": expeditions.CycleFinished,
-    "expedition.finished": expeditions.ExpeditionFinished,
-}
-"""The data of each kind of event; a source may emit further kinds of its own through `context.emit`."""
