@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from kr_core.knowledge.project import is_python as is_python
     from kr_core.knowledge.topic_index import TopicIndex as TopicIndex
     from kr_core.knowledge.versions import gap as gap
-    from kr_core.model import EVENTS as EVENTS
     from kr_core.model import SKELETON_MARK as SKELETON_MARK
     from kr_core.model import STAGES as STAGES
     from kr_core.model import STALE_MARK as STALE_MARK
@@ -90,6 +89,7 @@ if TYPE_CHECKING:
     from kr_core.model.routing import AgentProfile as AgentProfile
     from kr_core.model.routing import Route as Route
     from kr_core.model.routing import RoutingRule as RoutingRule
+    from kr_core.model.told import EVENTS as EVENTS
     from kr_core.net.bodies import json_of as json_of
     from kr_core.net.egress import redacted as redacted
     from kr_core.net.extraction import main_text as main_text
@@ -204,7 +204,6 @@ _HOMES: dict[str, dict[str, str]] = {
         "Verifier": "",
     },
     "kr_core.model": {
-        "EVENTS": "",
         "SKELETON_MARK": "",
         "STAGES": "",
         "STALE_MARK": "",
@@ -247,6 +246,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "Verdict": "",
     },
     "kr_core.model.routing": {"HUMAN": "", "AgentProfile": "", "Route": "", "RoutingRule": ""},
+    "kr_core.model.told": {"EVENTS": ""},
     "kr_core.routing.table": {"Table": ""},
     "kr_core.installed": {"require": ""},
     "kr_core.expedition.embedding": {"run_expedition": ""},
