@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from datetime import timedelta
 
@@ -210,7 +211,7 @@ class TestSources:
             (SystemExit(3), "unavailable", "unavailable",
              "s: unavailable: RuntimeError: the source tried to end the program (3)"),
             (asyncio.CancelledError(), "unavailable", "unavailable", "s: unavailable: the source cancelled itself"),
-            (TimeoutError(), "timeout", "timeout", "s: timeout after 0 s"),
+            (TimeoutError(), "timeout", "timeout", "s: timeout after N s"),
             (StorageError("broken", where="w"), "unavailable", "unavailable", "s: unavailable: w: broken"),
         ],
     )  # fmt: skip
@@ -220,6 +221,8 @@ class TestSources:
         (line,) = result.results.sources_consulted
         assert (line.source, line.status, line.outcome) == ("s", status, outcome)
         notes = [text for text in result.results.degradation_notes if not text.startswith("all_sources")]
+        if isinstance(answer, TimeoutError):  # how long it took, on whatever machine
+            notes = [re.sub(r"0(\.\d+)?", "N", text) for text in notes]
         assert notes == ([note] if note else [])
         assert "quota" not in result.results.summary
 
