@@ -166,6 +166,8 @@ def _parts(block: Block) -> Iterator[Block]:
                 ),
                 stop,
             )
-        place = block.place if line is None else f":{line + text.count(chr(10), 0, start)}"
+        place = block.place if line is None else f":{line}"
         yield block._replace(text=text[start:stop].strip("\n"), place=place)
+        if line is not None:  # counted from part to part: a log is one paragraph of a million lines
+            line += text.count("\n", start, stop)
         start = stop

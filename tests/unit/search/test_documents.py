@@ -224,6 +224,15 @@ class TestReaders:
             pieces(name, unit * (60_000 // len(unit)))
             assert time.process_time() - start < 2, unit
 
+    def test_a_log_is_one_paragraph_of_many_lines(self):
+        """Six megabytes of it are read in time, each part from its own line on."""
+        text = "".join(f"12:00:{number % 60:02} parcel {number}\n" for number in range(300_000))
+        start = time.process_time()
+        made = pieces("a.txt", text)
+        assert time.process_time() - start < 2
+        last = made[-1]
+        assert text.split("\n")[int(last.place[1:]) - 1] == last.text.split("\n")[0]
+
 
 class TestEncodings:
     """Text in whatever encoding."""
