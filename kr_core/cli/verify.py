@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core.errors import ConfigError
+from kr_core.model import SKELETON_MARK
 from kr_core.pipeline import Pipeline
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -21,9 +24,19 @@ def run(options: argparse.Namespace) -> int:
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
         base, store = pipeline.config.knowledge_base, pipeline.store
         several = len(options.reports) > 1
-        return max(
-            _checked(report, options.folder, base, store, several=several) for report in options.reports
-        )
+        codes = [_code(report, options.folder, base, store, several=several) for report in options.reports]
+        return max(codes)
+
+
+def _code(report: str, folder: Path | None, base: Path, store: Store, *, several: bool) -> int:
+    """What came of a report; where several are to be checked, one that cannot be keeps none of the others from it."""
+    try:
+        return _checked(report, folder, base, store, several=several)
+    except ConfigError as error:
+        if not several:
+            raise
+        print(f"kr: {printable(str(error))}", file=sys.stderr)
+        return error.exit_code
 
 
 def _checked(name: str, folder: Path | None, base: Path, store: Store, *, several: bool) -> int:
@@ -31,8 +44,11 @@ def _checked(name: str, folder: Path | None, base: Path, store: Store, *, severa
 
     file = _file(name, folder, base)
     report, evidence = _kept(store, name) if file is None else _read(file)
-    problems = verify(report, evidence)
     shown = file.name if file else name
+    if evidence is None:
+        print(f"nothing to check: {shown} says that there was no answer")
+        return 0
+    problems = verify(report, evidence)
     which = f"{shown}: " if several else ""
     for problem in problems:
         print(f"false: {which}{problem.where}: {problem.what}")
@@ -56,10 +72,13 @@ def _file(name: str, folder: Path | None, base: Path) -> Path | None:
 def _read(path: Path) -> tuple[str, Any]:
     beside = path.with_suffix(".evidence.json")
     try:
-        return path.read_text("utf-8"), json.loads(beside.read_text("utf-8"))
+        report = path.read_text("utf-8")
+        if not beside.exists() and SKELETON_MARK in report:
+            return report, None
+        return report, json.loads(beside.read_text("utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(
-            f"no evidence beside it: KR keeps it in {beside.name}" if path.exists() else "no such file",
+            f"no evidence beside it: KR keeps it in {beside.name}",
             where=str(path),
             todo="research anew with --refresh if it is lost",
         ) from error

@@ -23,6 +23,7 @@ from kr_core.evidence.sentences import (
     steps,
     value_of,
 )
+from kr_core.evidence.tables import rows
 from kr_core.evidence.written import Prose, claims_of
 from kr_core.model import Claim, CodeExample, Draft, Passage
 from kr_core.text import stems
@@ -40,6 +41,7 @@ _CALL_WIDTH = 64
 _STEPS = 12
 """A longer list is no answer that a person reads at once."""
 _ALTERNATIVES = 3
+_ROWS = 3
 _GUESSES = 5
 """Alternatives that are named where the first passage is not sure to be the answer."""
 _STEP = re.compile(r"\d{1,3}[.)]\s")
@@ -293,6 +295,9 @@ class _Composer:
             cut = "" if lead == passage.lead else " ..."
         if not whole:
             chosen = [sentence for sentence in chosen if not _STEP.match(sentence)]
+        in_rows = self.rows(part, chosen)
+        if in_rows:
+            return in_rows
         if not chosen:
             return []
         in_order = self.in_order(part, chosen, headed=headed) if whole else []
@@ -324,6 +329,25 @@ class _Composer:
             for text, quotes in shown
         ]
         return [claim for claim in claims if claim is not None] if all(claims) else []
+
+    def rows(self, part: _Part, chosen: Sequence[str]) -> list[Claim]:
+        """The rows of a section's tables that say more of what was asked than any of its sentences does."""
+        passage = part.passage
+        said = max((len(stems(sentence) & self.asked) for sentence in chosen), default=0)
+        asked = [(len(stems(row.said) & self.asked), row) for row in rows(passage.text)]
+        most = max((count for count, _row in asked), default=0)
+        if most <= max(said, 1):
+            return []
+        best = [row for count, row in asked if count == most][:_ROWS]
+        claims = [
+            self.citer.claim(
+                f"{passage.title}: {plain(row.said)}" if passage.title else plain(row.said),
+                [self.citer.cite(part.source, passage, row.line)],
+                row.slots,
+            )
+            for row in best
+        ]
+        return [claim for claim in claims if claim is not None]
 
     def is_headed(self, title: str, chosen: Sequence[str]) -> bool:
         """Whether the heading holds as much of the question as any sentence: then all of the section is the answer."""

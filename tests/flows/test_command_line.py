@@ -352,6 +352,20 @@ class TestVerify:
         assert "Traceback" not in done.err
 
     @pytest.mark.req("R18")
+    def test_several_reports(self, kr, report):
+        """Each is checked, whatever became of the others; one that says that there was no answer has nothing to check."""
+        kr("research", "How do I tame a zyzzyva with parcel?", "--framework", "parcel", "--topic", "zyzzyva")
+        lost = report.with_name("lost.md")
+        lost.write_text(report.read_text())
+        unanswered = report.with_name("zyzzyva.md")
+        done = kr("verify", lost, unanswered, report)
+        assert done.code == 2, done
+        assert "lost.md: no evidence beside it" in done.err
+        assert done.out.splitlines()[0] == "nothing to check: zyzzyva.md says that there was no answer"
+        assert f"hold in {report.name}" in done.out.splitlines()[1]
+        assert kr("verify", unanswered, report).code == 0
+
+    @pytest.mark.req("R18")
     @pytest.mark.parametrize(
         "evidence", [None, "", "{}", "[]", "7", "\x00", "[" * 100_000, '{"passages": 7}']
     )

@@ -65,6 +65,52 @@ def cited(draft, claim):
     return [draft.citations[number - 1].locator for number in claim.citations]
 
 
+def table_of(*lines):
+    text = "\n".join(["Limits of the box.", "", *lines])
+    return Passage(
+        text=text,
+        lines=((0, 3),),
+        url=URL,
+        locator="settings.md:3",
+        title="Settings",
+        kind="section",
+        coverage=0.9,
+    )
+
+
+@pytest.mark.req("R12", "R18")
+def test_a_row_of_a_table_is_told_with_the_heads_of_its_columns():
+    """Where it says more of the question than any sentence does; its cells stand in the passage, and the row is the quote."""
+    row = "| `PUT_TIMEOUT` | 5 | the timeout of put, in seconds |"
+    draft = draft_of(table_of("| Setting | Default | Meaning |", "|---|:-:|---|", "| `DEPTH` | 3 |  |", row))
+    assert [claim.text for claim in draft.summary] == [
+        "Settings: `PUT_TIMEOUT`; Default: 5; Meaning: the timeout of put, in seconds [1]"
+    ]
+    assert (draft.citations[0].quote, draft.citations[0].locator) == (row, "settings.md:8")
+    assert draft.summary[0].slots == (
+        "Default",
+        "Meaning",
+        "`PUT_TIMEOUT`",
+        "5",
+        "the timeout of put, in seconds",
+    )
+
+
+@pytest.mark.req("R12")
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("| Setting | Default |", "| timeout of put | 5 |"),
+        ("| Setting | Default |", "|---|---|", "| timeout of put | 5 | and more |"),
+        ("```", "| Setting | Default |", "|---|---|", "| timeout of put | 5 |", "```"),
+        ("a | b", "---|---"),
+    ],
+)
+def test_what_is_no_row_of_a_table_is_not_told_as_one(lines):
+    """No rule below the heads, other cells than heads, code, no rows."""
+    assert not any("5" in claim.text for claim in draft_of(table_of(*lines)).summary)
+
+
 @pytest.mark.req("R12", "R18")
 def test_a_parameter_is_told_with_type_default_and_code():
     """What to pass, the accepted type and what it stands for, the default and what that is, and the shortest code."""

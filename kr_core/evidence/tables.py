@@ -1,0 +1,69 @@
+"""The rows of a passage's tables, which say in cells what others say in sentences."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CELL = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"\s*:?-+:?\s*")
+_MOST_CELLS = 12
+"""A wider row is data, and nothing that a person reads as a statement."""
+
+
+class Row(NamedTuple):
+    """A row of a Markdown table (https://github.github.com/gfm/#tables-extension-), below the heading of its columns."""
+
+    line: str
+    heads: tuple[str, ...]
+    cells: tuple[str, ...]
+
+    @property
+    def said(self) -> str:
+        """The row as a statement: `` `RETRIES`; Default: 3; Meaning: how often a call is tried``."""
+        first, *others = zip(self.heads, self.cells, strict=True)
+        told = [f"{head}: {cell}" if head else cell for head, cell in others if cell]
+        return "; ".join([first[1], *told]) if first[1] else "; ".join(told)
+
+    @property
+    def slots(self) -> list[str]:
+        """What of the statement stands in the passage."""
+        return [part for part in (*self.heads[1:], *self.cells) if part]
+
+
+def rows(text: str) -> list[Row]:
+    """The rows of all tables in a Markdown text, in order; those that have not the cells of their heading are left out."""
+    found: list[Row] = []
+    for table in _tables(text):
+        heads = _cells(table[0])
+        if 1 < len(heads) <= _MOST_CELLS:
+            found += [
+                Row(line.strip(), heads, cells)
+                for line in table[2:]
+                if len(cells := _cells(line)) == len(heads) and any(cells)
+            ]
+    return found
+
+
+def _tables(text: str) -> Iterator[list[str]]:
+    """Runs of lines with bars, the second of which is a rule; code blocks left out."""
+    run: list[str] = []
+    fenced = False
+    for line in [*text.split("\n"), ""]:
+        if line.strip().startswith(("```", "~~~")):
+            fenced = not fenced
+        if "|" in line and not fenced:
+            run.append(line)
+            continue
+        if len(run) > 2 and all(_RULE.fullmatch(cell) for cell in _cells(run[1])):
+            yield run
+        run = []
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    cells = [cell.strip() for cell in _CELL.split(line.strip())]
+    outer = slice(1 if line.strip().startswith("|") else 0, -1 if line.strip().endswith("|") else None)
+    return tuple(cells[outer])
