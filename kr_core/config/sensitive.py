@@ -1,4 +1,4 @@
-"""Which settings of a plugin run a program, or send a secret of the user's to an address of the project's own.
+"""Which settings of a plugin run a program, or send a secret or documents to an address of the project's own.
 
 Settings are judged by their names and values as they stand in the file, before the plugin is imported. In doubt a setting
 counts: the price of a false alarm is one `kr trust`.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kr_core.config.documents import KeyPath
 
-__all__ = ["Sensitive", "sensitive_in"]
+__all__ = ["Sensitive", "sending_documents", "sensitive_in"]
 
 _PROGRAM = frozenset(
     """args argv arguments bin binary cmd cmdline command commandline commands entrypoint exe exec executable hook hooks
@@ -77,6 +77,22 @@ def sensitive_in(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]
     return found
 
 
+def sending_documents(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+    """The settings of an embedder by which the text of documents leaves the machine: an address, and a key of a service.
+
+    An embedder with neither computes here. A key may be the project's own: then what is sent lies in somebody's account.
+
+    Args:
+        settings: the plugin's settings as written, `{env: NAME}` in place.
+        below: the key under which they stand.
+    """
+    said = "sends the text of indexed documents to"
+    addresses = [
+        Sensitive(key, f"{said} {_shown(value)}") for key, value in _walk(settings, below, _is_address)
+    ]
+    return addresses or [Sensitive(key, f"{said} a service") for key, _key in _walk(settings, below, _is_key)]
+
+
 def _walk(value: Any, key: KeyPath, wanted: Callable[[Any, Any], bool]) -> Iterator[tuple[KeyPath, Any]]:
     """The outermost settings below a value that are wanted by their name and value."""
     if is_reference(value) and key[2:]:  # the settings of a plugin as a whole are no reference
@@ -114,6 +130,10 @@ def _is_address(name: Any, value: Any) -> bool:
     if not _OF_THE_SECRET & set(words[-1:]) and _matches(named, value):
         return True
     return any(_URL.search(_text(part)) for part in (name, value) if isinstance(part, str | bytes))
+
+
+def _is_key(name: Any, value: Any) -> bool:
+    return is_reference(value) or (bool(value) and bool(_OF_THE_SECRET & set(_words(name)[-1:])))
 
 
 def _matches(words: Sequence[bool], value: Any) -> bool:

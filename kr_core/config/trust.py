@@ -1,7 +1,7 @@
 """Whether the user trusts a configuration file: `kr trust`.
 
-A configuration comes with a project, which may be anybody's. What it says is data, but for the settings that run a program
-or send a secret to an address (`sensitive`): those work only once the user has trusted this very text of the file in this
+A configuration comes with a project, which may be anybody's. What it says is data, but for the settings that run a program,
+or send a secret or documents to an address (`sensitive`): those work only once the user has trusted this very text of the file in this
 very place. What is trusted is kept in the user's own state folder, where no project can write it.
 """
 
@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kr_core.config.naming import dotted
-from kr_core.config.sensitive import sensitive_in
+from kr_core.config.sensitive import sending_documents, sensitive_in
 from kr_core.errors import ConfigError, StorageError
 from kr_core.files import locked, write_atomically
 
@@ -46,10 +46,7 @@ def check_variable(environ: Mapping[str, str]) -> None:
 
 def sensitive(config: Config) -> dict[str, list[Sensitive]]:
     """The settings that work only in a trusted file, by the name under which they stand in `plugins`."""
-    found = {
-        name: sensitive_in(config.plugin_settings(name), ("plugins", name))
-        for name in config.settings.plugins
-    }
+    found = {name: _found(config, name) for name in config.settings.plugins}
     return {name: settings for name, settings in found.items() if settings}
 
 
@@ -57,11 +54,17 @@ def require(config: Config, name: str) -> None:
     """Refuse the settings of a plugin or instance where the user has not trusted what they would do.
 
     Raises:
-        ConfigError: they run a program or send a secret, and the file is not trusted.
+        ConfigError: they run a program, or send a secret or documents, and the file is not trusted.
     """
-    found = sensitive_in(config.plugin_settings(name), ("plugins", name))
+    found = _found(config, name)
     if found and not is_trusted(config):
         raise untrusted(config, found[0])
+
+
+def _found(config: Config, name: str) -> list[Sensitive]:
+    settings, below = config.plugin_settings(name), ("plugins", name)
+    sent = sending_documents(settings, below) if name == config.settings.embedder else []
+    return [*sensitive_in(settings, below), *sent]
 
 
 def untrusted(config: Config, setting: Sensitive) -> ConfigError:

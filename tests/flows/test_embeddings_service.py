@@ -56,6 +56,8 @@ def serving():
 @pytest.fixture
 def kr(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KR_TRUST", "all")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "van.md").write_text(
         "# Van\n\nThe van leaves at nine; token=hunter2secret9 opens it.\n"
@@ -112,6 +114,26 @@ def test_a_key_goes_only_where_it_was_allowed_to(kr, serving, monkeypatch):
     code, _out, err = kr(server, "search", "van", api_key={"env": "VECTORS_KEY"})
     assert server.asked == []
     assert "kr trust" in err, (code, err)
+
+
+@pytest.mark.req("Z8", "R19")
+def test_documents_go_nowhere_before_the_file_is_trusted(kr, serving, monkeypatch, capsys):
+    """A project that came from elsewhere would have the user's code sent to its own address, with no key at all."""
+    monkeypatch.delenv("KR_TRUST")
+    server = serving()
+    paths, err = searched(kr, server, "van")
+    assert (paths, server.asked) == (["docs/van.md"], [])
+    assert (
+        f"`plugins.openai_compatible.base_url` sends the text of indexed documents to `{server.url}/v1`"
+        in err
+    )
+    assert "`kr trust`" in err
+    assert "words alone were searched" in err
+    assert main(["doctor"]) == 2
+    assert "sends the text of indexed documents" in capsys.readouterr().out
+    assert main(["trust"]) == 0
+    assert "base_url sends the text of indexed documents" in capsys.readouterr().out
+    assert searched(kr, server, "van") == (["docs/van.md", "docs/letter.md"], "")
 
 
 def without_last(answer):

@@ -3,7 +3,7 @@
 import pytest
 
 from kr_core import yamltext
-from kr_core.config.sensitive import sensitive_in
+from kr_core.config.sensitive import sending_documents, sensitive_in
 
 KEY = ("plugins", "tool")
 
@@ -99,3 +99,22 @@ def test_what_is_shown_is_whole_and_cannot_steer_the_terminal():
     found = said('command: "\\e[2Kharmless\\u202e\\n" \nargv: ["' + "x" * 5000 + '"]')
     assert found["command"] == "runs `\N{REPLACEMENT CHARACTER}[2Kharmless\N{REPLACEMENT CHARACTER}\\n`"
     assert found["argv"] == f"runs `{'x' * 5000}`"
+
+
+@pytest.mark.req("Z8", "R19")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("base_url: http://a.example/v1\napi_key: {env: K}", ["base_url"]),
+        ("base_url: {env: WHERE}", ["base_url"]),
+        ("host: 127.0.0.1", ["host"]),
+        ("api_key: sk-of-the-project", ["api_key"]),
+        ("options: {token: x}", ["options.token"]),
+        ("api_key: {env: OPENAI_API_KEY}", ["api_key"]),
+        ("api_key: ''\nfolder: models/minilm\nmodel: small", []),
+    ],
+)
+def test_by_which_settings_an_embedder_sends_documents(text, expected):
+    """By an address, whatever stands beside it; by a key alone, as that of a service whose address the plugin knows."""
+    found = sending_documents(yamltext.load(text), KEY)
+    assert [".".join(map(str, setting.key[2:])) for setting in found] == expected
