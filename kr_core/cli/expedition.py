@@ -115,6 +115,8 @@ def _show(expeditions: Expeditions, options: argparse.Namespace) -> int:
 
 
 def _note(expeditions: Expeditions, options: argparse.Namespace) -> int:
+    if options.withdraw:
+        return _withdraw(expeditions, options)
     by = options.by or getpass.getuser()
     axiom, against = expeditions.note(" ".join(options.text), by=by, session=options.session)
     if options.json:
@@ -123,4 +125,14 @@ def _note(expeditions: Expeditions, options: argparse.Namespace) -> int:
     print(printable(f"{axiom.id} {round(axiom.confidence * 100)}/100, {axiom.category}: {axiom.statement}"))
     for one in against:
         print(printable(f"It conflicts with {one.id}: {one.statement}"), file=sys.stderr)
+    return 0
+
+
+def _withdraw(expeditions: Expeditions, options: argparse.Namespace) -> int:
+    axiom = expeditions.withdraw(" ".join(options.text))
+    if options.json:
+        print(output.as_json(axiom.model_dump(mode="json")))
+        return 0
+    stays = "withdrawn" if axiom.status == "superseded" else "withdrawn; documents say it all the same"
+    print(printable(f"{axiom.id} {stays}: {axiom.statement}"))
     return 0

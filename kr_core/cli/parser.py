@@ -318,6 +318,11 @@ def _expedition(command: argparse.ArgumentParser, common: argparse.ArgumentParse
     note.add_argument(
         "--session", action="store_true", help="it was only said in a conversation that runs; it counts less"
     )
+    note.add_argument(
+        "--withdraw",
+        action="store_true",
+        help="take back what was noted: FACT in the same words, or its id (A-...)",
+    )
     note.add_argument("--json", action="store_true", help="print the axiom as JSON")
 
 

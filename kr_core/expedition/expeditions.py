@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from kr_core.errors import ConfigError
 from kr_core.evidence.quotes import holds
-from kr_core.expedition.axioms import of_note
+from kr_core.expedition.axioms import id_of, of_note
 from kr_core.expedition.progress import Progress, progress
 from kr_core.expedition.state import CALLS, TOKENS, Plan
 from kr_core.expedition.store import AxiomStore
@@ -67,7 +67,7 @@ class Expeditions:
     @property
     def axioms(self) -> AxiomStore:
         """What the project's expeditions have found."""
-        return AxiomStore(self._journal)
+        return AxiomStore(self._journal, self._components.config.state_folder)
 
     @property
     def _journal(self) -> Journal:
@@ -184,10 +184,11 @@ class Expeditions:
         Raises:
             StorageError: the journal cannot be read.
         """
+        store = self.axioms
         if kept.finished is not None:
-            return [self.axioms.get(axiom.id) or axiom for axiom in kept.finished.axioms]
+            return store.standing([store.get(axiom.id) or axiom for axiom in kept.finished.axioms])
         names = self.progress(kept).axioms
-        return [axiom for name in names if (axiom := self.axioms.get(name)) is not None]
+        return store.standing([axiom for name in names if (axiom := store.get(name)) is not None])
 
     def note(self, statement: str, *, by: str, session: bool = False) -> tuple[Axiom, Sequence[Axiom]]:
         """Keep what a person states as an axiom of the project; and the axioms that say otherwise.
@@ -203,6 +204,26 @@ class Expeditions:
         """
         said = _sensible(statement, "the statement")
         return self.axioms.note(of_note(said, by, kind="SESSION" if session else "USER"))
+
+    def withdraw(self, stated: str) -> Axiom:
+        """Take back what was noted; it counts no longer, unless documents say it too.
+
+        Args:
+            stated: the statement as it was noted, or the id of its axiom.
+
+        Raises:
+            ConfigError: nobody has noted it, or it was withdrawn before.
+            StorageError: the journal cannot be written.
+        """
+        said = _sensible(stated, "the statement")
+        axiom = self.axioms.withdraw(said) or self.axioms.withdraw(id_of(said))
+        if axiom is None:
+            raise ConfigError(
+                "nobody has noted this",
+                where=said[:60],
+                todo="give the statement as it was noted, or its id (A-...)",
+            )
+        return axiom
 
     def unsupported(self, axioms: Sequence[Axiom]) -> Sequence[tuple[Axiom, str]]:
         """The signals whose quotes stand in no kept passage; empty where every one can be traced."""

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from kr_core.expedition import synthesis
 from kr_core.expedition.convergence import decide
 from kr_core.expedition.cycle import Cycle
+from kr_core.expedition.independence import where
 from kr_core.expedition.mind import Mind
 from kr_core.expedition.searching import engines_of
 from kr_core.expedition.state import Plan, State
 from kr_core.expedition.steps import Steps
-from kr_core.expedition.store import AxiomStore
+from kr_core.expedition.store import AxiomStore, gone
 from kr_core.expedition.subjects import subjects_of
 from kr_core.model.expedition import (
     Axiom,
@@ -27,7 +28,7 @@ from kr_core.pipeline.engine import Run
 from kr_core.pipeline.running import to_its_end
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from kr_core.model import Event
     from kr_core.model.expedition import Ending, ExpeditionUpdate
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["expedition"]
 
 STORY = "0-0"
+_TOLD_GONE = 3
 
 
 async def expedition(
@@ -59,7 +61,7 @@ async def expedition(
     """
     run = Run(components.journal, observers)
     steps = Steps(components.journal, plan.run)
-    store = AxiomStore(components.journal)
+    store = AxiomStore(components.journal, components.config.state_folder)
     budget = Budget(components.journal, plan.run, STORY, plan.max_calls, None)
     run.emit("expedition.started", {"expedition": plan.id, "query": plan.query, "resumed": resumed})
     state = await _begun(plan, components, steps, store)
@@ -72,7 +74,7 @@ async def expedition(
         max_cycles=plan.max_cycles, max_calls=plan.max_calls, max_tokens=plan.max_tokens if mind else 0,
         agent=plan.agent, known=len(state.recalled), resumed=resumed,
     )  # fmt: skip
-    for note in notes:
+    for note in [*_no_longer(state.gone), *notes]:
         state.notes.append(note)
         yield Noted(text=note)
     paid = any(engine.external for engine in engines)
@@ -132,18 +134,31 @@ async def expedition(
 
 async def _begun(plan: Plan, components: Components, steps: Steps, store: AxiomStore) -> State:
     async def begin() -> dict[str, Any]:
-        recalled = await to_its_end(lambda: store.about(plan.query))
+        every = await to_its_end(lambda: store.recalled(plan.query))
+        recalled = [axiom for axiom in every if not gone(axiom)]
         named, subjects = await to_its_end(lambda: subjects_of(plan.query, components.project))
         return {
             "recalled": [axiom.model_dump(mode="json") for axiom in recalled],
+            "gone": [f"{axiom.id} ({where(axiom.signals[0])})" for axiom in every if gone(axiom)],
             "named": named,
             "subjects": subjects,
         }
 
     kept = await steps.do("begin", begin)
-    return State.begin(
+    state = State.begin(
         plan, [Axiom.model_validate(one) for one in kept["recalled"]], kept["named"], kept["subjects"]
     )
+    state.gone = tuple(kept.get("gone", ()))
+    return state
+
+
+def _no_longer(gone: Sequence[str]) -> list[str]:
+    """What is said of known axioms that may not be used."""
+    if not gone:
+        return []
+    more = f" and {len(gone) - _TOLD_GONE} more" if len(gone) > _TOLD_GONE else ""
+    told = f"{', '.join(gone[:_TOLD_GONE])}{more}"
+    return [f"not used, since their documents say them no longer or they were withdrawn: {told}"]
 
 
 async def _written(state: State, mind: Mind | None) -> dict[str, Any]:

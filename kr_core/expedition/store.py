@@ -6,23 +6,28 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from kr_core.expedition.independence import confidence_of
 from kr_core.expedition.merging import Known, united
+from kr_core.expedition.standing import lost
 from kr_core.model import Passage
 from kr_core.model.expedition import Axiom
 from kr_core.protocols import Document
 from kr_core.text import WEAK_WORDS, content_words, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
+    from kr_core.model.expedition import Signal
     from kr_core.protocols import Journal
 
-__all__ = ["AxiomStore"]
+__all__ = ["AxiomStore", "gone", "stated"]
 
 _AXIOM, _PASSAGE = "axiom", "passage"
 _MOST = 100_000
 _ABOUT = 0.4
 """Share of a question's telling words that an axiom must hold to be about it."""
+_STATED = frozenset({"USER", "SESSION"})
 _STATUSES = ("valid", "disputed", "superseded")
 _TRIES = 20
 
@@ -32,10 +37,12 @@ class AxiomStore:
 
     Args:
         journal: where they are kept.
+        state_folder: the project's `.kr/`, in whose index of documents quotes are looked up again; without it none is.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, state_folder: Path | None = None) -> None:
         self._journal = journal
+        self._state_folder = state_folder
 
     def all(self, status: str = "") -> list[Axiom]:
         """All axioms (of one status, if given), the oldest first.
@@ -52,13 +59,33 @@ class AxiomStore:
         return None if document is None else _read(document)
 
     def about(self, question: str, status: str = "") -> list[Axiom]:
-        """The axioms that are about a question, those that say most of it first."""
+        """The axioms that are about a question and still stand, those that say most of it first."""
+        standing = [axiom for axiom in self.recalled(question) if not gone(axiom)]
+        return [axiom for axiom in standing if status in {"", axiom.status}]
+
+    def recalled(self, question: str) -> list[Axiom]:
+        """All axioms about a question as they stand now, those that say most of it first; some may be gone."""
         asked = {stem(word) for word in content_words(question) if word not in WEAK_WORDS}
         if not asked:
             return []
-        shares = [(_share(asked, axiom), axiom) for axiom in self.all(status)]
+        shares = [(_share(asked, axiom), axiom) for axiom in self.all()]
         shares.sort(key=lambda pair: (-pair[0], -pair[1].confidence))
-        return [axiom for share, axiom in shares if share >= _ABOUT]
+        return self.standing([axiom for share, axiom in shares if share >= _ABOUT])
+
+    def standing(self, axioms: Sequence[Axiom]) -> list[Axiom]:
+        """Axioms as they stand now: without signals whose documents no longer say so, nor conflicts with what is gone.
+
+        One that has lost all its signals keeps them, and is superseded: its documents say otherwise now, or nothing.
+        """
+        beside = {
+            name: one for axiom in axioms for name in axiom.conflicts if (one := self.get(name)) is not None
+        }
+        every = {**beside, **{axiom.id: axiom for axiom in axioms}}
+        signals = [signal for axiom in every.values() for signal in axiom.signals]
+        without = lost(signals, self._state_folder) if self._state_folder is not None else frozenset()
+        now = {name: _without(axiom, without) for name, axiom in every.items()}
+        left = {name for name, axiom in now.items() if gone(axiom)}
+        return [_undisputed(now[axiom.id], left) for axiom in axioms]
 
     def passage(self, sha256: str) -> Passage | None:
         """The passage that a signal was taken from, by its fingerprint."""
@@ -86,18 +113,36 @@ class AxiomStore:
         Raises:
             StorageError: the journal cannot be written.
         """
-        known = Known(self.all())
+        known = Known(one for one in self.standing(self.all()) if not gone(one))
         joined = known.join(axiom)
         against = [one for name in joined.conflicts if (one := known.get(name)) is not None]
         self.keep([*against, joined.axiom])
         return joined.axiom, against
 
+    def withdraw(self, name: str) -> Axiom | None:
+        """Take back what people have stated; the axiom as it stands then, or None where nobody has stated it.
+
+        What documents say as well stays; else it is superseded, and its signals tell who had stated it.
+
+        Raises:
+            StorageError: the journal cannot be written.
+        """
+        axiom = self.get(name)
+        said = frozenset(one for one in axiom.signals if one.type in _STATED) if axiom else frozenset()
+        if axiom is None or not said or gone(axiom):
+            return None
+        self._change(name, lambda kept: kept and _without(kept, said))
+        return self.get(name)
+
     def _keep(self, axiom: Axiom) -> None:
+        self._change(axiom.id, lambda kept: axiom if kept is None else _both(kept, axiom))
+
+    def _change(self, name: str, made: Callable[[Axiom | None], Axiom | None]) -> None:
         for _ in range(_TRIES):  # another process may change the same one meanwhile
-            document = self._journal.document(_AXIOM, axiom.id)
+            document = self._journal.document(_AXIOM, name)
             before = None if document is None else _read(document)
-            now = axiom if before is None else _both(before, axiom)
-            if now == before:
+            now = made(before)
+            if now is None or now == before:
                 return
             version = 1 if document is None else document.version + 1
             if self._journal.change(
@@ -106,8 +151,40 @@ class AxiomStore:
                 return
 
 
+def gone(axiom: Axiom) -> bool:
+    """Whether an axiom counts no longer: it was withdrawn, or no document that said it says it now."""
+    return axiom.status == "superseded" and axiom.superseded_by is None
+
+
+def stated(axiom: Axiom) -> bool:
+    """Whether people alone have said it."""
+    return all(one.type in _STATED for one in axiom.signals)
+
+
+def _without(axiom: Axiom, signals: frozenset[Signal]) -> Axiom:
+    """An axiom without some of its signals; superseded, where it has no other."""
+    left = tuple(one for one in axiom.signals if one not in signals)
+    if left == axiom.signals:
+        return axiom
+    if not left:
+        return axiom.model_copy(update={"status": "superseded", "superseded_by": None})
+    return axiom.model_copy(update={"signals": left, "confidence": confidence_of(left)})
+
+
+def _undisputed(axiom: Axiom, left: set[str]) -> Axiom:
+    """An axiom without the conflicts with those that are gone; valid again, where nobody else disputes it."""
+    conflicts = tuple(name for name in axiom.conflicts if name not in left)
+    if conflicts == axiom.conflicts:
+        return axiom
+    status = "valid" if axiom.status == "disputed" and not conflicts else axiom.status
+    return axiom.model_copy(update={"status": status, "conflicts": conflicts})
+
+
 def _both(kept: Axiom, axiom: Axiom) -> Axiom:
     """What is kept with what is said anew; of the two statuses the graver one."""
+    if gone(kept):  # said again: by who has not been here, or has stated it anew
+        fresh = frozenset(axiom.signals) - frozenset(kept.signals)
+        return _without(axiom, frozenset(kept.signals)) if fresh else kept
     made = united(kept, axiom)
     graver = max((kept.status, axiom.status), key=_STATUSES.index)
     links = tuple(dict.fromkeys((*kept.conflicts, *axiom.conflicts)))

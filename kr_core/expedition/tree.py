@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.expedition.categories import MEANINGS
 from kr_core.expedition.independence import voices, where
+from kr_core.expedition.store import gone, stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -105,6 +106,8 @@ def _axiom(axiom: Axiom, faults: set[tuple[str, str]], store: AxiomStore) -> Ite
         yield from _signal(signal)
     for name in axiom.conflicts:
         yield f"! conflicts with {_named(name, store)}"
+    if gone(axiom):
+        yield "! it was withdrawn" if stated(axiom) else "! its documents say it no longer"
     if axiom.superseded_by:
         yield f"! superseded by {_named(axiom.superseded_by, store)}"
     for name, said in sorted(faults):

@@ -17,6 +17,8 @@ from kr_core.cli.expedition_view import Lines, Picture, Streamed, line_of, view_
 from kr_core.evidence.quotes import holds
 from kr_core.expedition import tree
 from kr_core.model.expedition import WEIGHTS, Finished
+from kr_core.search.documents import updating
+from kr_core.search.documents.store import FILE_NAME, DocumentStore
 
 ENDINGS = {
     "maximum_cycles",
@@ -522,6 +524,102 @@ def test_what_a_person_sees_meanwhile(bench):
     assert isinstance(view_of(quiet=False, verbose=True, json=False), Lines)
 
 
+KEPT = "How many days does the backup server keep copies of the order database?"
+
+
+@pytest.fixture
+def handbook(bench, tmp_path):
+    """Documents that are indexed; called with their texts by name, it changes them and indexes anew."""
+    folder = tmp_path / "handbook"
+    folder.mkdir()
+
+    def write(**pages):
+        for page in folder.iterdir():
+            page.unlink()
+        for name, text in pages.items():
+            (folder / f"{name}.rst").write_text(text)
+        store = DocumentStore(bench.folder / ".kr" / FILE_NAME, writable=True)
+        updating.update(store, folder, "handbook")
+        store.close()
+
+    return write
+
+
+def copies(days):
+    return f"Backups\n=======\n\nThe backup server keeps copies of the order database for {days} days.\n"
+
+
+@pytest.mark.req("E4", "E9")
+def test_what_a_changed_document_says_no_longer(bench, handbook):
+    """Its axiom is not used again, which a note says; the tree of the expedition that found it marks it."""
+    handbook(backups=copies(60))
+    pipeline = bench.pipeline(["local_docs"])
+    assert "60 days" in research(pipeline, KEPT)[-1].answer
+    handbook(backups=copies(90))
+    later = research(bench.pipeline(["local_docs"]), KEPT)[-1]
+    assert "90 days" in later.answer
+    assert "60 days" not in later.answer
+    assert any("say them no longer" in note and "handbook/backups.rst:4" in note for note in later.notes)
+    expeditions = Expeditions(pipeline)
+    shown = tree.as_text(expeditions.get("X1"), expeditions)
+    assert "superseded: The backup server keeps copies" in shown
+    assert "! its documents say it no longer" in shown
+    handbook(backups=copies(60))
+    back = research(bench.pipeline(["local_docs"]), KEPT)[-1].answer
+    assert "60 days" in back
+    assert "90 days" not in back
+
+
+@pytest.mark.req("E4", "E9")
+def test_what_was_taken_out_of_the_index(bench, handbook):
+    """A document that is indexed no longer says nothing; what another one says as well has that one's signal alone."""
+    handbook(backups=copies(60), elsewhere="Notes\n=====\n\nOwls sleep by day.\n")
+    pipeline = bench.pipeline(["local_docs"])
+    assert "60 days" in research(pipeline, KEPT)[-1].answer
+    store = Expeditions(pipeline).axioms
+    [known] = store.about(KEPT)
+    other = known.signals[0].model_copy(update={"found_by": "web", "source": "https://backups.example/"})
+    store.keep([known.model_copy(update={"signals": (other,)})])
+    assert len(store.about(KEPT)[0].signals) == 2
+    handbook(elsewhere="Notes\n=====\n\nOwls sleep by day.\n")
+    assert store.about(KEPT)[0].signals == (other,)
+
+
+@pytest.mark.req("E4", "E9")
+def test_what_was_disputed_by_what_is_gone(bench, handbook):
+    """Of two that say otherwise the one that still stands is valid again, and `axioms` tells it alone."""
+    handbook(one=copies(60), two=copies(90))
+    pipeline = bench.pipeline(["local_docs"])
+    assert "The sources disagree" in research(pipeline, KEPT)[-1].answer
+    handbook(two=copies(90))
+    [left] = Expeditions(pipeline).axioms.about(KEPT)
+    assert "90 days" in left.statement
+    assert (left.status, left.conflicts) == ("valid", ())
+    later = bench.pipeline(["axioms"])
+    asked = bench.request(topic="backups", tags=["backups"], question=KEPT)
+    cited = later.research(later.read_request(asked)).result.results.citations
+    assert {one.url for one in cited} == {"docs:handbook/two.rst"}
+
+
+@pytest.mark.req("E3", "E4")
+def test_what_was_noted_is_withdrawn(bench):
+    """By its words or its id; it counts no longer until somebody states it anew, and what nobody noted cannot be."""
+    expeditions = Expeditions(bench.pipeline([]))
+    said = "A parcel is given up after 5.0 seconds."
+    noted, _none = expeditions.note(said, by="ada")
+    assert expeditions.withdraw(said).status == "superseded"
+    assert expeditions.note("A parcel is given up after 9.0 seconds.", by="eve")[1] == []
+    for unknown in (noted.id, "A parcel is late."):
+        with pytest.raises(ConfigError, match="nobody has noted this"):
+            expeditions.withdraw(unknown)
+    _anew, [against] = expeditions.note(said, by="eve")
+    assert against.statement == "A parcel is given up after 9.0 seconds."
+    anew = expeditions.axioms.get(noted.id)
+    assert anew.status == "disputed"
+    assert [signal.source for signal in anew.signals] == ["eve"]
+    assert expeditions.withdraw(noted.id).id == noted.id
+
+
 # -- the command line ------------------------------------------------------------------------------------------
 
 
@@ -599,6 +697,9 @@ def test_notes_and_mistakes_of_the_command(kr, parcels):
     assert "80/100" in noted.out
     other = kr("expedition", "note", "A parcel is given up after 9.0 seconds.", "--by", "eve")
     assert "It conflicts with A-" in other.err
+    withdrawn = kr("expedition", "note", "--withdraw", "A parcel is given up after 9.0 seconds.")
+    assert withdrawn.out.startswith("A-")
+    assert " withdrawn: A parcel" in withdrawn.out
     heard = kr("expedition", "note", "The shop closes at noon on Fridays.", "--session")
     assert "50/100" in heard.out
     nothing = kr("expedition", "run", "zyzzyva quokka marmalade", "-q")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kr_core.search.documents.pieces import Piece
 
-FORMAT = "3"
+FORMAT = "4"
 """Raised whenever the tables or the words put into them change; an index of another format is made anew."""
 FILE_NAME = "docs.sqlite"
 
@@ -413,6 +413,13 @@ class DocumentStore:
         marks = ",".join("?" * len(blocks))
         rows = self._connection.execute(f"select {_BLOCKS} where b.id in ({marks})", blocks)
         return {stored.id: stored for stored in _stored(rows, frozenset(numbers))}
+
+    def of_file(self, root: int, path: str) -> list[Stored]:
+        """The passages of a file below a root, in order; none where it is not indexed."""
+        rows = self._connection.execute(
+            f"select {_BLOCKS} where f.root = ? and f.path = ? order by b.id", (root, path)
+        )
+        return list(_stored(rows))
 
 
 _BLOCKS = """b.id, f.id, c.name, r.path, f.path, f.title, b.data

@@ -14,6 +14,7 @@ from kr_core import AxiomStore, Finding, Outcome, Passage, Provider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from kr_core import Axiom, Journal, ResearchQuery, Setup, SourceContext
 
@@ -27,13 +28,15 @@ class Axioms:
 
     Args:
         journal: gives the journal in which they are kept.
+        state_folder: the project's `.kr/`, where documents are indexed: what they say no longer is not told.
     """
 
     external = False
     timeout_seconds = 20.0
 
-    def __init__(self, journal: Callable[[], Journal]) -> None:
+    def __init__(self, journal: Callable[[], Journal], state_folder: Path) -> None:
         self._journal = journal
+        self._state_folder = state_folder
 
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
         """The axioms about the question, those that say most of it first."""
@@ -41,7 +44,7 @@ class Axioms:
         return await asyncio.to_thread(self._found, query.question)
 
     def _found(self, question: str) -> Finding:
-        store = AxiomStore(self._journal())
+        store = AxiomStore(self._journal(), self._state_folder)
         axioms = store.about(question, "valid")[:_MOST]
         passages: dict[str, Passage] = {}
         for axiom in axioms:
@@ -84,6 +87,6 @@ def kr_source() -> Provider[kr_core.Source]:
         del settings
         if setup.journal is None:
             raise kr_core.ConfigError("works inside a pipeline only", where="axioms")
-        return Axioms(setup.journal)
+        return Axioms(setup.journal, setup.state_folder)
 
     return Provider(build)
