@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import Passage
 
-__all__ = ["Gathered", "Pool", "asked_words", "identified", "spelled_in", "title_of"]
+__all__ = ["Gathered", "Pool", "asked_words", "identified", "is_private", "spelled_in", "title_of"]
 
 _SATURATED = 1.2
 _LENGTH = 0.5
@@ -66,6 +66,13 @@ _LEAST_WORTH = 0.3
 _READ = 6000
 """Characters of a passage that are looked at."""
 
+_PUBLISHED = ("http://", "https://", "pkg:")
+
+
+def is_private(url: str) -> bool:
+    """Whether a document lies at home: it is no page of the web, and in no package that was published."""
+    return not url.startswith(_PUBLISHED)
+
 
 @dataclass(slots=True)
 class Gathered:
@@ -86,6 +93,11 @@ class Gathered:
     def document(self) -> str:
         """The document that it stands in."""
         return document_of(self.passage.url, self.passage.locator)
+
+    @property
+    def private(self) -> bool:
+        """Whether its document lies at home."""
+        return is_private(self.passage.url)
 
 
 class Pool:
@@ -111,8 +123,9 @@ class Pool:
         self._compounds = {pair for found in _JOINED.findall(question) for pair in pairs_in(words(found))}
         self._question = question
         self._focus = _focus_of(question)
-        self.telling = frozenset(root for root, weight in self.asked.items() if weight in {1.0, _WHOLE})
-        """The stems of the words that say what it is about, identifiers whole."""
+        strong = frozenset(root for root, weight in self.asked.items() if weight in {1.0, _WHOLE})
+        self.telling = strong or frozenset(self.asked)
+        """The stems of the words that say what it is about, identifiers whole; of a question in everyday words all of them."""
         self._in_focus = 0
         self._best: dict[bool, float] = {}
         self._gathered: dict[tuple[str, str, str], Gathered] = {}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.evidence import asked_words, title_of
+from kr_core.expedition.extraction import asks_since, asks_time
 from kr_core.model.expedition import SubQuery
 from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, stem, words
 
@@ -41,9 +42,6 @@ _NO_NAMES = frozenset(
     "True False None Returns Return Raises Args Note Notes Example Examples Warning See README".split()
 )
 _LEAST_WORDS = 3
-_ASKS_SINCE = re.compile(
-    r"since|versions?|when|releases?|introduced|added|deprecated|removed|changed|history", re.IGNORECASE
-)
 _HISTORY = "changelog added in version"
 """What is searched for beside the subject where a question asks since when."""
 
@@ -72,29 +70,33 @@ def expand(question: str, pool: Pool, asked: Collection[str]) -> list[SubQuery]:
     found: list[SubQuery] = []
     seen = {_key(text) for text in asked}
 
-    def offer(text: str, why: str) -> None:
+    def offer(text: str, why: str, *, private: bool = False) -> None:
         key = _key(text)
         if key and key not in seen and len(found) < MOST_QUERIES:
             seen.add(key)
-            found.append(SubQuery(text=text, why=why))
+            found.append(SubQuery(text=text, why=why, private=private))
 
-    if any(_ASKS_SINCE.fullmatch(word) for word in words(question)):
+    if asks_since(question):
         offer(f"{' '.join(_subject(question)[:_WORDS])} {_HISTORY}", "the question asks for versions")
     for one in best:
         missing = _open_words(question, pool, one)
         names = _names_in(one, question)[:_NAMES_EACH]
         title = title_of(one.passage) or one.source
         for name in names[: 2 if one is best[0] else 1]:
-            offer(" ".join([name, *missing]), f"named in {title}")
+            offer(" ".join([name, *missing]), f"named in {title}", private=one.private)
     telling = _telling(pool, best)
     if telling:
-        offer(" ".join([*asked_words(question)[:_WORDS], *telling]), "words of what was found")
+        offer(
+            " ".join([*asked_words(question)[:_WORDS], *telling]),
+            "words of what was found",
+            private=any(one.private for one in best),
+        )
     return found
 
 
 def _subject(part: str) -> list[str]:
     """The words of a part that say what it is about by themselves."""
-    return [word for word in asked_words(part) if word not in WEAK_WORDS and not _ASKS_SINCE.fullmatch(word)]
+    return [word for word in asked_words(part) if word not in WEAK_WORDS and not asks_time(word)]
 
 
 def _loosened(question: str, asked: Collection[str]) -> list[SubQuery]:

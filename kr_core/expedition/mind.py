@@ -12,12 +12,13 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.errors import RequestError
+from kr_core.errors import ConfigError, RequestError
 from kr_core.evidence.quotes import folded, holds, plain
 from kr_core.evidence.written import unsupported
 from kr_core.expedition import extraction
 from kr_core.expedition.axioms import of_inference, of_quote
 from kr_core.expedition.categories import MEANINGS
+from kr_core.expedition.evidence import is_private
 from kr_core.expedition.ledger import BYTES, CHANCES, Ledger, bound
 from kr_core.expedition.synthesis import chosen
 from kr_core.model.expedition import Axiom, SubQuery, Tokens
@@ -79,7 +80,14 @@ class Mind:
         assert plan.agent is not None, "rules need no mind"
         self._plan = plan
         self._emit = emit
-        self._profile = components.table().agents[plan.agent]
+        profile = components.table().agents.get(plan.agent)
+        if profile is None:  # an expedition is resumed under another configuration
+            raise ConfigError(
+                f"its agent `{plan.agent}` is not configured any more",
+                where=f"expedition {plan.id}",
+                todo="put it back into `agents`, or start anew without it",
+            )
+        self._profile = profile
         self._folders = search_folders(components.config.root)
         self._desk = Desk(components.project, self._folders, components.outside, components.agent, _refuse)
         persona, notes = researcher(self._folders, components.config)
@@ -112,7 +120,8 @@ class Mind:
 
     async def expand(self, state: State) -> dict[str, Any]:
         """What to search for next; `queries` is None where rules have to say it."""
-        told = [f"- {_line(axiom.statement)}" for axiom in chosen(state)[:_TOLD]]
+        tell = chosen(state)[:_TOLD]
+        told = [f"- {_line(axiom.statement)}" for axiom in tell]
         prompt = render(
             self._folders,
             "prompts/expedition-expand.md.j2",
@@ -126,11 +135,14 @@ class Mind:
             return {**came, "queries": None}
         asked = {_line(query).casefold() for query in state.asked}
         queries = [] if state.asked else [SubQuery(text=state.plan.query, why="the question")]
+        private = any(one.private for one in state.pool) or any(
+            is_private(signal.source) for axiom in tell for signal in axiom.signals
+        )  # it was told what they say
         for text in came["said"]:
             query = _line(printable(text))[:_LONGEST_QUERY]
             if any(mark.isalnum() for mark in query) and query.casefold() not in asked:
                 asked.add(query.casefold())
-                queries.append(SubQuery(text=query, why=f"{self._profile.name} asks"))
+                queries.append(SubQuery(text=query, why=f"{self._profile.name} asks", private=private))
         if not queries:
             came["notes"].append(f"{self._profile.name}: asks nothing new; expanded by rule")
             return {**came, "queries": None}

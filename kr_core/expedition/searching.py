@@ -80,11 +80,14 @@ def wanted(
     """The searches of a cycle in order, query by query.
 
     A source that knows only some libraries is asked about each subject that it knows; any other is asked once for each
-    query, about the library that the question names.
+    query, about the library that the question names. What holds words of the project's own documents leaves the machine only
+    to a source that may be sent code.
     """
     found: list[Search] = []
     for query in queries:
         for engine in engines:
+            if query.private and engine.external and engine.link.egress != "code":
+                continue
             frameworks = [named]
             if engine.knows is not None:
                 frameworks = [name for name in subjects if engine.knows(_query(query.text, name, project))]

@@ -82,6 +82,8 @@ class SubQuery(Value):
     text: str
     why: str = ""
     """What it was made of: the question, a part of it, or what earlier passages speak of."""
+    private: bool = False
+    """Whether it may hold words of what lies in the project alone; only sources that may be sent code are asked it outside."""
 
 
 class Tokens(Value):

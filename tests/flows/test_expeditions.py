@@ -16,7 +16,9 @@ from kr_core import EVENTS, AxiomStore, ConfigError, Expeditions, Finding, Passa
 from kr_core.cli.expedition_view import Lines, Picture, Streamed, line_of, view_of
 from kr_core.evidence.quotes import holds
 from kr_core.expedition import tree
-from kr_core.model.expedition import WEIGHTS, Finished
+from kr_core.expedition.searching import Engine, wanted
+from kr_core.model.expedition import WEIGHTS, Finished, SubQuery
+from kr_core.pipeline.components import Link
 from kr_core.search.documents import updating
 from kr_core.search.documents.store import FILE_NAME, DocumentStore
 
@@ -50,6 +52,34 @@ def test_typed_updates_come_while_it_runs(bench):
     for event in bench.events:
         if event.kind.startswith(("expedition.", "cycle.")):
             assert set(event.data) == set(get_type_hints(EVENTS[event.kind]))
+
+
+@pytest.mark.req("R19")
+def test_words_of_documents_at_home_stay_there(bench):
+    """What the project's own documents speak of is searched for at home alone, what the web speaks of everywhere."""
+    said = (
+        "ProjectNightjar handles the tracking of parcels for carriers. It supports tracking since version 9."
+    )
+    home = Library({"docs:handbook/nightjar.md": ("ProjectNightjar", said)}, external=False)
+    web = Library({"https://one.example/": PAGES["https://carriers.example/fast"]})
+    research(bench.pipeline({"home": home, "web": web}))
+    assert any("Nightjar" in query for query in home.asked)
+    assert not any("Nightjar" in query for query in web.asked)
+    assert any("Relay" in query for query in web.asked)
+
+
+@pytest.mark.req("R19")
+@pytest.mark.parametrize(
+    ("egress", "external", "asked"), [("question", True, 1), ("code", True, 2), ("names", False, 2)]
+)
+def test_a_source_that_may_be_sent_code_is_asked_with_words_of_documents_at_home(
+    bench, egress, external, asked
+):
+    """Nobody else outside the machine is."""
+    engine = Engine(Link("web", Library, egress=egress), external, None)
+    queries = [SubQuery(text="tracking"), SubQuery(text="Nightjar tracking", private=True)]
+    found = wanted([engine], queries, (), "", bench.pipeline({}).components.project)
+    assert len(found) == asked
 
 
 @pytest.mark.req("E1", "E5")
@@ -338,6 +368,7 @@ def test_pages_that_give_instructions(bench):
     [
         ({"query": "  \n "}, "empty"),
         ({"query": "?!"}, "empty"),
+        ({"query": "the and of"}, "no word that says"),
         ({"query": "x " * 6000}, "characters"),
         ({"max_cycles": 1}, "from 2 to 10"),
         ({"max_cycles": 11}, "from 2 to 10"),

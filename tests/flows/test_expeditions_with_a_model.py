@@ -1,15 +1,17 @@
 """Expeditions in which a language model expands, extracts and writes: a real client, a server on loopback that says what it may say."""
 
+import asyncio
 import json
 import re
 import time
 from collections import Counter
+from contextlib import aclosing
 
 import pytest
-from expeditions import Library, of, research, resume
+from expeditions import QUERY, Library, of, research, resume
 from model_server import NO_QUOTA, NOTHING, Raw, Says, model_server
 
-from kr_core import Expeditions
+from kr_core import ConfigError, Expeditions
 
 FAST = 'Fast Carrier supports tracking of parcels. [{n}: "Fast Carrier supports tracking of parcels."]'
 SIGNS = 'Carriers sign each message. [{n}: "carriers sign each message"]'
@@ -260,3 +262,23 @@ def test_gone_on_with_no_model_is_asked_again(asks, bench):
     assert time.monotonic() - before < 20
     assert again[-1] == updates[-1]
     assert len(calls) > 3
+
+
+@pytest.mark.req("E8")
+def test_gone_on_without_its_agent(bench):
+    """Under another configuration it is told who is missing."""
+
+    async def begin(pipeline):
+        async with aclosing(Expeditions(pipeline).run_expedition(QUERY, agent="scribe")) as updates:
+            async for update in updates:
+                if update.type == "convergence":
+                    return
+
+    with model_server(*[sensible] * 20) as server:
+        settings = {"plugin": "openai_compatible", "model": "m", "role": "writer"}
+        plugins = {"openai_compatible": {"base_url": f"{server.url}/v1"}}
+        bench.configure(json.dumps({"agents": {"scribe": settings}, "plugins": plugins}))
+        asyncio.run(begin(bench.pipeline({"web": Library()})))
+    bench.configure("{}")
+    with pytest.raises(ConfigError, match="its agent `scribe` is not configured any more"):
+        resume(bench.pipeline({"web": Library()}), "X1")
