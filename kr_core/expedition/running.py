@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kr_core.expedition import synthesis
@@ -91,7 +92,8 @@ async def expedition(
             await ran.aclose()  # a caller that goes away stops the searches
         report = state.history[-1]
         verdict = decide(state.history, plan.max_cycles)
-        left = await to_its_end(lambda: budget.remaining)
+        # Kept: a cycle that is done already was decided on with what was left then.
+        left = await steps.do(f"cycle {number}.{attempt} left", partial(to_its_end, lambda: budget.remaining))
         spent = (left == 0 and paid) or (mind is not None and mind.spent_up)
         if (cycle.cut and verdict.rule != "maximum_cycles") or (spent and verdict.rule is None):
             verdict = verdict._replace(decision="stop", rule="budget_exhausted")

@@ -4,12 +4,13 @@ import asyncio
 import io
 import json
 import time
+from contextlib import aclosing
 from typing import get_type_hints
 
 import pytest
 from expeditions import PAGES, QUERY, Library, all_of, of, research, resume
 from rich.console import Console
-from support import Given, forever
+from support import Bench, Given, forever
 
 import kr_core
 from kr_core import EVENTS, AxiomStore, ConfigError, Expeditions, Finding, Passage
@@ -328,6 +329,27 @@ def test_words_of_a_question_in_many_places_are_no_answer(bench):
     assert listed == 5 < len(finished.axioms)
 
 
+@pytest.mark.req("E9")
+def test_what_no_answer_speaks_of(bench):
+    """A word that stands in no passage is told apart from one that some passage names, in a heading for one, and no answer has."""
+    pages = {
+        "https://one.example/a": (
+            "Carriers of parcels",
+            "The night carrier takes parcels and letters to every harbour.",
+        ),
+        "https://two.example/b": (
+            "Insurance / Claims / Night / Forms",
+            "Owls file their forms by hand, each day.",
+        ),
+    }
+    finished = research(
+        bench.pipeline({"web": Library(pages, most=4)}),
+        "Which night carrier takes parcels and letters to the harbour with insurance and lanterns?",
+    )[-1]
+    assert "Nothing that was found speaks of: lanterns." in finished.answer
+    assert "No answer below speaks of: insurance" in finished.answer
+
+
 @pytest.mark.req("E4")
 def test_pages_that_copy_each_other(bench):
     """Both are signals, and the copy adds no confidence."""
@@ -420,6 +442,40 @@ def test_passages_of_every_kind(bench):
 
 
 # -- going on --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("E7", "E8")
+@pytest.mark.parametrize("calls", [5, 8])
+def test_gone_on_with_no_call_left_is_decided_as_before(tmp_path, calls):
+    """Cycles that are done were decided on with what was left then, not with what is left now."""
+    names = ["Amber", "Birch", "Cedar", "Dahlia", "Elder", "Fern", "Gorse", "Hazel"]
+    pages = {
+        f"https://{name.lower()}.example/": (
+            f"{name} Carrier",
+            (
+                f"{name} Carrier supports tracking of parcels by the {after} Carrier. The {name} Carrier signs parcels with"
+                f" {name}Sign. Tracking of parcels by {name} Carrier costs {number + 2} coins."
+            ),
+        )
+        for number, (name, after) in enumerate(zip(names, [*names[1:], names[0]], strict=True))
+    }
+    query = "Which carriers of parcels support tracking?"
+    whole, left = Bench(tmp_path / "whole"), Bench(tmp_path / "left")
+    ended = research(whole.pipeline({"web": Library(pages)}), query, max_calls=calls)[-1]
+
+    async def leave():
+        updates = Expeditions(left.pipeline({"web": Library(pages)})).run_expedition(query, max_calls=calls)
+        async with aclosing(updates) as each:
+            async for update in each:
+                if update.type == "convergence" and update.report.cycle == ended.cycles:
+                    return
+
+    asyncio.run(leave())
+    again = resume(left.pipeline({"web": Library(pages)}), "X1")[-1]
+    whole.close()
+    left.close()
+    told = [(one.reason, one.cycles, one.calls, one.answer, len(one.axioms)) for one in (ended, again)]
+    assert told[0] == told[1]
 
 
 @pytest.mark.req("E8")
