@@ -23,6 +23,7 @@ from kr_core.pipeline.requests import LONGEST_QUESTION
 from kr_core.pipeline.running import to_its_end
 from kr_core.printable import printable
 from kr_core.protocols import Document
+from kr_core.text import STOP_WORDS, words
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -264,6 +265,10 @@ class Expeditions:
 
     def _new(self, query: str, cycles: int, calls: int, tokens: int, agent: str | None) -> Plan:
         asked = _sensible(query, "the question")
+        if all(word in STOP_WORDS for word in words(asked)):
+            raise ConfigError(
+                "has no word that says what it is about", where="the question", todo="name what it asks about"
+            )
         for name, value, least, most in (
             ("max_cycles", cycles, 2, MOST_CYCLES),
             ("max_calls", calls, 0, _MOST_CALLS),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
     from kr_core.model.expedition import Axiom
 
-__all__ = ["asks_since", "dated", "extracted", "instructs"]
+__all__ = ["asks_since", "asks_since_when", "asks_time", "dated", "extracted", "instructs"]
 
 _EACH = 3
 """Sentences of one passage."""
@@ -57,10 +57,15 @@ _SINCE = re.compile(
     r"\b(?:(?:new|added|changed|deprecated|removed|introduced|available) (?:in|since)|since|as of)\b.{0,20}\d",
     re.IGNORECASE,
 )
-_ASKS_SINCE = re.compile(
-    r"\b(?:since|version\w*|when|deprecat\w*|introduc\w*|added|removed|changed|history|migrat\w*)\b",
-    re.IGNORECASE,
+_CHANGE = (
+    r"(?:added|introduc\w*|deprecat\w*|removed|changed|dropped|appear\w*|arriv\w*|became|become|released)"
 )
+_SINCE_WHEN = re.compile(
+    rf"\bsince\b|\bas of\b|\bwhen\b.*\b{_CHANGE}\b|\b(?:versions?|releases?)\b.*\b{_CHANGE}\b|\b(?:introduced|deprecated)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_VERSIONS = re.compile(r"\b(?:versions?|releases?|changelog|deprecat\w*|migrat\w*)\b", re.IGNORECASE)
+_DATING = re.compile(rf"since|versions?|releases?|when|changelog|history|migrat\w*|{_CHANGE}", re.IGNORECASE)
 _REFERENCE = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
 _LINKS = re.compile(r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]+\]\([^)]*\)\s*){3,}|(?:https?://\S+\s+){2,}")
 """Badges and lists of links."""
@@ -88,8 +93,18 @@ def dated(said: str) -> bool:
 
 
 def asks_since(question: str) -> bool:
-    """Whether a question asks for versions or times."""
-    return _ASKS_SINCE.search(question) is not None
+    """Whether a question asks for versions, or since when something is so; a mere `when` asks for neither."""
+    return asks_since_when(question) or _VERSIONS.search(question) is not None
+
+
+def asks_since_when(question: str) -> bool:
+    """Whether a question asks in which version something came, changed or went."""
+    return _SINCE_WHEN.search(question) is not None
+
+
+def asks_time(word: str) -> bool:
+    """Whether a word of a question that asks for versions asks for the time, and names no thing."""
+    return _DATING.fullmatch(word) is not None
 
 
 def instructs(said: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import log
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from kr_core.knowledge.distributions import Distribution
     from kr_core.knowledge.project import LocalProject
@@ -30,14 +32,18 @@ _NEAR_BEST = 0.6
 _SOME = 0.1
 """The same for a package whose sources are looked into for what the question spells as a name."""
 _MOST_SPEAKING = 4
+_OURS = "kr-core"
+"""KR's own distribution."""
+_REQUIRED = re.compile(r"^Requires-Dist:\s*([\w.-]+)(.*)$", re.MULTILINE)
 
 
 def subjects_of(question: str, project: LocalProject) -> tuple[str, list[str]]:
     """The package that a question names, empty for none, and those to look in: those that the question names; else those that describe themselves so, the likeliest first, and those whose sources speak of what it spells as a name.
 
-    Reads metadata of installed packages; call it off the event loop.
+    What is installed for KR alone, KR itself included, is looked in only where the question names it: a project has nothing to
+    do with it. Reads metadata of installed packages; call it off the event loop.
     """
-    installed = list(project.distributions()) or list(project.distributions(own=True))
+    installed = _of_project(list(project.distributions()), project.root.resolve())
     named = _named(question, project, {one.name for one in installed})
     found = [name for name in named if not is_python(name) or _names_module(question)]
     if found:
@@ -61,9 +67,33 @@ def subjects_of(question: str, project: LocalProject) -> tuple[str, list[str]]:
     return "", found or list(dict.fromkeys(named))[:_MOST]
 
 
+def _of_project(installed: list[Distribution], root: Path) -> list[Distribution]:
+    """What is installed for the project's sake: KR is not, nor, in an environment outside of the project, what KR requires."""
+    by_name = {one.name: one for one in installed}
+    ours = by_name.get(_OURS)
+    if ours is None:
+        return installed
+    left, brought = [_OURS], set[str]()
+    while left:
+        one = by_name.get(left.pop())
+        if one is None or one.name in brought:
+            continue
+        brought.add(one.name)
+        if ours.environment.prefix.resolve().is_relative_to(root):
+            break
+        left += [
+            normalise(name)
+            for name, condition in _REQUIRED.findall(_metadata(one))
+            if one is ours or "extra ==" not in condition
+        ]
+    return [one for one in installed if one.name not in brought]
+
+
 def _named(question: str, project: LocalProject, installed: set[str]) -> list[str]:
     """The packages that a question names, the one that it is about first."""
     about = infer_framework(question, project)
+    if about:  # then another name beside it is no word of English either
+        installed = installed | {one.name for one in project.distributions(own=True)}
     tokens = (normalise(token.strip(".,;:?!`'\"()")) for token in question.split())
     others = [
         name
@@ -91,13 +121,15 @@ def _share(asked: dict[str, float], roots: frozenset[str], others: Sequence[froz
     return sum(value for root, value in worth.items() if root in roots) / total if total else 0.0
 
 
-def _described(one: Distribution) -> frozenset[str]:
+def _metadata(one: Distribution) -> str:
     try:
-        with (one.metadata_folder / "METADATA").open(encoding="utf-8", errors="replace") as file:
-            text = file.read(_READ)
+        return (one.metadata_folder / "METADATA").read_text("utf-8", errors="replace")
     except OSError:
-        text = ""
-    head, _, body = text.partition("\n\n")
+        return ""
+
+
+def _described(one: Distribution) -> frozenset[str]:
+    head, _, body = _metadata(one)[:_READ].partition("\n\n")
     told = [
         line.partition(":")[2]
         for line in head.split("\n")

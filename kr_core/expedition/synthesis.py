@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.categories import MEANINGS
-from kr_core.expedition.extraction import asks_since, dated
+from kr_core.expedition.extraction import asks_since, asks_since_when, asks_time, dated
 from kr_core.expedition.independence import where
 from kr_core.text import stem, words
 
@@ -154,26 +154,40 @@ def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     left = [spelled.get(root, root) for root in asked if root in state.pool.telling and root not in said]
     since = asks_since(state.plan.query)
     if (
-        since
+        asks_since_when(state.plan.query)
         and not any(dated(axiom.statement) for axiom in axioms)
         and any(_says_most(state, axiom) for axiom in axioms)
     ):
         return "No source says since when. What follows is so in the versions that are named beside it.", True
     if since:
-        left = [word for word in left if not asks_since(word)]
+        left = [word for word in left if not asks_time(word)]
+    nowhere = [word for word in left if not _found(state, stem(word))]
     if not any(_says_most(state, axiom) for axiom in axioms):
-        said_of = f"speaks of {', '.join(left)}" if left else "speaks of most of the question at once"
+        said_of = f"speaks of {', '.join(nowhere)}" if nowhere else "speaks of most of the question at once"
         return f"Nothing that was found says it: no passage {said_of}.", False
     if not left:
         return "", True
+    told = f"Nothing that was found speaks of: {', '.join(nowhere)}." if nowhere else ""
+    named = [word for word in left if word not in nowhere]
+    if named:
+        told = f"{told} No answer below speaks of: {', '.join(named)}, which passages that were found name.".strip()
     if held < _LITTLE * total:
-        return f"The sources do not seem to answer this: nothing found speaks of {', '.join(left)}.", False
-    return f"Nothing that was found speaks of: {', '.join(left)}.", False
+        return f"The sources do not seem to answer this. {told}", False
+    return told, False
+
+
+def _found(state: State, root: str) -> bool:
+    """Whether any passage that was found has a word, be it in a heading that leads to it."""
+    return any(
+        root in one.counts or root in {stem(word) for word in words(one.passage.title)} for one in state.pool
+    )
 
 
 def _says_most(state: State, axiom: Axiom) -> bool:
     """Whether one axiom says most of what a question is about, or half of it with the name that the question spells."""
-    dating = {stem(word) for word in words(state.plan.query) if asks_since(word)}
+    dating = {
+        stem(word) for word in words(state.plan.query) if asks_since(state.plan.query) and asks_time(word)
+    }
     telling = state.pool.telling - dating
     text = " . ".join([axiom.statement, *(f"{signal.title} . {signal.source}" for signal in axiom.signals)])
     held = len(telling & {stem(word) for word in words(text)})

@@ -4,7 +4,8 @@ import pytest
 
 from kr_core import Passage
 from kr_core.expedition.evidence import Pool, asked_words, title_of
-from kr_core.expedition.extraction import extracted
+from kr_core.expedition.expansion import expand
+from kr_core.expedition.extraction import asks_since, extracted
 from kr_core.expedition.independence import where
 
 INDEX = "How does PostgreSQL create an index without locking out writes, and what are the caveats?"
@@ -137,3 +138,31 @@ def test_where_a_signal_stands(url, locator, shown):
     (axiom,) = extracted("parcels", pool, [one])
     signal = axiom.signals[0]
     assert where(signal.model_copy(update={"locator": locator})) == shown
+
+
+@pytest.mark.req("E5")
+@pytest.mark.parametrize(
+    ("question", "since"),
+    [
+        ("When are invoices sent to customers?", False),
+        ("How is a password changed?", False),
+        ("How are users added?", False),
+        ("Since when does the gateway sign messages?", True),
+        ("Which version of the gateway signs messages?", True),
+        ("When was signing of messages added?", True),
+        ("Which features are deprecated?", True),
+    ],
+)
+def test_what_asks_since_when(question, since):
+    """Versions are asked for by their name, by `since`, or by when a change came; not by every `when`."""
+    assert asks_since(question) is since
+    asked = {
+        one.text for one in expand(question, _found_of("Invoices", "Invoices of customers."), [question])
+    }
+    assert any("changelog" in text for text in asked) is since
+
+
+def _found_of(title, text):
+    pool = Pool("Invoices")
+    pool.add("local_docs", Passage(text=text, title=title, url="docs:manual/1.html"), 1)
+    return pool

@@ -52,3 +52,28 @@ def test_what_only_the_sources_say(project, tmp_path):
     assert subjects_of(question, project) == ("", ["beacon"])
     source.unlink()
     assert subjects_of(question, project) == ("", ["beacon"])
+
+
+@pytest.mark.req("E1")
+@pytest.mark.parametrize(
+    ("inside", "own", "subjects"),
+    [(False, False, ["beacon"]), (True, False, ["lantern", "beacon"]), (False, True, [])],
+)
+def test_what_is_installed_for_kr_alone(tmp_path, inside, own, subjects):
+    """KR and what it requires, in an environment outside of the project, are looked in only where the question names them."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    site = make_environment(folder if inside else tmp_path / "tools")
+    packages = {**PACKAGES, "kr-core": "Answers of web frameworks to events."}
+    for name, summary in packages.items():
+        metadata = install(site, name, "1.0", {}) / "METADATA"
+        required = "Requires-Dist: Lantern>=1\nRequires-Dist: tokens\n" if name == "kr-core" else ""
+        metadata.write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\nSummary: {summary}\n{required}"
+        )
+    prefix = next(parent for parent in site.parents if (parent / "pyvenv.cfg").exists())
+    environ = {} if own or inside else {"VIRTUAL_ENV": str(prefix)}
+    project = LocalProject(folder, folder, environ, own_prefix=prefix if own else None)
+    _named, found = subjects_of("Which web frameworks are there?", project)
+    assert sorted(found) == sorted(subjects)
+    assert subjects_of("How do I use the lantern library?", project) == ("lantern", ["lantern"])
