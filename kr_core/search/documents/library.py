@@ -6,9 +6,9 @@ import sqlite3
 import threading
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from kr_core.errors import ConfigError, KRError, StorageError
+from kr_core.errors import ConfigError, KRError
 from kr_core.search.documents.searching import search
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.search.documents.store import FILE_NAME, DocumentStore, fault
 from kr_core.search.documents.wording import asked
 from kr_core.text import WEAK_WORDS, stem, words
 
@@ -85,11 +85,7 @@ class Documents:
             try:
                 return self._searched(question, limit)
             except sqlite3.Error as error:
-                raise StorageError(
-                    f"cannot be read: {error}",
-                    where=str(self._store.path),
-                    todo="remove the file and index anew",
-                ) from None
+                raise fault("cannot be read", error, self._store.path) from None
 
     def _searched(self, question: str, limit: int) -> list[DocumentHit]:
         vectors = self._opened()

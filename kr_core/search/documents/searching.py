@@ -86,6 +86,7 @@ def _by_words(store: DocumentStore, said: Asked, limit: int) -> Found:
 
 
 def _by_both(store: DocumentStore, vectors: Vectors, question: str, said: Asked, by_words: Found) -> Found:
+    vectors.follow(store)
     vector = vectors.of(question)
     found = _fused(by_words, vectors.like(vector, store, by_words))
     if said.telling < _LONG or not found:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
+import time
 import zlib
+from errno import EROFS
 from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,6 +49,39 @@ _NUMBERED = 1024
 """Passages of a block at most. A passage's number is its block's, times this, and its place in it; none is given twice."""
 NAME_WEIGHT, BODY_WEIGHT = 4.0, 1.0
 """BM25 weights of a passage's headings and its file's name, and of its text; chosen on one half of the questions."""
+
+
+_PAUSE = 0.025
+"""Seconds between two transactions of an update. SQLite tries again after pauses of up to 100 ms, so that who waits to write
+comes in by one of them in a few seconds; with none of them it waits till the update ends."""
+_TODO = {
+    sqlite3.SQLITE_CORRUPT: "the index is damaged: delete it, and index again with `kr docs index PATH`",
+    sqlite3.SQLITE_NOTADB: "this is no index: delete it, and index again with `kr docs index PATH`",
+    sqlite3.SQLITE_READONLY: "make the project's folder writable",
+    sqlite3.SQLITE_CANTOPEN: "make the project's folder writable",
+    sqlite3.SQLITE_BUSY: "another `kr docs` writes it; try again when that is done",
+    sqlite3.SQLITE_FULL: "make room on the disk",
+}
+
+
+def fault(what: str, error: sqlite3.Error | OSError, path: Path) -> StorageError:
+    """What to say, and to do, about an index that cannot be used.
+
+    Args:
+        what: what failed: "cannot be read".
+        error: why.
+        path: of the index.
+    """
+    if isinstance(error, OSError):
+        return StorageError(
+            f"{what}: {error.strerror or error}",
+            where=str(error.filename or path),
+            todo="make the project's folder writable"
+            if isinstance(error, PermissionError) or error.errno == EROFS
+            else "",
+        )
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest of it says more than is needed
+    return StorageError(f"{what}: {error}", where=str(path), todo=_TODO.get(code, ""))
 
 
 class Collection(NamedTuple):
@@ -105,30 +141,33 @@ class DocumentStore:
         self.path = path
         self._paths: dict[int, str] = {}
         try:
-            if writable:
-                make_state_folder(path.parent)
-                self._connection = sqlite3.connect(
-                    path, isolation_level=None, check_same_thread=False, timeout=60
-                )
-                self._connection.execute("pragma journal_mode=wal")
-                self._connection.execute("pragma synchronous=normal")
-                self._connection.execute("pragma cache_size=-65536")
-                self._make()
-            else:
-                self._connection = sqlite3.connect(
-                    f"{path.resolve().as_uri()}?mode=ro",
-                    uri=True,
-                    isolation_level=None,
-                    check_same_thread=False,
-                    timeout=60,
-                )
-                self._connection.execute("pragma mmap_size=1073741824")
+            self._open(path, writable=writable)
             if self._meta("format") != FORMAT:
                 raise StorageError(
                     "an index of another version of KR", where=str(path), todo="`kr docs index` makes it anew"
                 )
         except (sqlite3.Error, OSError) as error:
-            raise StorageError(f"cannot be opened: {error}", where=str(path)) from None
+            raise fault("cannot be opened", error, path) from None
+
+    def _open(self, path: Path, *, writable: bool) -> None:
+        if writable:
+            make_state_folder(path.parent)
+            self._connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=60
+            )
+            self._connection.execute("pragma journal_mode=wal")
+            self._connection.execute("pragma synchronous=normal")
+            self._connection.execute("pragma cache_size=-65536")
+            self._make()
+        else:
+            self._connection = sqlite3.connect(
+                f"{path.resolve().as_uri()}?mode=ro",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+                timeout=60,
+            )
+            self._connection.execute("pragma mmap_size=1073741824")
 
     def _make(self) -> None:
         """Make the tables where there are none; those of another format are made anew, with what is to be indexed in them."""
@@ -150,7 +189,7 @@ class DocumentStore:
                 if statement.strip():
                     execute(statement)
             execute("insert into postings (postings, rank) values ('hashsize', ?)", (_HELD,))
-            execute("insert into meta values ('format', ?)", (FORMAT,))
+            execute("insert into meta values ('format', ?), ('made', ?)", (FORMAT, secrets.token_hex(8)))
         for name, path in roots:
             self.root(name, path)
         execute("commit")
@@ -158,6 +197,11 @@ class DocumentStore:
     def _meta(self, key: str) -> str | None:
         row = self._connection.execute("select value from meta where key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
+
+    @property
+    def made(self) -> str:
+        """Which index this is: one that is made anew has another, and gives the numbers of passages again."""
+        return self._meta("made") or ""
 
     @property
     def size(self) -> int:
@@ -178,10 +222,11 @@ class DocumentStore:
         """
         try:
             self._connection.execute("begin immediate")
-        except sqlite3.OperationalError as error:
-            raise StorageError(f"cannot be written: {error}", where=str(self.path)) from None
-        self._next_block = int(self._meta("next_block") or 1)
-        self._passages = self.size
+            self._next_block = int(self._meta("next_block") or 1)
+            self._passages = self.size
+        except sqlite3.Error as error:
+            self.rollback()
+            raise fault("cannot be written", error, self.path) from None
 
     def commit(self) -> None:
         """End the transaction; what it did is there from now on.
@@ -194,7 +239,18 @@ class DocumentStore:
             self._connection.executemany("insert or replace into meta values (?, ?)", values.items())
             self._connection.execute("commit")
         except sqlite3.Error as error:
-            raise StorageError(f"cannot be written: {error}", where=str(self.path)) from None
+            self.rollback()
+            raise fault("cannot be written", error, self.path) from None
+
+    def keep(self) -> None:
+        """Commit, let others write who wait for that, and begin again.
+
+        Raises:
+            StorageError: as `commit` and `begin`.
+        """
+        self.commit()
+        time.sleep(_PAUSE)
+        self.begin()
 
     def rollback(self) -> None:
         """Undo the transaction, if there is one."""
@@ -365,6 +421,27 @@ class DocumentStore:
         ).fetchall()
         return [(int(row[0]), str(row[1]), str(row[2])) for row in rows]
 
+    def bare(self) -> list[tuple[str, str]]:
+        """(collection, path) of the roots of which no file is indexed, as after an index was made anew."""
+        rows = self._connection.execute(
+            "select c.name, r.path from roots r join collections c on c.id = r.collection "
+            "where not exists (select 1 from files f where f.root = r.id) order by c.name, r.path"
+        ).fetchall()
+        return [(str(name), str(path)) for name, path in rows]
+
+    def without(self, files: Iterable[int], roots: Sequence[int]) -> set[int]:
+        """Those of some files that lie below none of some roots."""
+        numbers = list(files)
+        marks, others = ",".join("?" * len(numbers)), ",".join("?" * len(roots))
+        rows = self._connection.execute(
+            f"select id from files where id in ({marks}) and root not in ({others})", [*numbers, *roots]
+        )
+        return {int(row[0]) for row in rows}
+
+    def blocks(self) -> set[int]:
+        """The numbers of all blocks of passages."""
+        return {int(row[0]) for row in self._connection.execute("select id from blocks")}
+
     def bm25(self, query: str, limit: int) -> list[tuple[int, int, float]]:
         """(passage, file, score) of the best passages for a query in FTS5's language; larger is better."""
         rows = self._connection.execute(
@@ -393,12 +470,12 @@ class DocumentStore:
 
     def files_by_passage(self, numbers: Sequence[int]) -> dict[int, int]:
         """The file of each passage; those that are gone are not in it."""
-        blocks = list({number // _NUMBERED for number in numbers})
+        blocks = list({block_of(number) for number in numbers})
         marks = ",".join("?" * len(blocks))
         files = dict(
             self._connection.execute(f"select id, file from blocks where id in ({marks})", blocks).fetchall()
         )
-        return {number: files[number // _NUMBERED] for number in numbers if number // _NUMBERED in files}
+        return {number: files[block_of(number)] for number in numbers if block_of(number) in files}
 
     def next_block(self, block: int) -> tuple[int, range] | None:
         """The block after one (0: the first), and the numbers of its passages; None after the last."""
@@ -409,7 +486,7 @@ class DocumentStore:
 
     def get(self, numbers: Sequence[int]) -> dict[int, Stored]:
         """Passages by number; those that are gone are not in it."""
-        blocks = list({number // _NUMBERED for number in numbers})
+        blocks = list({block_of(number) for number in numbers})
         marks = ",".join("?" * len(blocks))
         rows = self._connection.execute(f"select {_BLOCKS} where b.id in ({marks})", blocks)
         return {stored.id: stored for stored in _stored(rows, frozenset(numbers))}
@@ -451,6 +528,11 @@ def _stored(rows: Iterable[tuple[Any, ...]], wanted: frozenset[int] | None = Non
                     text[begun : begun + body], bool(code), text[headed:begun],
                 )  # fmt: skip
             start = begun + body
+
+
+def block_of(passage: int) -> int:
+    """The number of the block in which a passage lies."""
+    return passage // _NUMBERED
 
 
 def path_words(root: str, path: str) -> str:

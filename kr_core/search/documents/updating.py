@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, StorageError
 from kr_core.search.documents.reading import Passed, kind_of, limit_of, read
+from kr_core.search.documents.store import fault
 from kr_core.search.documents.walking import Walk
 
 if TYPE_CHECKING:
@@ -83,12 +85,15 @@ def update(
         for seen in walk.files():
             store.see(_refresh(store, root, path, seen, counts))
             if monotonic() > until:
-                store.commit()
+                store.keep()
                 told(counts.read + counts.unchanged, counts.passages)
-                store.begin()
+                _check_still_there(store, root, path, name)
                 until = monotonic() + _SECONDS
         _drop_gone(store, root, path, walk, counts)
         store.commit()
+    except sqlite3.Error as error:
+        store.rollback()
+        raise fault("cannot be written", error, store.path) from None
     except BaseException:
         store.rollback()
         raise
@@ -101,6 +106,14 @@ def update(
         counts.passages,
         tuple(_notes(walk, counts)),
     )
+
+
+def _check_still_there(store: DocumentStore, root: int, path: Path, name: str) -> None:
+    """Others may have written since: what would be indexed for a name that is gone could not be found, or taken out."""
+    if (root, name, str(path)) not in store.roots_of(name):
+        raise StorageError(
+            "was taken out while it was indexed", where=name, todo="`kr docs index PATH` indexes it again"
+        )
 
 
 def _refresh(store: DocumentStore, root: int, base: Path, seen: Seen, counts: _Counts) -> int:
@@ -116,6 +129,8 @@ def _refresh(store: DocumentStore, root: int, base: Path, seen: Seen, counts: _C
     except OSError as error:
         counts.fault(f"{seen.path}: cannot be read: {error.strerror}")
         return known.id if known else 0
+    if len(data) < seen.size:
+        counts.fault(f"{seen.path}: larger than {len(data) // 1_000_000} MB; what lies beyond is not read")
     digest = hashlib.sha256(data).digest()
     if known is not None and known.hash == digest:
         store.touch(known, seen.size, seen.changed)
@@ -179,14 +194,16 @@ def _notes(walk: Walk, counts: _Counts) -> list[str]:
     return notes
 
 
-def remove(store: DocumentStore, name: str) -> int:
-    """Take a collection out of the index; returns how many files it had.
+def remove(store: DocumentStore, name: str, path: Path | None = None) -> int:
+    """Take a collection, or one path of it, out of the index; returns how many files it had.
 
     Raises:
         StorageError: the index cannot be written.
     """
     count = 0
-    for root, _name, _path in store.roots_of(name):
+    for root, _name, place in store.roots_of(name):
+        if path is not None and str(path) != place:
+            continue
         store.begin()
         try:
             until = monotonic() + _SECONDS
@@ -194,11 +211,13 @@ def remove(store: DocumentStore, name: str) -> int:
                 store.drop_file(number)
                 count += 1
                 if monotonic() > until:
-                    store.commit()
-                    store.begin()
+                    store.keep()
                     until = monotonic() + _SECONDS
             store.forget_root(root)
             store.commit()
+        except sqlite3.Error as error:
+            store.rollback()
+            raise fault("cannot be written", error, store.path) from None
         except BaseException:
             store.rollback()
             raise

@@ -7,12 +7,14 @@ import re
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from kr_core.errors import RequestError, StorageError
+from kr_core.errors import RequestError
 from kr_core.files import make_state_folder
 from kr_core.model import Outcome
 from kr_core.search.documents.searching import shown
+from kr_core.search.documents.store import block_of, fault
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from kr_core.protocols import Embedder
@@ -28,7 +30,10 @@ _TABLES = """
 create table if not exists vectors (hash integer primary key, vector blob not null);
 create table if not exists placed (passage integer primary key, hash integer not null);
 create index if not exists placed_hash on placed (hash);
+create table if not exists placed_of (made text not null);
 """
+_ASKED = 500
+"""Hashes that are asked for at once; SQLite takes no more than some thousand."""
 
 
 class Vectors:
@@ -51,6 +56,16 @@ class Vectors:
         make_state_folder(folder)
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", embedder.identity)[:80]
         self.path = folder / f"docs-vectors-{name}.sqlite"
+        self._made_of = ""
+        self._seen = -1
+        self._placed: dict[int, int] = {}
+        """For each passage the hash of its content, in the index `_made_of`."""
+        self._swept = 0
+        self._waiting: list[int] = []
+        self._hashes: list[int] = []
+        self._places: dict[int, int] = {}
+        self._room: Any = None
+        """The vectors, and room for more: to copy a hundred thousand for each question would take longer than the question."""
         try:
             self._connection = sqlite3.connect(
                 self.path, isolation_level=None, check_same_thread=False, timeout=60
@@ -58,19 +73,79 @@ class Vectors:
             self._connection.execute("pragma journal_mode=wal")
             self._connection.execute("pragma synchronous=normal")
             self._connection.executescript(_TABLES)
-            self._placed = dict(self._connection.execute("select passage, hash from placed").fetchall())
-            rows = self._connection.execute("select hash, vector from vectors").fetchall()
         except sqlite3.Error as error:
-            raise StorageError(f"cannot be used: {error}", where=str(self.path)) from None
-        self._swept = 0
-        self._waiting: list[int] = []
-        self._hashes: list[int] = [row[0] for row in rows]
-        self._places = {digest: place for place, digest in enumerate(self._hashes)}
-        self._room: Any = None
-        """The vectors, and room for more: to copy a hundred thousand for each question would take longer than the question."""
-        if rows:
-            flat = np.frombuffer(b"".join(row[1] for row in rows), np.float16).astype(np.float32)
-            self._room = flat.reshape(len(rows), -1)
+            raise fault("cannot be used", error, self.path) from None
+
+    def follow(self, store: DocumentStore) -> None:
+        """Read what other processes have added, and what is known of an index that was made anew; nothing, where nothing is.
+
+        Raises:
+            StorageError: they cannot be read or written.
+        """
+        made = store.made
+        try:
+            (seen,) = self._connection.execute("pragma data_version").fetchone()
+            if (made, seen) == (self._made_of, self._seen):
+                return
+            if made != self._made_of:
+                self._made_of, self._placed, self._swept, self._waiting = made, {}, 0, []
+                self._drop_gone(store)
+            self._read()
+            self._seen = seen
+        except sqlite3.Error as error:
+            self._undo()
+            raise fault("cannot be used", error, self.path) from None
+
+    def _drop_gone(self, store: DocumentStore) -> None:
+        """Take out what is kept of another index, and of passages that are gone; vectors stay, others may have their content."""
+        there: set[int] = set()
+        if self._is_kept():
+            there = store.blocks()
+            if all(
+                block_of(row[0]) in there for row in self._connection.execute("select passage from placed")
+            ):
+                return
+        self._connection.execute("begin immediate")
+        if self._is_kept():
+            numbers = self._connection.execute("select passage from placed").fetchall()
+            gone = [row for row in numbers if block_of(row[0]) not in there]
+            self._connection.executemany("delete from placed where passage = ?", gone)
+        else:
+            self._keep_no_other()
+        self._connection.execute("commit")
+
+    def _is_kept(self) -> bool:
+        """Whether `placed` is of this index."""
+        row = self._connection.execute("select made from placed_of").fetchone()
+        return bool(row == (self._made_of,))
+
+    def _keep_no_other(self) -> None:
+        self._connection.execute("delete from placed")
+        self._connection.execute("delete from placed_of")
+        self._connection.execute("insert into placed_of values (?)", (self._made_of,))
+
+    def _read(self) -> None:
+        """Read the vectors that are not known yet, and which passages have them."""
+        execute = self._connection.execute
+        placed = execute("select passage, hash from placed").fetchall() if self._is_kept() else []
+        hashes = [row[0] for row in execute("select hash from vectors")]
+        new = [digest for digest in hashes if digest not in self._places]
+        for start in range(0, len(new), _ASKED):
+            some = new[start : start + _ASKED]
+            marks = ",".join("?" * len(some))
+            rows = execute(f"select hash, vector from vectors where hash in ({marks})", some).fetchall()
+            width = len(rows[0][1]) if self._room is None else 2 * self._room.shape[1]
+            rows = [row for row in rows if len(row[1]) == width]  # else of another model of the same name
+            if rows:
+                flat = self._np.frombuffer(b"".join(row[1] for row in rows), self._np.float16)
+                self._append(flat.astype(self._np.float32).reshape(len(rows), -1), [row[0] for row in rows])
+        for passage, digest in placed:
+            if digest in self._places:  # its vector may be taken out by another process
+                self._placed.setdefault(passage, digest)
+
+    def _undo(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("rollback")
 
     def close(self) -> None:
         """Let go of the file."""
@@ -81,8 +156,8 @@ class Vectors:
         """The vectors, a row for each of the hashes; None where there are none yet."""
         return None if self._room is None else self._room[: len(self._hashes)]
 
-    def _append(self, made: Any) -> None:
-        """Put vectors behind those there are; called before their hashes are known."""
+    def _append(self, made: Any, hashes: Iterable[int]) -> None:
+        """Put vectors behind those there are."""
         count = len(self._hashes)
         if self._room is None or len(self._room) < count + len(made):
             room = self._np.empty((max(1024, 2 * count, count + len(made)), made.shape[1]), self._np.float32)
@@ -90,6 +165,9 @@ class Vectors:
                 room[:count] = self._room[:count]
             self._room = room
         self._room[count : count + len(made)] = made
+        for digest in hashes:
+            self._places[digest] = len(self._hashes)
+            self._hashes.append(digest)
 
     def of(self, question: str) -> Any:
         """The vector of a question.
@@ -140,6 +218,7 @@ class Vectors:
             RequestError: the embedder is a service that does not answer.
             StorageError: new vectors cannot be kept.
         """
+        self.follow(store)
         numbers = [number for number, _file, _score in found[:_AT_ONCE]]
         self.embed([*numbers, *self._further(_AT_ONCE - len(numbers), store)], store)
         if self._matrix is None:
@@ -149,9 +228,9 @@ class Vectors:
         best = [self._hashes[place] for place in self._np.argpartition(-cosines, count - 1)[:count]]
         marks = ",".join("?" * len(best))
         near = self._connection.execute(
-            f"select passage from placed where hash in ({marks})", best
+            f"select passage, hash from placed where hash in ({marks})", best
         ).fetchall()
-        alike = {row[0] for row in near}
+        alike = {passage for passage, digest in near if self._placed.get(passage) == digest}
         alike |= {number for number in (one[0] for one in found) if number in self._placed}
         likeness = [
             (number, file, float(cosines[self._places[self._placed[number]]]))
@@ -164,11 +243,24 @@ class Vectors:
         while len(self._waiting) < count:
             block = store.next_block(self._swept)
             if block is None:
+                if not self._waiting:
+                    self._drop_unneeded()
                 break
             self._swept, numbers = block
             self._waiting += [number for number in numbers if number not in self._placed]
         taken, self._waiting = self._waiting[: max(0, count)], self._waiting[max(0, count) :]
         return taken
+
+    def _drop_unneeded(self) -> None:
+        """Take out the vectors of what no passage says any more, once every passage is known to have one."""
+        unneeded = "from vectors where hash not in (select hash from placed)"
+        try:
+            if self._is_kept() and self._connection.execute(f"select 1 {unneeded} limit 1").fetchone():
+                self._connection.execute(f"delete {unneeded}")
+                self._placed, self._hashes, self._places, self._room = {}, [], {}, None
+                self._read()
+        except sqlite3.Error as error:
+            raise fault("cannot be written", error, self.path) from None
 
     def _made(self, texts: list[str]) -> Any:
         """The vectors of texts, each of length 1.
@@ -203,6 +295,7 @@ class Vectors:
             RequestError: the embedder is a service that does not answer, or answers what are no vectors.
             StorageError: new vectors cannot be kept.
         """
+        self.follow(store)
         new = [number for number in numbers if number not in self._placed]
         if not new:
             return
@@ -217,17 +310,17 @@ class Vectors:
         ]  # fmt: skip
         try:
             self._connection.execute("begin immediate")
+            if not self._is_kept():
+                self._keep_no_other()
             self._connection.executemany("insert or replace into vectors values (?, ?)", rows)
             self._connection.executemany("insert or replace into placed values (?, ?)", placed.items())
             self._connection.execute("commit")
         except sqlite3.Error as error:
-            raise StorageError(f"cannot be written: {error}", where=str(self.path)) from None
-        self._placed.update(placed)
+            self._undo()
+            raise fault("cannot be written", error, self.path) from None
         if made is not None:
-            self._append(made)
-        for digest in missing:
-            self._places[digest] = len(self._hashes)
-            self._hashes.append(digest)
+            self._append(made, missing)
+        self._placed.update(placed)
 
 
 def _hash(text: str) -> int:
