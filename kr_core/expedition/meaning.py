@@ -72,7 +72,7 @@ def compared(one: str, other: str, likeness: Callable[[str, str], float] | None 
         return "same"
     ours, theirs = _read(one), _read(other)
     if min(ours.size, theirs.size) < _LEAST_WORDS:
-        return "other"
+        return "conflict" if _denied(ours, theirs) else "other"
     common = len(ours.words & theirs.words) / (len(ours.words | theirs.words) or 1)
     if common >= _SAME_SUBJECT and ours.names == theirs.names and _otherwise(ours, theirs):
         return "conflict"
@@ -91,6 +91,14 @@ def _otherwise(one: _Read, other: _Read) -> bool:
         one.numbers <= other.numbers or other.numbers <= one.numbers
     )
     return differ or _opposed(one, other)
+
+
+def _denied(one: _Read, other: _Read) -> bool:
+    """Whether one is the other with a denial and nothing else, however short: `TLS is required`, `TLS is not required`."""
+    if one.denies == other.denies or min(one.size, other.size) < _LEAST_WORDS - 1:
+        return False
+    differ = {word for word in one.raw ^ other.raw if not _DENIED.fullmatch(word)} - {"do", "does"}
+    return not differ and one.numbers == other.numbers and one.names == other.names
 
 
 def _opposed(one: _Read, other: _Read) -> bool:

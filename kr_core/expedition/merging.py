@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.expedition.independence import confidence_of, document_of, site_of
 from kr_core.expedition.meaning import Relation, compared, normalised
+from kr_core.text import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +18,15 @@ __all__ = ["Joined", "Known", "united"]
 
 _MOST_SIGNALS = 20
 """Of one axiom; what comes later adds nothing to its confidence."""
+
+_HANGS = re.compile(
+    r"(?:it|its|this|that|these|those|they|their|he|she|here|there|both|such)\b", re.IGNORECASE
+)
+"""Begins with a word that leads back to what stands before, or to the heading."""
+_NAMES_SUBJECT = re.compile(
+    r"(?:the|all|each|every|any|our|no)\b|\S+(?:\s\S+){0,3}?\s(?:is|are|was|were|must|may|can|cannot|should|has|have|does|do|will)\b",
+    re.IGNORECASE,
+)
 
 
 class Joined(NamedTuple):
@@ -39,11 +49,16 @@ class Known:
     Args:
         axioms: what was known before.
         likeness: the cosine of two statements' vectors, where an embedder is configured.
+        asked: stems of the words that say what the question is about; headings that have other ones of them are told apart.
     """
 
     def __init__(
-        self, axioms: Iterable[Axiom] = (), likeness: Callable[[str, str], float] | None = None
+        self,
+        axioms: Iterable[Axiom] = (),
+        likeness: Callable[[str, str], float] | None = None,
+        asked: frozenset[str] = frozenset(),
     ) -> None:
+        self._asked = asked
         self._axioms: dict[str, Axiom] = {}
         self._by_text: dict[str, str] = {}
         self._likeness = likeness
@@ -83,15 +98,32 @@ class Known:
         """How two axioms stand to each other.
 
         A statement that has its title before it says so of that title. Beside one that needs no title it is compared as its
-        source has it: that one names its subject itself, and so must this one to say the same.
+        source has it: that one names its subject itself, and so must this one to say the same. Two below different headings
+        never say the same, and say otherwise where both name the same subject themselves.
         """
         related = compared(axiom.statement, other.statement, self._likeness)
         if related != "other":
             return related
         ours, theirs = _bare(axiom), _bare(other)
-        if (ours is None) == (theirs is None):
+        if ours is None and theirs is None:
             return "other"
+        if ours is not None and theirs is not None:
+            apart = self._told_apart(axiom, other, ours, theirs)
+            return "conflict" if not apart and compared(ours, theirs) == "conflict" else "other"
         return compared(ours or axiom.statement, theirs or other.statement, self._likeness)
+
+    def _told_apart(self, axiom: Axiom, other: Axiom, ours: str, theirs: str) -> bool:
+        """Whether two statements below different headings are of different subjects, as far as words tell."""
+        if any(_HANGS.match(said) or not _NAMES_SUBJECT.match(said) for said in (ours, theirs)):
+            return True
+        if any(one.signals[0].source.startswith("pkg:") for one in (axiom, other)):
+            return True  # each symbol is a subject of its own
+        first, second = _roots(axiom.signals[0].title), _roots(other.signals[0].title)
+        kinds = (
+            first & second & _roots(ours) & _roots(theirs)
+        )  # `Fast Carrier`, `Slow Carrier`: "The carrier ..."
+        asked = ((first | _roots(ours)) ^ (second | _roots(theirs))) & self._asked
+        return bool(kinds or asked)
 
     def _put(self, axiom: Axiom) -> None:
         self._axioms[axiom.id] = axiom
@@ -133,6 +165,10 @@ def _bare(axiom: Axiom) -> str | None:
     if not colon or not title or normalised(head) not in normalised(title):
         return None
     return rest
+
+
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def _later(one: Axiom, other: Axiom) -> Axiom | None:

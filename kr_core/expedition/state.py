@@ -75,10 +75,11 @@ class State:
         def likeness(one: str, other: str) -> float:
             return float(frozenset((id_of(one), id_of(other))) in pairs)
 
-        known = Known(recalled, likeness)
+        pool = Pool(plan.query)
+        known = Known(recalled, likeness, pool.telling)
         return cls(
             plan,
-            Pool(plan.query),
+            pool,
             known,
             tuple(axiom.id for axiom in recalled),
             named,

@@ -193,6 +193,25 @@ def test_contradictions_are_kept_and_shown_with_their_versions(bench):
     assert "conflicts with" in tree.as_text(Expeditions(pipeline).get("X1"), Expeditions(pipeline))
 
 
+@pytest.mark.req("E4")
+@pytest.mark.parametrize(
+    ("question", "first", "second", "disagree"),
+    [
+        ("What is the largest upload?", ("Upload service / Limits", "The largest upload is 25 MB."), ("Operations manual / Storage", "The largest upload is 100 MB."), True),
+        ("What is the largest upload to the archive?", ("Archive / Limits", "The largest upload is 25 MB."), ("Shop / Storage", "The largest upload is 100 MB."), False),
+        ("Is TLS required on all ports?", ("Gateway / Security", "TLS is required on all ports."), ("Operations manual / Network", "TLS is not required on all ports."), True),
+        ("Which carrier supports tracking of parcels?", ("Fast Carrier", "The carrier supports tracking of parcels."), ("Slow Carrier", "The carrier does not support tracking of parcels."), False),
+        ("Which post supports tracking of parcels?", ("Owls", "It supports tracking of parcels."), ("Pigeons", "It does not support tracking of parcels."), False),
+    ],
+)  # fmt: skip
+def test_contradictions_below_different_headings(bench, question, first, second, disagree):
+    """Statements are compared, not headings, unless these tell subjects apart that the statements do not name or the question does."""
+    pages = {"https://one.example/a": first, "https://two.example/b": second}
+    updates = research(bench.pipeline({"web": Library(pages)}), question)
+    assert bool(of(updates, "conflict_found")) is disagree
+    assert ("The sources disagree" in updates[-1].answer) is disagree
+
+
 @pytest.mark.req("E4", "E6")
 def test_an_embedder_that_cannot_be_built(bench, of_nobody):
     """Statements are compared by their words, with a note; once, and nothing ends for it."""
