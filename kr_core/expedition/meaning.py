@@ -1,8 +1,10 @@
 """Whether two statements say the same, or say otherwise of the same; from their words, without any language model.
 
 A statement is taken apart into its content words, its facts (numbers, versions, names in code) and whether it denies. The
-same words with the same facts say the same. The same words with other numbers, or with a denial on one side alone, say
-otherwise. Where an embedder is configured, statements in other words are compared by their vectors.
+same words with the same facts say the same, unless each has words that the other has not (another subject, another place), or
+they stand the other way round ("A replaces B"). The same words with other numbers, or with a denial on one side alone, say
+otherwise. Where an embedder is configured, statements in other words about things of the same names are compared by their
+vectors.
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ _NUMBER = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)*(?:[a-z%]{0,3})(?!\w)", re.IGNOR
 _CODE = re.compile(
     r"`([^`]+)`|\b([A-Za-z_]\w*(?:\.\w+)+)\b|\b(\w+_\w+)\b|\b([a-z]+[A-Z]\w*)\b|(?<!\w)(--[\w-]+)"
 )
+_WORD = re.compile(r"\w+")
+_TITLED = re.compile(r"(?<!^)\b[A-Z]\w*")
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\b.*\bby\b")
 _DENIED = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|unless)\b|n['’]t\b|\b(?:un|non-?)(?:supported|safe|available)\b",
     re.IGNORECASE,
@@ -50,6 +55,13 @@ class _Read(NamedTuple):
     numbers: frozenset[str]
     names: frozenset[str]
     raw: frozenset[str]
+    order: tuple[str, ...]
+    """The content words as they stand, each where it stands first."""
+    titled: frozenset[str]
+    """The words that are written like names; the first is written so anyway."""
+    cased: frozenset[str]
+    """All words, without their case."""
+    passive: bool
     denies: bool
     size: int
     """Words that say something, those that have an opposite included."""
@@ -79,9 +91,27 @@ def compared(one: str, other: str, likeness: Callable[[str, str], float] | None 
     facts = ours.numbers == theirs.numbers and ours.names == theirs.names and ours.denies == theirs.denies
     if not facts or _opposed(ours, theirs):
         return "other"
-    if common >= _SAME:
+    if _turned_round(ours, theirs):
+        return "other"
+    if common >= _SAME and (ours.words <= theirs.words or theirs.words <= ours.words):
         return "same"
+    if not (ours.titled <= theirs.cased and theirs.titled <= ours.cased):
+        return "other"
     return "same" if likeness is not None and likeness(one, other) >= ALIKE else "other"
+
+
+def _turned_round(one: _Read, other: _Read) -> bool:
+    """Whether what stands before a word in the one stands behind it in the other, and the reverse; a passive does so rightly."""
+    if one.passive != other.passive:
+        return False
+    place = {word: at for at, word in enumerate(other.order)}
+    common = [word for word in one.order if word in place]
+    for at, middle in enumerate(common):
+        before = any(place[word] > place[middle] for word in common[:at])
+        behind = any(place[word] < place[middle] for word in common[at + 1 :])
+        if before and behind:
+            return True
+    return False
 
 
 def _otherwise(one: _Read, other: _Read) -> bool:
@@ -117,4 +147,10 @@ def _read(statement: str) -> _Read:
     telling = {word for word in raw if word not in STOP_WORDS and word not in opposites}
     size = len(telling) + len(raw & opposites)
     denies = any(found.group() != "None" for found in _DENIED.finditer(text))  # Python's is a name
-    return _Read(frozenset(map(stem, telling)), numbers, names, raw, denies, size)
+    said = words(_NUMBER.sub(" ", prose))
+    order = tuple(dict.fromkeys(stem(word) for word in said if word in telling))
+    titled = frozenset(found.casefold() for found in _TITLED.findall(prose))
+    cased = frozenset(found.casefold() for found in _WORD.findall(text))
+    return _Read(
+        frozenset(order), numbers, names, raw, order, titled - STOP_WORDS, cased, _PASSIVE.search(text) is not None, denies, size,
+    )  # fmt: skip
