@@ -7,7 +7,7 @@ from functools import lru_cache
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.text import WEAK_WORDS, content_words, split_identifier, words
+from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, split_identifier, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,20 +39,21 @@ _FAR_RUN = b"x" * _FAR_WORD
 
 
 def searchable(text: str) -> str:
-    """A text for the index: the parts of identifiers added, keys and pictures left out, CJK in pairs of characters.
+    """A text for the index: stop words left out, the parts of identifiers added, CJK in pairs of characters.
 
     It is a pure function of the text, since what is taken out of the index must be told again, letter by letter. The
-    tokenizer divides at underscores, dots and dashes by itself, folds case and takes stems; stop words stay, since leaving
-    them out took longer than indexing them, and no question asks for them. A hundred megabytes should take seconds: so
-    letters are translated to their kinds, and looked for there, which is ten times as fast as a pattern.
+    tokenizer divides at underscores, dots and dashes by itself, folds case and takes stems. Stop words would count in a
+    passage's length. A hundred megabytes should take seconds: so letters are translated to their kinds, and looked for
+    there, which is ten times as fast as a pattern.
     """
     plain = text.encode("ascii", "replace")  # a letter for a letter: places are the same in both
     if b"?" in plain and not text.isascii() and _CJK.search(text):
         return " ".join(words(text))
+    said = [word for word in text.split() if word not in STOP_WORDS]
     if _FAR_RUN in plain.translate(_RUNS):
-        text = " ".join([word for word in text.split() if len(word) < _FAR_WORD or not _is_data(word)])
-        plain = text.encode("ascii", "replace")
-    cases = plain.translate(_CASES)
+        said = [word for word in said if len(word) < _FAR_WORD or not _is_data(word)]
+    text = " ".join(said)
+    cases = text.encode("ascii", "replace").translate(_CASES)
     found = cases.find(b"aA")
     if found < 0:
         return text
@@ -83,7 +84,7 @@ class Asked(NamedTuple):
     telling: int
     """How many of them are no everyday words."""
     literals: tuple[str, ...] = ()
-    """Names of several parts, as they were written."""
+    """Names of several parts, as they were written, where nothing else is asked for."""
 
     def query(self, times: int = 1, more: Sequence[str] = ()) -> str:
         """As FTS5 reads it. A word that stands there more often weighs more: everyday ones two thirds, `more` the least."""
@@ -100,4 +101,8 @@ def asked(question: str) -> Asked:
     """The words of a question that say what it is about."""
     found = content_words(question)[:_MOST_WORDS]
     literals = tuple(dict.fromkeys(_LITERAL.findall(question)))[:_MOST_LITERALS]
+    if not set(found) <= set(
+        words(" ".join(literals))
+    ):  # those in a longer question are mostly of the asker's own data
+        literals = ()
     return Asked(tuple(found), sum(word not in WEAK_WORDS for word in found), literals)

@@ -14,6 +14,7 @@ from kr_core.search.documents import store as stores
 from kr_core.search.documents.reading import Passed, decoded, read
 from kr_core.search.documents.store import FILE_NAME, DocumentStore
 from kr_core.search.documents.updating import update
+from kr_core.search.documents.wording import asked
 
 
 def pieces(name, text):
@@ -391,7 +392,9 @@ def test_a_key_of_a_large_table_is_found_by_its_name(docs, tmp_path, key):
     keys[200] = key
     rows = "\n".join(f"| `{one}` | not set | What {one} does. |" for one in keys)
     (docs / "configuration.md").write_text(f"# Keys\n\n| key | default | meaning |\n|---|---|---|\n{rows}\n")
-    (docs / "use.md").write_text("# Use\n\nUse the answer below; plugins of the web have a port.\n")
+    (docs / "use.md").write_text(
+        "# Other\n\nAnswer below, where it is of use; a port of the web has plugins.\n"
+    )
     indexed(tmp_path, docs)
     with Documents(tmp_path) as documents:
         best = documents.search(key)[0]
@@ -400,6 +403,12 @@ def test_a_key_of_a_large_table_is_found_by_its_name(docs, tmp_path, key):
     assert best.text.startswith("Keys\n\n| key | default | meaning |\n|---|---|---|\n| `other_")
     first = int(best.locator[1:])
     assert f"`{keys[first - 5]}`" in best.stored.body.split("\n")[0]
+
+
+def test_names_in_a_longer_question_are_looked_for_by_their_parts_alone():
+    """They are mostly of the asker's own data."""
+    assert asked("what does split_df do?").literals == ("split_df",)
+    assert asked("merge dataframes `split_df` and `csv_df`").literals == ()
 
 
 def test_an_index_of_another_version_says_what_to_do(docs, tmp_path, monkeypatch):
