@@ -36,15 +36,18 @@ _INLINE = re.compile(
 """Most tags of a page, which say nothing here; without line breaks, so that lines are counted alike without them."""
 _SPACES = re.compile(r"\s+")
 _HEADING = re.compile(r"h[1-6]")
-_MAIN = re.compile(r"<main\b|<[a-z]+[^<>]{0,200}\srole=[\"']main[\"']", re.IGNORECASE)
+_MAIN = re.compile(r"<main\b|<[a-z]{1,30}+[^<>]{0,200}\srole=[\"']main[\"']", re.IGNORECASE)
 _DEFINED = 7
 """The level of a defined symbol among headings; one within another is a level below."""
 _SOME, _LITTLE = 4_000, 200
 """Characters of a page, and of its text: where so much comes to so little, what stands around the text is kept."""
+_MOST_NAMES = 40
+"""Names of elements that are left out of one page; for each, the page is searched once for its tags."""
 
 
 def blocks(text: str) -> Iterator[Block]:
     """The blocks of a page."""
+    text = _INLINE.sub("", text)
     main = _MAIN.search(text)
     found = list(_Page(text).blocks(main.start() if main else 0))
     if (
@@ -58,8 +61,9 @@ class _Page:
     """One walk over the tags of a page; nothing is assumed to be closed."""
 
     def __init__(self, text: str, *, whole: bool = False) -> None:
-        self._text = text = _INLINE.sub("", text)
+        self._text = text
         self._whole = whole
+        self._ends: dict[str, dict[int, int]] = {}
         self._lines = [found.start() for found in re.finditer("\n", text)]
         self._words: list[str] = []
         self._anchor = ""
@@ -83,7 +87,7 @@ class _Page:
             name, closing = found[2].lower(), bool(found[1])
             attributes = _attributes(found[3]) if not closing and found[3] else {}
             if not closing and (name in _DROPPED or (not self._whole and _is_around(name, attributes))):
-                position = self._after(name, found.end())
+                position = self._after(name, found)
                 continue
             if "id" in attributes or (name == "a" and "name" in attributes):
                 self._anchor = attributes.get("id") or attributes["name"]
@@ -196,22 +200,30 @@ class _Page:
     def _where(self, position: int) -> str:
         return f"#{self._anchor}" if self._anchor else f":{bisect_right(self._lines, position) + 1}"
 
-    def _after(self, name: str, position: int) -> int:
+    def _after(self, name: str, opened: re.Match[str]) -> int:
         """Where an element ends that is left out; where it is never closed, it is not left out."""
-        depth = 1
-        for found in _tags(name).finditer(self._text, position):
-            depth += -1 if found[1] else 1
-            if not depth:
-                return found.end()
-        return position
+        if name not in self._ends:
+            self._ends[name] = _ends(name, self._text) if len(self._ends) < _MOST_NAMES else {}
+        return self._ends[name].get(opened.start(), opened.end())
 
     def _closing(self, name: str, position: int) -> int:
         found = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(self._text, position)
         return found.start() if found else len(self._text)
 
 
-def _tags(name: str) -> re.Pattern[str]:
-    return re.compile(rf"<(/?){name}\b[^<>]*>", re.IGNORECASE)
+def _ends(name: str, text: str) -> dict[int, int]:
+    """Where each element of a name ends, by where it begins; those that are never closed are not in it.
+
+    All are found at once: to look for the end of each would take the square of the page's length where none is closed.
+    """
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for found in re.finditer(rf"<(/?){re.escape(name)}(?![\w:-])[^<>]*>?", text, re.IGNORECASE):
+        if not found[1]:
+            opened.append(found.start())
+        elif opened:
+            ends[opened.pop()] = found.end()
+    return ends
 
 
 def _attributes(raw: str) -> dict[str, str]:
