@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _GAP = re.compile(r"\n(?:[ \t]*\n)+")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*?)(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _NEVER_HEADING = re.compile(r"[ \t]*(?:[-*+>|<]|\d+[.)][ \t])|[ \t]*$")
 _FENCE = re.compile(r" {0,9}(`{3,}|~{3,})([^`]*)$")
@@ -61,7 +61,7 @@ def blocks(text: str) -> Iterator[Block]:
                     yield Block(_kind("\n".join(held)), "\n".join(held), f":{first}")
                 if heading:
                     yield Block(
-                        "heading", row.strip(), f":{line + number}", len(heading[1]), heading[2].strip()
+                        "heading", row.strip(), f":{line + number}", len(heading[1]), _words(heading[2])
                     )
                 elif edge:
                     fence, mark, fence_line = [row], edge[1], line + number
@@ -90,6 +90,13 @@ def plain_blocks(text: str) -> Iterator[Block]:
             yield Block(_kind(paragraph), paragraph, f":{line}")
 
 
+def _words(heading: str) -> str:
+    """A heading's words without the marks that may close it; a pattern for both takes long where blanks are many."""
+    heading = heading.rstrip()
+    bare = heading.rstrip("#")
+    return bare.rstrip() if bare.endswith((" ", "\t")) else heading
+
+
 def _has_heading(paragraph: str) -> bool:
     return (
         "#" in paragraph
@@ -111,7 +118,8 @@ def _kind(paragraph: str) -> Literal["code", "table", "prose"]:
 def paragraphs(text: str, start: int = 0) -> Iterator[tuple[str, int]]:
     """What stands between blank lines, with the line on which it begins; indented ones that follow each other are one."""
     line = 1 + text.count("\n", 0, start)
-    held, held_line = "", 0
+    held: list[str] = []
+    held_line = held_end = 0
     position = start
     for gap in _GAP.finditer(text, start):
         paragraph = text[position : gap.start()]
@@ -122,13 +130,15 @@ def paragraphs(text: str, start: int = 0) -> Iterator[tuple[str, int]]:
         after = line + paragraph.count("\n") + gap[0].count("\n")
         if paragraph.startswith(_INDENT):
             if held:
-                held += "\n" * (line - held_line - held.count("\n")) + paragraph
+                held.append("\n" * (line - held_end))
             else:
-                held, held_line = paragraph, line
+                held_line = line
+            held.append(paragraph)
+            held_end = line + paragraph.count("\n")
         else:
             if held:
-                yield held, held_line
-                held = ""
+                yield "".join(held), held_line
+                held = []
             if paragraph.strip():
                 yield paragraph, line
         position, line = gap.end(), after
@@ -136,8 +146,8 @@ def paragraphs(text: str, start: int = 0) -> Iterator[tuple[str, int]]:
     lead = len(rest) - len(rest.lstrip("\n"))
     rest, line = rest[lead:].rstrip(), line + lead
     if held and rest.startswith(_INDENT):
-        rest, line, held = held + "\n" * (line - held_line - held.count("\n")) + rest, held_line, ""
+        rest, line, held = "".join([*held, "\n" * (line - held_end), rest]), held_line, []
     if held:
-        yield held, held_line
+        yield "".join(held), held_line
     if rest.strip():
         yield rest, line

@@ -50,8 +50,13 @@ class Walk:
         except OSError as error:
             self.faults.append(f"{self._root}: {error.strerror}")
             return
-        if not stat.S_ISDIR(status.st_mode):
+        if stat.S_ISREG(status.st_mode):
             yield Seen(str(self._root), status.st_size, status.st_mtime_ns)
+            return
+        if not stat.S_ISDIR(status.st_mode):  # to open a pipe is to wait for somebody who writes
+            self.faults.append(
+                f"{self._root}: passed over: is no file or folder, but a pipe, socket or device"
+            )
             return
         waiting = [str(self._root)]
         while waiting:

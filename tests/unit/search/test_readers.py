@@ -1,11 +1,14 @@
 """Readers of documents against what files hold that nobody meant for them: each is read, or noted and passed over."""
 
+import os
+import socket
 import time
 
 import pytest
 
-from kr_core.search.documents import html
+from kr_core.search.documents import html, markdown
 from kr_core.search.documents.reading import read
+from kr_core.search.documents.walking import Walk
 
 
 def pieces(name, text):
@@ -67,3 +70,61 @@ class TestPages:
     def test_what_stands_around_ends_where_its_element_ends(self, page, said):
         """Where it is never closed, its words are kept: they may be the page's text."""
         assert " ".join(" ".join(block.text for block in html.blocks(page)).split()) == said
+
+
+class TestFolders:
+    """What is walked over."""
+
+    def test_a_pipe_or_socket_that_is_named_is_not_opened(self, tmp_path, monkeypatch):
+        """To open a pipe is to wait for a writer, who may never come."""
+        monkeypatch.chdir(tmp_path)  # a socket's path is short
+        os.mkfifo("pipe.md")
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind("socket.md")
+            for name in ("pipe.md", "socket.md"):
+                walk = Walk(tmp_path / name)
+                assert list(walk.files()) == []
+                assert walk.faults == [
+                    f"{tmp_path / name}: passed over: is no file or folder, but a pipe, socket or device"
+                ]
+
+
+class TestText:
+    """Markdown, plain text and code."""
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("a.md", "# a" + " " * 30_000 + "x"),
+            ("a.txt", "   x\n" + "    a line of text\n\n" * 40_000),
+            ("a.md", "    a line of text\n\n" * 40_000 + "    end"),
+        ],
+    )
+    def test_many_blanks_and_paragraphs_are_read_in_time(self, name, text):
+        """A manual is indented from end to end."""
+        assert seconds(name, text) < 2
+
+    @pytest.mark.parametrize(
+        ("row", "words"),
+        [
+            ("# A #", "A"),
+            ("## A ##  ", "A"),
+            ("# C#", "C#"),
+            ("# A # B", "A # B"),
+            ("# A \t ###", "A"),
+            ("# #", "#"),
+            ("# C# #", "C#"),
+        ],
+    )
+    def test_the_marks_that_close_a_heading_are_none_of_its_words(self, row, words):
+        """A word that ends with such a mark is a word."""
+        assert [block.heading for block in markdown.blocks(row)] == [words]
+
+    def test_indented_paragraphs_keep_the_lines_between_them(self):
+        """However many; the passage can be counted in."""
+        text = "a\n\n\n    one\n\n\n    two\n    three\n  \n    four\n\nb\n"
+        assert list(markdown.paragraphs(text)) == [
+            ("a", 1),
+            ("    one\n\n\n    two\n    three\n\n    four", 4),
+            ("b", 12),
+        ]
