@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _OUTPUT = 2_000
 """Characters of what a cell printed; the rest is data."""
+_LEVELS = range(1, 7)
 
 
 def blocks(data: bytes) -> Iterator[Block]:
@@ -22,17 +23,13 @@ def blocks(data: bytes) -> Iterator[Block]:
         ValueError: it is no JSON.
     """
     notebook = json.loads(data)
-    cells = notebook.get("cells") if isinstance(notebook, dict) else []
-    if cells is None:  # before version 4
-        sheets = notebook.get("worksheets")
-        cells = (
-            [cell for sheet in sheets for cell in sheet.get("cells", [])]
-            if isinstance(sheets, list)
-            else None
-        )
-    if not isinstance(cells, list):
-        cells = []
-    language = _language(notebook) if cells else ""
+    if not isinstance(notebook, dict):
+        return
+    cells = _list(notebook.get("cells"))
+    if notebook.get("cells") is None:  # before version 4
+        sheets = [sheet for sheet in _list(notebook.get("worksheets")) if isinstance(sheet, dict)]
+        cells = [cell for sheet in sheets for cell in _list(sheet.get("cells"))]
+    language = _language(notebook)
     for number, cell in enumerate(cells, start=1):
         if isinstance(cell, dict):
             yield from _cell(cell, f"#cell-{number}", language)
@@ -42,7 +39,10 @@ def _cell(cell: dict[str, Any], place: str, language: str) -> Iterator[Block]:
     text = _text(cell.get("source", cell.get("input", "")))
     kind = cell.get("cell_type")
     if kind == "heading":
-        yield Block("heading", text, place, int(cell.get("level", 1)), " ".join(text.split()))
+        level = cell.get("level")
+        if not isinstance(level, int) or level not in _LEVELS:
+            level = 1
+        yield Block("heading", text, place, level, " ".join(text.split()))
     elif kind == "markdown":
         yield from (block._replace(place=place) for block in markdown.blocks(text))
     elif kind == "code" and text.strip():
@@ -55,11 +55,15 @@ def _cell(cell: dict[str, Any], place: str, language: str) -> Iterator[Block]:
 
 
 def _printed(outputs: Any) -> Iterator[str]:
-    for output in outputs if isinstance(outputs, list) else ():
+    for output in _list(outputs):
         if isinstance(output, dict):
             data = output.get("data")
             text = output.get("text", data.get("text/plain", "") if isinstance(data, dict) else "")
             yield _text(text)[:_OUTPUT]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:

@@ -11,7 +11,7 @@ from kr_core.search.documents import html, markdown, notebook, restructured, sou
 from kr_core.search.documents.pieces import Piece, divided
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from kr_core.search.documents.pieces import Block
 
@@ -34,6 +34,13 @@ _LARGEST_TEXT = 20_000_000
 """Bytes; a larger text is a log or an export, and nobody reads it by the passage."""
 _NUL_LOOK = 8192
 _CHARSET = re.compile(rb"(?:charset|coding|encoding)\s*[:=]\s*[\"']?([\w.-]{2,30})", re.IGNORECASE)
+_CHARSETS = frozenset(
+    """big5 big5hkscs cp437 cp850 cp852 cp866 cp874 cp932 cp949 cp950 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256
+    cp1257 cp1258 euc_jis_2004 euc_jisx0213 euc_jp euc_kr gb18030 gb2312 gbk iso2022_jp iso8859-1 iso8859-2 iso8859-3
+    iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-10 iso8859-11 iso8859-13 iso8859-14 iso8859-15
+    iso8859-16 koi8-r koi8-t koi8-u mac-cyrillic mac-roman shift_jis shift_jis_2004 shift_jisx0213 tis-620""".split()
+)
+"""Encodings that a file may say it is in, as Python names them: others of Python's make no text, or half characters."""
 _PICTURE = re.compile(r"(data:[\w/+.-]{0,80};base64,)[A-Za-z0-9+/=%]{40,}+")
 """A picture in the text of a page: nobody reads it, and it is longer than the page."""
 _BOMS = (
@@ -106,38 +113,49 @@ def read(name: str, data: bytes) -> Reading:
     """
     kind = kind_of(name)
     if kind == "notebook":
-        return Reading(_guarded(lambda: notebook.blocks(data)))
+        return Reading(_guarded(map(_writable, divided(notebook.blocks(data)))))
     if kind == "pdf":
-        return Reading(_guarded(lambda: _pdf(data)))
+        return Reading(_guarded(map(_writable, divided(_pdf(data)))))
     text, note = decoded(data)
     if kind == "python":
-        return Reading(source.python_pieces(text), note=note)
+        if len(text) > source.LARGEST_TREE:
+            note = "; ".join([*([note] if note else []), "is divided as text: too large to be parsed"])
+        return Reading(_guarded(source.python_pieces(text)), note=note)
     if kind == "code":
-        return Reading(source.pieces(text), note=note)
+        return Reading(_guarded(source.pieces(text)), note=note)
     if kind == "html":
-        return Reading(divided(html.blocks(text)), html.title(text), note)
+        return Reading(_guarded(divided(html.blocks(text))), html.title(text), note)
     reader = {"markdown": markdown.blocks, "rst": restructured.blocks}.get(kind or "", markdown.plain_blocks)
-    return Reading(divided(reader(text)), note=note)
+    return Reading(_guarded(divided(reader(text))), note=note)
 
 
 def _pdf(data: bytes) -> Iterator[Block]:
     from kr_core.search.documents import pdf
 
-    return pdf.blocks(data)
+    yield from pdf.blocks(data)
 
 
-def _guarded(blocks: Callable[[], Iterator[Block]]) -> Iterator[Piece]:
+def _guarded(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The passages; whatever is wrong with the file is a reason to pass it over, and no other file suffers for it."""
     try:
-        for piece in divided(blocks()):
-            # JSON can hold half of a character, which nothing can write
-            yield piece._replace(
-                text=piece.text.encode("utf-8", "replace").decode(),
-                name=piece.name.encode("utf-8", "replace").decode(),
-            )
+        yield from pieces
     except ImportError:
         raise Passed("PDF needs the extra: pip install 'kr-core[pdf]'", for_now=True) from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise Passed(f"cannot be read: {error or type(error).__name__}") from None
+    except ValueError as error:
+        raise Passed(_whole(f"cannot be read: {error}")) from None
+    except Exception as error:  # a stranger's file and a stranger's parser: what they raise is in no list
+        raise Passed(_whole(f"cannot be read: {type(error).__name__}: {error}").rstrip(": ")) from None
+
+
+def _writable(piece: Piece) -> Piece:
+    """A passage as it can be written: JSON and PDF can hold half of a character, which nothing can write."""
+    return piece._replace(
+        outer=_whole(piece.outer), name=_whole(piece.name), text=_whole(piece.text), head=_whole(piece.head)
+    )
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def decoded(data: bytes) -> tuple[str, str]:
@@ -150,7 +168,8 @@ def decoded(data: bytes) -> tuple[str, str]:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text or "\f" in text or "\x1f" in text:
-        text = text.translate({0: " ", 12: "\n", 31: " "})
+        # a form feed ends no line where lines are counted; one at a line's start would hide what is defined there
+        text = text.replace("\n\f", "\n").translate({0: " ", 12: " ", 31: " "})
     if "base64," in text:
         text = _PICTURE.sub(r"\1...", text)
     return text, note
@@ -173,8 +192,10 @@ def _decoded(data: bytes) -> tuple[str, str]:
     declared = _CHARSET.search(data[:2048])
     if declared:
         try:
-            return data.decode(declared[1].decode("ascii"), "strict"), ""
-        except (LookupError, UnicodeError, ValueError):
+            encoding = codecs.lookup(declared[1].decode("ascii")).name
+            if encoding in _CHARSETS:
+                return data.decode(encoding), ""
+        except (LookupError, ValueError):
             pass
     if sum(byte < 9 or 13 < byte < 27 for byte in head) > len(head) // 100:
         raise Passed("is no text")

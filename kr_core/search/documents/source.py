@@ -26,10 +26,15 @@ _NOT_NAMES = frozenset("if for while switch return else do sizeof catch".split()
 _SHELL = re.compile(r"^(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{?")
 _COMMENT = ("//", "/*", " *", "*", "#", "--", ";", "@")
 _DEEPEST = 60
+LARGEST_TREE = 1_000_000
+"""Characters; the tree of so many takes 250 to 700 MB, and what is longer is data or was written by a program."""
 
 
 def python_pieces(text: str) -> Iterator[Piece]:
-    """The module, its classes, functions and methods; code that does not parse is divided as any other."""
+    """The module, its classes, functions and methods; code that does not parse is divided as any other, as are texts above LARGEST_TREE."""
+    if len(text) > LARGEST_TREE:
+        yield from pieces(text)
+        return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a stranger's invalid escapes

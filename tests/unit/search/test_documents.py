@@ -272,7 +272,7 @@ class TestEncodings:
 
     def test_line_ends_and_control_characters(self):
         """Of every system; they move no line."""
-        assert decoded(b"a\r\nb\rc\x0cd")[0] == "a\nb\nc\nd"
+        assert decoded(b"a\r\nb\rc\x0cd")[0] == "a\nb\nc d"
 
 
 class TestFolders:

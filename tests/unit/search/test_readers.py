@@ -1,5 +1,6 @@
 """Readers of documents against what files hold that nobody meant for them: each is read, or noted and passed over."""
 
+import json
 import os
 import socket
 import time
@@ -7,8 +8,14 @@ import time
 import pytest
 
 from kr_core.search.documents import html, markdown
-from kr_core.search.documents.reading import read
+from kr_core.search.documents.reading import decoded, read
+from kr_core.search.documents.source import LARGEST_TREE
+from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.search.documents.updating import update
 from kr_core.search.documents.walking import Walk
+
+TABLE = "|a \ud800|b|\n|---|---|\n" + "|one|two|\n" * 1000
+"""So large that it is divided; its heading rows hold half of a character."""
 
 
 def pieces(name, text):
@@ -23,6 +30,24 @@ def seconds(name, text):
     for _piece in read(name, data).pieces:
         pass
     return time.process_time() - start
+
+
+def pdf(content):
+    """One page with a content stream."""
+    parts = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(content), content),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    made, places = b"%PDF-1.4\n", []
+    for number, part in enumerate(parts, start=1):
+        places.append(len(made))
+        made += b"%d 0 obj\n%s\nendobj\n" % (number, part)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    trailer = b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % len(made)
+    return made + b"xref\n0 6\n0000000000 65535 f \n" + table + trailer
 
 
 class TestPages:
@@ -72,6 +97,95 @@ class TestPages:
         assert " ".join(" ".join(block.text for block in html.blocks(page)).split()) == said
 
 
+class TestOneBadFile:
+    """A file that cannot be read is noted, and those beside it are indexed."""
+
+    @pytest.mark.req("E6")
+    @pytest.mark.parametrize(
+        ("name", "data"),
+        [
+            ("a.ipynb", '{"worksheets": [1]}'),
+            ("a.ipynb", '{"worksheets": [{"cells": null}, {"cells": 1}]}'),
+            ("a.ipynb", '{"cells": [{"cell_type": "heading", "source": "x", "level": null}]}'),
+            ("a.ipynb", '{"cells": [{"cell_type": "heading", "source": "x", "level": Infinity}]}'),
+            ("a.ipynb", '{"cells": [{"cell_type": "heading", "source": "x", "level": {}}]}'),
+            ("a.ipynb", '[{"cells": 1}]'),
+            ("a.ipynb", json.dumps({"cells": [{"cell_type": "markdown", "source": "# \ud800 A\n\n## B\n\ntext\n"}]})),
+            ("a.ipynb", json.dumps({"cells": [{"cell_type": "markdown", "source": TABLE}]})),
+            ("a.html", b"<meta charset=raw_unicode_escape><body><p>h\xff \\ud800 text</p>"),
+            ("a.html", b"<meta charset=utf-7><body><p>a word +2AA- and \xff text</p>"),
+        ],
+    )  # fmt: skip
+    def test_the_file_beside_it_is_found(self, tmp_path, name, data):
+        """Whatever is wrong with the first one; what it says can be written and shown."""
+        docs = tmp_path / "docs"
+        docs.mkdir()
+        (docs / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+        (docs / "z.md").write_text("# Zebra\n\nIt has stripes.\n")
+        store = DocumentStore(tmp_path / FILE_NAME, writable=True)
+        try:
+            assert update(store, docs, "docs").read == 2
+            hits = store.get([number for number, _file, _score in store.bm25("stripes", 5)])
+            assert [hit.path for hit in hits.values()] == ["z.md"]
+        finally:
+            store.close()
+
+    @pytest.mark.req("E6")
+    def test_whatever_a_parser_raises_is_noted(self, tmp_path):
+        """A reference among the operators of a page is an AssertionError of pypdf."""
+        pytest.importorskip("pypdf")
+        docs = tmp_path / "docs"
+        docs.mkdir()
+        (docs / "a.pdf").write_bytes(pdf(b"3 0 R Tj"))
+        (docs / "z.pdf").write_bytes(pdf(b"BT /F1 12 Tf (stripes) Tj ET"))
+        store = DocumentStore(tmp_path / FILE_NAME, writable=True)
+        try:
+            done = update(store, docs, "docs")
+        finally:
+            store.close()
+        assert (done.read, done.passages) == (2, 1)
+        assert [note.partition(": ")[2][:30] for note in done.notes] == ["cannot be read: AssertionError"]
+
+    def test_a_heading_of_an_old_notebook_has_its_level(self):
+        """Those that are no level of a heading are the outermost."""
+        cells = [
+            {"cell_type": "heading", "source": "A", "level": 1},
+            {"cell_type": "heading", "source": "B", "level": 2},
+            {"cell_type": "markdown", "source": "one"},
+            {"cell_type": "heading", "source": "C", "level": "x"},
+            {"cell_type": "markdown", "source": "two"},
+        ]
+        made = pieces("a.ipynb", json.dumps({"worksheets": [1, {"cells": cells[:3]}, {"cells": cells[3:]}]}))
+        assert [(piece.outer, piece.name) for piece in made] == [("A", "B"), ("", "C")]
+
+    @pytest.mark.parametrize(
+        "name", ["utf-7", "idna", "punycode", "rot13", "unicode_escape", "undefined", "hex"]
+    )
+    def test_an_encoding_of_no_text_is_not_believed(self, name):
+        """Python knows many that no page is in."""
+        data = f"<meta charset={name}><p>Gr".encode() + b"\xf6\xdfe \\ud800 +2AA-</p>"
+        text, note = decoded(data)
+        assert "Größe \\ud800 +2AA-" in text
+        assert "Windows-1252" in note
+
+    @pytest.mark.parametrize(
+        ("name", "word"),
+        [
+            ("koi8-r", "почта"),
+            ("Shift_JIS", "小包"),
+            ("GB2312", "包裹"),
+            ("ISO-8859-2", "přepážka"),
+            ("latin-1", "größe"),
+            ("EUC-KR", "소포"),
+            ("windows-1251", "почта"),
+            ("macintosh", "größe"),
+        ],
+    )
+    def test_an_encoding_of_the_web_is_believed(self, name, word):
+        """By whichever of its names."""
+        assert decoded(f"<meta charset={name}><p>{word}</p>".encode(name))[0].endswith(f"{word}</p>")
+
+
 class TestFolders:
     """What is walked over."""
 
@@ -91,6 +205,25 @@ class TestFolders:
 
 class TestText:
     """Markdown, plain text and code."""
+
+    def test_a_form_feed_is_no_line(self):
+        """An editor counts none there; what is defined behind one at a line's start is found all the same."""
+        text = "# A\n\none\ftwo\n\f\nthree\n"
+        assert decoded(text.encode())[0].split("\n") == ["# A", "", "one two", "", "three", ""]
+        made = pieces("a.py", "x = 1\n\n\fdef parcel():\n    return x\n")
+        assert [(piece.name, piece.place) for piece in made] == [("", ":1"), ("parcel", ":3")]
+
+    def test_a_huge_python_file_is_not_parsed(self):
+        """Its tree would take gigabytes; it is divided as other code is, and that is noted."""
+        text = (
+            "def parcel():\n    return DATA\n\n\nDATA = [\n" + "    [1, 2],\n" * (LARGEST_TREE // 13) + "]\n"
+        )
+        assert len(text) <= LARGEST_TREE
+        assert read("a.py", text.encode()).note == ""
+        text += "# the rest of a data file\n" * 6000
+        reading = read("a.py", text.encode())
+        assert reading.note == "is divided as text: too large to be parsed"
+        assert next(iter(reading.pieces)).name == "parcel"
 
     @pytest.mark.parametrize(
         ("name", "text"),
