@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import sqlite3
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -11,19 +13,24 @@ from kr_core.cli.output import as_json
 from kr_core.errors import ConfigError
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, unread
+from kr_core.search.documents.wording import asked
+from kr_core.text import stem, words
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kr_core.search.documents.searching import DocumentHit
+    from kr_core.search.documents.updating import Updated
 
 NO_CONTENT = 4
 _SHOWN_LINES = 6
 _WIDTH = 200
 _GENERIC = frozenset("html doc docs api build _build site public man share".split())
 """Names of folders that say nothing of what is in them."""
+_REASONS = 3
+"""Of what could not be indexed, in the error."""
 _NOTES = 20
 """Notes that are printed; with -v all of them."""
 
@@ -35,34 +42,85 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.search.documents.updating import update
+    from kr_core.search.documents.updating import remove, update
 
     working = options.folder or Path.cwd()
+    _check_text(options.name or "")
     store = _store(pipeline, writable=True)
     try:
         known = {path: name for _root, name, path in store.roots_of()}
-        wanted = [
+        before = set(store.roots_of())
+        named = [
             (options.name or known.get(str(path)) or _name_of(path, known), path)
             for path in _paths(options.paths, working)
         ]
-        if not wanted:
-            wanted = [(name, Path(path)) for _root, name, path in store.roots_of(options.name)]
-        if not wanted:
-            raise ConfigError("nothing is indexed yet", todo="name a folder or a file: `kr docs index PATH`")
-        for name, path in wanted:
+        wanted = named or _indexed(store, options.name)
+        gone = [(name, path) for name, path in wanted if not path.exists()]
+        for name, path in gone:
+            _note(options, absent(name, str(path)))
+        nothing: list[ConfigError] = []
+        for name, path in [one for one in wanted if one not in gone]:
             with _Counter(quiet=options.quiet) as counter:
                 done = update(store, path, name, counter.show)
             said = f"{done.name}: {_shown(path, pipeline)}: {_counted(done.read, 'file')} read, {done.unchanged} unchanged"
-            gone = f", {done.removed} removed" if done.removed else ""
-            print(printable(f"{said}{gone}; {_counted(done.passages, 'passage')} new"))
+            taken = f", {done.removed} removed" if done.removed else ""
+            print(printable(f"{said}{taken}; {_counted(done.passages, 'passage')} new"))
             notes = done.notes if options.verbose else done.notes[:_NOTES]
-            for note in () if options.quiet else notes:
-                print(printable(f"note: {note}"), file=sys.stderr)
-            if len(notes) < len(done.notes) and not options.quiet:
-                print(f"note: {len(done.notes) - len(notes)} more; -v shows them", file=sys.stderr)
+            for note in notes:
+                _note(options, note)
+            if len(notes) < len(done.notes):
+                _note(options, f"{len(done.notes) - len(notes)} more; -v shows them")
+            if _is_new_and_empty(store, before, name, path):
+                remove(store, name, path)
+                nothing.append(_nothing_in(path, done))
+        for name, place in store.bare():
+            if named and (name, Path(place)) not in named:
+                _note(options, unread(name, place))
+    except sqlite3.Error as error:
+        raise fault("cannot be read", error, store.path) from None
     finally:
         store.close()
-    return 0
+    if nothing:
+        raise nothing[0]
+    return 0 if len(gone) < len(wanted) else ConfigError.exit_code
+
+
+def _indexed(store: DocumentStore, name: str | None) -> list[tuple[str, Path]]:
+    """What was indexed, under a name or at all."""
+    roots = store.roots_of()
+    if not roots:
+        raise ConfigError("nothing is indexed yet", todo="name a folder or a file: `kr docs index PATH`")
+    _check_name(name, roots)
+    return [(of, Path(path)) for _root, of, path in roots if name in (None, of)]
+
+
+def _check_name(name: str | None, roots: Iterable[tuple[int, str, str]]) -> None:
+    names = {of for _root, of, _path in roots}
+    if name is not None and name not in names:
+        from kr_core.errors import suggestion
+
+        raise ConfigError(
+            "nothing is indexed under this name", where=name, todo=suggestion(name, names, "names")
+        )
+
+
+def _is_new_and_empty(store: DocumentStore, before: set[tuple[int, str, str]], name: str, path: Path) -> bool:
+    """Whether a path is indexed for the first time, and has no passage."""
+    new = [root for root in store.roots_of(name) if root[2] == str(path) and root not in before]
+    return any(store.passages_of(root) == 0 for root, _name, _path in new)
+
+
+def _nothing_in(path: Path, done: Updated) -> ConfigError:
+    why = (
+        "; ".join(note.removeprefix(f"{path}: ") for note in done.notes[:_REASONS])
+        or "there is no text in it"
+    )
+    return ConfigError(f"nothing in it could be indexed: {why}", where=str(path))
+
+
+def _note(options: argparse.Namespace, said: str) -> None:
+    if not options.quiet:
+        print(printable(f"note: {said}"), file=sys.stderr)
 
 
 def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
@@ -77,9 +135,9 @@ def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
                 line = {"query": query, "hits": [_as_dict(hit, pipeline) for hit in hits]}
                 print(as_json(line, indent=None), flush=True)
             else:
-                _print(hits, pipeline)
-        for note in () if options.quiet else documents.notes:
-            print(printable(f"note: {note}"), file=sys.stderr)
+                _print(hits, pipeline, query)
+        for note in documents.notes:
+            _note(options, note)
     return 0 if found or options.json or options.batch else NO_CONTENT
 
 
@@ -87,6 +145,8 @@ def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
     store = _store(pipeline)
     try:
         collections = store.collections()
+    except sqlite3.Error as error:
+        raise fault("cannot be read", error, store.path) from None
     finally:
         store.close()
     if options.json:
@@ -109,15 +169,7 @@ def _remove(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
     store = _store(pipeline, writable=True)
     try:
-        names = {name for _root, name, _path in store.roots_of()}
-        if options.name not in names:
-            from kr_core.errors import suggestion
-
-            raise ConfigError(
-                "nothing is indexed under this name",
-                where=options.name,
-                todo=suggestion(options.name, names, "names"),
-            )
+        _check_name(options.name, store.roots_of())
         count = remove(store, options.name)
     finally:
         store.close()
@@ -137,7 +189,18 @@ def _paths(given: list[str], working: Path) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise ConfigError("there is no such file or folder", where=str(path))
+        _check_text(str(path.resolve()))
     return [path.resolve() for path in paths]
+
+
+def _check_text(name: str) -> None:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+        raise ConfigError(
+            "is not UTF-8, and cannot be kept in the index", where=shown, todo="use another name"
+        ) from None
 
 
 def _name_of(path: Path, known: dict[str, str]) -> str:
@@ -172,17 +235,39 @@ def _as_dict(hit: DocumentHit, pipeline: Pipeline) -> dict[str, object]:
     return {"path": path, "locator": f"{path}{hit.locator}", "score": round(hit.score, 4), "text": hit.text}
 
 
-def _print(hits: list[DocumentHit], pipeline: Pipeline) -> None:
+def _print(hits: list[DocumentHit], pipeline: Pipeline, query: str) -> None:
+    roots = frozenset(stem(word) for word in asked(query).words)
     for number, hit in enumerate(hits, start=1):
         print(printable(f"{number}. {_shown(Path(hit.path), pipeline)}{hit.locator}  ({hit.score:.2f})"))
-        lines = [line for line in hit.text.split("\n") if line.strip()]
-        for line in lines[:_SHOWN_LINES]:
-            print(printable(f"   {line if len(line) <= _WIDTH else line[: _WIDTH - 3] + '...'}"))
-        if len(lines) > _SHOWN_LINES:
-            print("   ...")
+        for line in _shown_of(hit.text, roots):
+            print(printable(f"   {line}"))
         print()
     if not hits:
         print("nothing was found")
+
+
+def _shown_of(text: str, roots: frozenset[str]) -> list[str]:
+    """The lines of a passage that are printed: its first one, and those together that hold the most of the words asked for."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) <= _SHOWN_LINES:
+        return [_cut(line, roots) for line in lines]
+    held = [roots & {stem(word) for word in words(line)} for line in lines]
+    starts = range(len(lines) - _SHOWN_LINES + 1)
+    start = max(starts, key=lambda at: len(frozenset().union(*held[at : at + _SHOWN_LINES])))
+    shown = [_cut(line, roots) for line in lines[start : start + _SHOWN_LINES]]
+    before = [_cut(lines[0], roots), "..."] if start > 1 else [_cut(lines[0], roots)] if start else []
+    return [*before, *shown, *(["..."] if start + _SHOWN_LINES < len(lines) else [])]
+
+
+def _cut(line: str, roots: frozenset[str]) -> str:
+    """A line as far as it is printed: from shortly before the first word that was asked for, where that stands far behind."""
+    if len(line) <= _WIDTH:
+        return line
+    found = (at.start() for at in re.finditer(r"\w+", line) if roots & {stem(word) for word in words(at[0])})
+    first = next(found, 0)
+    start = first - _WIDTH // 4 if first > _WIDTH // 2 else 0
+    end = start + _WIDTH - 6
+    return f"{'...' if start else ''}{line[start:end]}{'...' if end < len(line) else ''}"
 
 
 def _shown(path: Path, pipeline: Pipeline) -> str:

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from kr_core.cli import main
+from kr_core.search.documents import store
 
 ORDERS = """\
 # Order service
@@ -154,3 +155,106 @@ def test_what_cannot_be_done_says_what_to_do(kr, project):
     assert "there is no such file or folder" in err
     assert not (project / ".kr" / "docs.sqlite").exists() or kr("list")[1] == "nothing is indexed\n"
     assert kr("search", "deploy", "--limit", "0")[0] == 2
+
+
+@pytest.mark.req("E6")
+def test_a_folder_that_is_gone_stops_no_other(kr, project):
+    """It is noted, with what to do; nothing is answered from it, by the index as it was or brought up to date."""
+    other = project / "notes"
+    other.mkdir()
+    (other / "a.md").write_text("# Notes\n\nDeploy by hand.\n", "utf-8")
+    kr("index", "team", "notes")
+    (project / "team").rename(project / "elsewhere")
+    gone = f"note: team: {project}/team is not there, and nothing is answered from it; `kr docs remove team` takes team out of the index\n"
+    code, out, err = kr("search", "deploy", "--json")
+    assert (code, err) == (0, gone)
+    assert [hit["path"] for hit in json.loads(out)["hits"]] == ["notes/a.md"]
+    (other / "a.md").write_text("# Notes\n\nDeploy by post.\n", "utf-8")
+    code, out, err = kr("index")
+    assert (code, out, err) == (0, "notes: notes: 1 file read, 0 unchanged; 1 passage new\n", gone)
+    assert [hit["path"] for hit in hits(kr, "deploy")] == ["notes/a.md"]
+    assert kr("index", "--name", "team") == (2, "", gone)
+    kr("remove", "team")
+    assert kr("search", "deploy")[2] == ""
+
+
+@pytest.mark.req("E6")
+def test_a_name_under_which_nothing_is_indexed(kr):
+    """Is told with those there are, by `index` as by `remove`."""
+    kr("index", "team")
+    for arguments in (("index", "--name", "taem"), ("remove", "taem")):
+        code, _out, err = kr(*arguments)
+        assert code == 2
+        assert err.startswith("kr: taem: nothing is indexed under this name; did you mean `team`?")
+
+
+@pytest.mark.req("E6")
+def test_names_that_are_no_text(kr, project):
+    """Cannot be kept, and that is said."""
+    odd = os.fsdecode(b"caf\xe9")
+    try:
+        (project / odd).mkdir()
+    except OSError:
+        pytest.skip("this file system has names in UTF-8 alone")
+    for arguments in ((odd,), ("team", "--name", odd)):
+        code, _out, err = kr("index", *arguments)
+        assert code == 2
+        assert "caf\\xe9: is not UTF-8, and cannot be kept in the index" in err
+
+
+@pytest.mark.req("E6")
+def test_what_holds_nothing_is_not_indexed(kr, project):
+    """The reason is told, and no name is left; what stands beside it is indexed."""
+    (project / "empty").mkdir()
+    (project / "photo.png").write_bytes(b"\x89PNG\r\n\0\0\0\0")
+    code, _out, err = kr("index", "photo.png")
+    assert (code, err.splitlines()[-1]) == (
+        2,
+        f"kr: {project}/photo.png: nothing in it could be indexed: is no text",
+    )
+    code, _out, err = kr("index", "empty", "team")
+    assert (code, err) == (
+        2,
+        f"kr: {project}/empty: nothing in it could be indexed: there is no text in it\n",
+    )
+    assert [one["name"] for one in json.loads(kr("list", "--json")[1])] == ["team"]
+
+
+@pytest.mark.req("E6")
+def test_after_another_version_each_collection_that_is_empty_is_named(kr, project, monkeypatch):
+    """By a search, and where one other is indexed."""
+    (project / "notes").mkdir()
+    (project / "notes" / "a.md").write_text("# Notes\n\nDeploy by hand.\n", "utf-8")
+    kr("index", "team", "notes")
+    monkeypatch.setattr(store, "FORMAT", "next")
+    said = f"note: team: nothing of {project}/team is indexed; `kr docs index` reads it\n"
+    code, _out, err = kr("index", "notes")
+    assert (code, err) == (0, said)
+    assert kr("search", "deploy")[2] == said
+    assert kr("index")[2] == ""
+
+
+@pytest.mark.req("E6")
+def test_a_file_that_is_cut_off_is_noted(kr, project):
+    """A large one that is named by itself is read as far as others may be."""
+    (project / "log.txt").write_bytes(b"a parcel\n\n" + b" " * 20_000_000)
+    code, _out, err = kr("index", "log.txt")
+    assert code == 0
+    assert f"note: {project}/log.txt: larger than 20 MB; what lies beyond is not read\n" in err
+
+
+@pytest.mark.req("E6")
+def test_people_see_the_row_that_matched(kr, project):
+    """Wherever it stands in a large passage or a long line, below where the passage belongs; JSON has the whole."""
+    rows = "\n".join(f"| `key_{number}` | what number {number} is for |" for number in range(40))
+    text = f"# Keys\n\n| key | meaning |\n|---|---|\n{rows}\n\n{'filler ' * 100}needle {'filler ' * 100}\n"
+    (project / "keys.md").write_text(text, "utf-8")
+    kr("index", "keys.md")
+    out = kr("search", "key_23", "--limit", "1")[1]
+    assert "   | `key_23` | what number 23 is for |\n" in out
+    assert out.splitlines()[1].strip() == "# Keys"
+    assert len(out.splitlines()) < 12
+    out = kr("search", "needle")[1]
+    assert "needle" in out
+    assert max(map(len, out.splitlines())) <= 210
+    assert len(hits(kr, "key_23")[0]["text"]) > 800

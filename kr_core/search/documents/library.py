@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from kr_core.errors import ConfigError, KRError
 from kr_core.search.documents.searching import search
-from kr_core.search.documents.store import FILE_NAME, DocumentStore, fault
+from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, unread
 from kr_core.search.documents.wording import asked
 from kr_core.text import WEAK_WORDS, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from kr_core.protocols import Embedder
     from kr_core.search.documents.searching import DocumentHit
@@ -88,16 +88,28 @@ class Documents:
                 raise fault("cannot be read", error, self._store.path) from None
 
     def _searched(self, question: str, limit: int) -> list[DocumentHit]:
-        vectors = self._opened()
+        gone, vectors = self._gone(), self._opened()
         if vectors is not None:
             try:
-                return search(self._store, question, limit, vectors)
+                return search(self._store, question, limit, vectors, gone)
             except sqlite3.Error:
                 raise
             except Exception as error:  # a plugin may raise anything, and words are searched all the same
                 said = str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
                 self._note(f"embedder: {said}; words alone were searched")
-        return search(self._store, question, limit)
+        return search(self._store, question, limit, gone=gone)
+
+    def _gone(self) -> list[int]:
+        """The roots of which nothing is there any more; what is not indexed of the others is noted, too."""
+        gone = []
+        for root, name, path in self._store.roots_of():
+            if not Path(path).exists():
+                gone.append(root)
+                self._note(absent(name, path))
+        for name, path in self._store.bare():
+            if Path(path).exists():
+                self._note(unread(name, path))
+        return gone
 
     def coverage(self, question: str, hits: Sequence[DocumentHit]) -> Coverage:
         """How much of a question passages hold."""

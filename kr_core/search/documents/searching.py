@@ -9,6 +9,8 @@ from kr_core.search.documents.wording import asked
 from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kr_core.search.documents.store import DocumentStore, Stored
     from kr_core.search.documents.vectors import Vectors
     from kr_core.search.documents.wording import Asked
@@ -46,7 +48,11 @@ class DocumentHit(NamedTuple):
 
 
 def search(
-    store: DocumentStore, question: str, limit: int = 10, vectors: Vectors | None = None
+    store: DocumentStore,
+    question: str,
+    limit: int = 10,
+    vectors: Vectors | None = None,
+    gone: Sequence[int] = (),
 ) -> list[DocumentHit]:
     """The best passages for a question.
 
@@ -58,6 +64,7 @@ def search(
         question: in plain words.
         limit: how many at most.
         vectors: of the passages; without them words alone count.
+        gone: roots that nothing is answered from.
 
     Raises:
         sqlite3.Error: the index cannot be read.
@@ -66,6 +73,9 @@ def search(
     found = _by_words(store, said, max(_CANDIDATES, 3 * limit)) if said.words else []
     if vectors is not None and question.strip():
         found = _by_both(store, vectors, question, said, found)
+    if gone:
+        there = store.without({file for _number, file, _score in found}, gone)
+        found = [one for one in found if one[1] in there]
     first: list[tuple[int, float]] = []
     later: list[tuple[int, float]] = []
     files: set[int] = set()

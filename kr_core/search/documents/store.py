@@ -84,6 +84,16 @@ def fault(what: str, error: sqlite3.Error | OSError, path: Path) -> StorageError
     return StorageError(f"{what}: {error}", where=str(path), todo=_TODO.get(code, ""))
 
 
+def absent(name: str, path: str) -> str:
+    """What to say of a collection's path where nothing is any more."""
+    return f"{name}: {path} is not there, and nothing is answered from it; `kr docs remove {name}` takes {name} out of the index"
+
+
+def unread(name: str, path: str) -> str:
+    """What to say of a collection's path of which nothing is indexed, as after an index was made anew."""
+    return f"{name}: nothing of {path} is indexed; `kr docs index` reads it"
+
+
 class Collection(NamedTuple):
     """What was indexed under one name."""
 
@@ -420,6 +430,14 @@ class DocumentStore:
             (collection,),
         ).fetchall()
         return [(int(row[0]), str(row[1]), str(row[2])) for row in rows]
+
+    def passages_of(self, root: int) -> int:
+        """How many passages lie below a root."""
+        row = self._connection.execute(
+            "select coalesce(sum(b.count), 0) from blocks b join files f on f.id = b.file where f.root = ?",
+            (root,),
+        ).fetchone()
+        return int(row[0])
 
     def bare(self) -> list[tuple[str, str]]:
         """(collection, path) of the roots of which no file is indexed, as after an index was made anew."""

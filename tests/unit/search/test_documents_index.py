@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from time import monotonic, sleep
+from time import sleep
 
 import pytest
 
@@ -148,19 +148,18 @@ class TestVectorsOfTwoProcesses:
 
 @pytest.mark.req("E6")
 def test_who_waits_to_write_comes_in_while_a_folder_is_indexed(tmp_path):
-    """Though the index is wanted again as soon as it is let go."""
+    """Though the index is wanted again as soon as it is let go: eight times, before it was let go a hundred times."""
     in_it, done = threading.Event(), threading.Event()
     kept = []
 
     def index():
         store = DocumentStore(tmp_path / FILE_NAME, writable=True)
-        end = monotonic() + 20
         store.begin()
         in_it.set()
-        while not done.is_set() and monotonic() < end:
-            sleep(0.1)
+        while not done.is_set() and len(kept) < 100:
+            sleep(0.01)
             store.keep()
-        kept.append(done.is_set())
+            kept.append(True)
         store.commit()
         store.close()
 
@@ -168,12 +167,13 @@ def test_who_waits_to_write_comes_in_while_a_folder_is_indexed(tmp_path):
     thread.start()
     in_it.wait()
     other = DocumentStore(tmp_path / FILE_NAME, writable=True)
-    other.begin()
+    for _time in range(8):
+        other.begin()
+        other.commit()
     done.set()
-    other.commit()
     other.close()
     thread.join()
-    assert kept == [True]
+    assert len(kept) < 100
 
 
 class TestFaults:
