@@ -141,7 +141,7 @@ class Cycle:
         read = self._worth_reading()
         sources = state.take_in(read)
         axioms = await self._extracted(name, read)
-        for note in self._mind_notes():
+        for note in [*self._mind_notes(), *self._noted(extraction.instructing(read))]:
             yield note
         if self._components.config.settings.embedder is not None:
             for note in await self._compared(name, axioms):
@@ -298,8 +298,9 @@ class Cycle:
         return await self._mind.extract(state, self._steps, name, read)
 
     def _mind_notes(self) -> list[Noted]:
-        if self._mind is None:
-            return []
-        fresh = [note for note in self._mind.take_notes() if note not in self._state.notes]
+        return [] if self._mind is None else self._noted(self._mind.take_notes())
+
+    def _noted(self, notes: Sequence[str]) -> list[Noted]:
+        fresh = [note for note in dict.fromkeys(notes) if note not in self._state.notes]
         self._state.notes += fresh
         return [Noted(text=note) for note in fresh]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.quotes import folded, holds, plain
 from kr_core.evidence.sentences import documentation, prose, says_something, sentences, steps
+from kr_core.evidence.tables import rows
 from kr_core.expedition.axioms import of_quote
 from kr_core.expedition.evidence import title_of
 from kr_core.text import STOP_WORDS, stem, words
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
     from kr_core.model.expedition import Axiom
 
-__all__ = ["asks_since", "asks_since_when", "asks_time", "dated", "extracted", "instructs"]
+__all__ = ["asks_since", "asks_since_when", "asks_time", "dated", "extracted", "instructing", "instructs"]
 
 _EACH = 3
 """Sentences of one passage."""
@@ -71,11 +72,24 @@ _LINKS = re.compile(r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]+\]\([^)]*\)\s*){3,}|(?:
 """Badges and lists of links."""
 _OF = re.compile(r"(?:pkg:[^/]+|docs:(?=[^/]))/?([^/@]+)")
 _LONGEST_TITLE = 80
+_ADMONITION = re.compile(
+    r"^[ \t]*\.\.[ \t]+(?:attention|caution|danger|error|hint|important|note|tip|warning|seealso)::[ \t]*",
+    re.MULTILINE,
+)
+"""Of reStructuredText; what it says are sentences like any other."""
+_WARNING = re.compile(
+    r"^([ \t]*)\.\.[ \t]+(?:attention|caution|danger|warning)::[ \t]*((?:.*(?:\n(?:[ \t]*\n)?\1[ \t]+\S.*)*))",
+    re.MULTILINE,
+)
+_WARNINGS = 2
+"""Sentences of a passage's warnings that are told with whatever else of it is told."""
 _RAGGED = re.compile(r"(?![`'\"(\[<*_/@$|-]?\s?\w)|.*(?:\"\"\"|\)\s*,\s*\]|\]\s*=)")
 """Begins in the middle of something, or holds the end of a piece of code."""
 _INSTRUCTION = re.compile(
-    r"\b(?:ignore (?:all |any )?(?:previous|prior|above)|disregard (?:the|all)|system prompt|you are (?:an? )?(?:AI|assistant|language model)"
-    r"|as an AI|</?(?:system|assistant|instructions?)>)",
+    r"\b(?:ignore (?:all |any )?(?:previous|prior|above)|(?:ignore|disregard|forget) (?:all |any |of )*(?:your|these|those|the) (?:\w+ )?instructions"
+    r"|disregard (?:the|all)|system prompt|you are (?:an? )?(?:AI|assistant|language model)|as an AI"
+    r"|(?:note|message|instructions?) (?:to|for) (?:the |any |all )?(?:AI|assistants?|(?:language )?models?|LLMs?)\b)"
+    r"|</?(?:system|assistant|instructions?)>|\A\W*(?:assistants?|AI|LLM|chatbot|language model)\s*[:,]\s|\A\W*(?-i:SYSTEM)\s*:",
     re.IGNORECASE,
 )
 """What is said to a reader that is a model, and states nothing about a subject."""
@@ -133,14 +147,46 @@ def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom
             for sentence in best
         ]
     found.sort(key=lambda entry: (-entry[0], entry[1]))
+    warned = {place: _warnings(one) for place, one in enumerate(read)}
     for timed in (True, False):  # what only tells a version says little else, and is no worse for it
         ours = [entry for entry in found if (since and dated(entry[2].statement)) == timed]
         least = _NEAR_BEST * pool.best_of(timed, max((entry[0] for entry in ours), default=0.0))
         found = [entry for entry in found if entry not in ours or entry[0] >= least]
     unique: dict[str, Axiom] = {}
-    for _worth, _place, axiom in found:
-        unique.setdefault(f"{axiom.id} {axiom.signals[0].source}", axiom)
+    for _worth, place, axiom in found:
+        for told in (axiom, *warned.pop(place, ())):
+            unique.setdefault(f"{told.id} {told.signals[0].source}", told)
     return list(unique.values())[:_MOST]
+
+
+def instructing(read: Sequence[Gathered]) -> list[str]:
+    """A note for each passage that speaks to a model: what it says so is no fact."""
+    return [
+        f"left out, since it speaks to a model and states nothing: {_place(one.passage)}"
+        for one in read
+        if any(instructs(plain(said)) for said in sentences(_running(one.passage)))
+    ]
+
+
+def _place(passage: Passage) -> str:
+    if passage.url.startswith(("docs:", "file:")):
+        return passage.locator or passage.url
+    return f"{passage.url} {passage.locator}".strip()
+
+
+def _warnings(one: Gathered) -> list[Axiom]:
+    """What a passage warns of, to be told beside what it instructs to."""
+    told = [
+        folded(said)
+        for found in _WARNING.finditer(one.passage.text)
+        for said in sentences(prose(found[2]))
+        if says_something(said) and not instructs(said) and len(said) <= _LONGEST
+    ]
+    return [
+        of_quote(one.passage, quote, one.source, category="safety")
+        for quote in told[:_WARNINGS]
+        if holds(one.passage.text, quote)
+    ]
 
 
 def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
@@ -149,8 +195,8 @@ def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
     head = _roots(title)
     called = _roots(plain(f"{one.passage.title} . {one.passage.symbol}"))  # a heading states nothing
     weights = pool.weights()
-    for quote in _quotes(one):
-        said = _REFERENCE.sub(r"\1", plain(quote)).replace("**", "").strip()
+    for quote, reading in _candidates(one):
+        said = _REFERENCE.sub(r"\1", plain(reading)).replace("**", "").strip()
         if _LINKS.search(quote) or _RAGGED.match(said) or _roots(said) <= called:
             continue
         if not (_SHORTEST_DATE if dated(said) else _SHORTEST) <= len(said) <= _LONGEST or instructs(said):
@@ -174,10 +220,24 @@ def _context(passage: Passage) -> str:
     return plain(f"{passage.title or passage.symbol} . {found[1] if found else ''}")
 
 
+def _candidates(one: Gathered) -> Iterator[tuple[str, str]]:
+    """What may state a fact: the quote, verbatim in the passage, and how it reads; of a table each row, with its heads."""
+    for quote in _quotes(one):
+        yield quote, quote
+    for row in rows(one.passage.text):
+        if not _HISTORY_ROW.match(row.line):
+            yield folded(row.line), row.said
+
+
+def _running(passage: Passage) -> str:
+    """The running text of a passage, that of its admonitions included."""
+    return prose(_ADMONITION.sub("\n", documentation(passage)))
+
+
 def _quotes(one: Gathered) -> Iterator[str]:
     """The sentences of a passage that may state a fact, each verbatim in it."""
     passage = one.passage
-    running = prose(documentation(passage))
+    running = _running(passage)
     seen: set[str] = set()
     candidates = [*([passage.lead] if passage.lead else []), *steps(passage.text), *sentences(running)]
     for text in candidates:

@@ -66,6 +66,12 @@ def chosen(state: State) -> list[Axiom]:
         for axiom in axioms
         if worth[axiom.id] >= _NEAR_BEST * best[dated(axiom.statement)] or axiom.conflicts
     ]
+    told = {signal.sha256 for axiom in telling for signal in axiom.signals if signal.sha256}
+    telling += [  # a passage's warnings are told with the rest of it
+        axiom
+        for axiom in axioms
+        if axiom not in telling and axiom.category == "safety" and axiom.signals[0].sha256 in told
+    ]
     return sorted(telling, key=lambda axiom: -worth[axiom.id])[:_MOST]
 
 

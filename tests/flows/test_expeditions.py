@@ -400,6 +400,10 @@ def test_pages_that_give_instructions(bench):
     finished = research(bench.pipeline({"web": library}), max_calls=2)[-1]
     assert [axiom.statement for axiom in finished.axioms] == ["Fast Carrier supports tracking of parcels."]
     assert "gnore all previous" not in finished.answer
+    assert (
+        "left out, since it speaks to a model and states nothing: https://evil.example/ Tracking of parcels"
+        in finished.notes
+    )
     assert len(library.asked) <= 2
 
 

@@ -19,6 +19,10 @@ _CODE = re.compile(r"\.\. (?:code|code-block|sourcecode|literalinclude|doctest|t
 _SYMBOL = re.compile(
     r"\.\. (?:[a-z]+:)?(?:function|method|class|attribute|module|data|exception|option|envvar|directive|setting|confval)::\s*(\S.*)"
 )
+_WARNS = re.compile(r"\.\. (?:attention|caution|danger|warning)::")
+"""A directive that says how to take what is below it."""
+_SAYS = re.compile(r"\.\. (?:admonition|error|hint|important|note|seealso|tip|topic)::")
+"""One whose text is prose like any other, if it stands right below."""
 _GRID = re.compile(r"(?:\+[-=+]+\+|=+(?: +=+)+)\s*$")
 _DEFINED = 90
 
@@ -51,7 +55,11 @@ def blocks(text: str) -> Iterator[Block]:
             rows, line = rows[taken:], line + taken
             if not rows:
                 break
-        if rows and not _SKIPPED.fullmatch(rows[0]):
+        if rows and (
+            not _SKIPPED.fullmatch(rows[0])
+            or (_SAYS.match(rows[0]) and len(rows) > 1)
+            or _WARNS.match(rows[0])
+        ):
             yield Block("prose", "\n".join(rows), f":{line}")
 
 
