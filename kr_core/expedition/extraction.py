@@ -15,6 +15,7 @@ from kr_core.evidence.sentences import documentation, prose, says_something, sen
 from kr_core.evidence.tables import rows
 from kr_core.expedition.axioms import of_quote
 from kr_core.expedition.evidence import title_of
+from kr_core.expedition.ruled import ruled_rows
 from kr_core.text import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def _candidates(one: Gathered) -> Iterator[tuple[str, str]]:
     """What may state a fact: the quote, verbatim in the passage, and how it reads; of a table each row, with its heads."""
     for quote in _quotes(one):
         yield quote, quote
-    for row in rows(one.passage.text):
+    for row in (*rows(one.passage.text), *ruled_rows(one.passage.text)):
         if not _HISTORY_ROW.match(row.line):
             yield folded(row.line), row.said
 

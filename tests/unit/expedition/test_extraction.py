@@ -3,10 +3,12 @@
 import pytest
 
 from kr_core import Passage
+from kr_core.evidence.quotes import holds
 from kr_core.expedition.evidence import Pool, asked_words, title_of
 from kr_core.expedition.expansion import expand
 from kr_core.expedition.extraction import asks_since, extracted, instructs
 from kr_core.expedition.independence import where
+from kr_core.expedition.ruled import ruled_rows
 
 INDEX = "How does PostgreSQL create an index without locking out writes, and what are the caveats?"
 SIGNAL = "Which AbortSignal features does Node.js support, and since which versions?"
@@ -217,6 +219,32 @@ def test_rows_of_settings(question, rows):
     assert len(said) >= len(rows)
     assert all(row in one for row, one in zip(rows, said, strict=False))
     assert bool(said) is bool(rows)
+
+
+RULED = """Orders
+======
+
+==================  ======= ===========================
+Name                Default Meaning
+==================  ======= ===========================
+ORDER_QUEUE_LENGTH  250     Orders that wait at most,
+                            before others are refused
+ORDER_TAX_PERCENT   19      Tax on orders
+==================  ======= ===========================
+
+Owls deliver at night.
+"""
+
+
+@pytest.mark.req("E5")
+def test_rows_of_a_ruled_table():
+    """A simple table of reStructuredText has rows too; one that goes on in the next line is one row, and quoted whole."""
+    [said] = facts("What is the default of ORDER_QUEUE_LENGTH?", ("Orders", RULED))
+    assert said.endswith(
+        "ORDER_QUEUE_LENGTH; Default: 250; Meaning: Orders that wait at most, before others are refused"
+    )
+    assert all(holds(RULED, row.line) for row in ruled_rows(RULED))
+    assert [row.cells[0] for row in ruled_rows(RULED)] == ["ORDER_QUEUE_LENGTH", "ORDER_TAX_PERCENT"]
 
 
 @pytest.mark.req("E5", "Z4")
