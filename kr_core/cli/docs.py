@@ -55,7 +55,8 @@ def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
             for path in _paths(options.paths, working)
         ]
         wanted = named or _indexed(store, options.name)
-        gone = [(name, path) for name, path in wanted if not path.exists()]
+        # a path's own `exists` raises where a folder above may not be looked into
+        gone = [(name, path) for name, path in wanted if not os.path.exists(path)]  # noqa: PTH110  see above
         for name, path in gone:
             _note(options, absent(name, str(path)))
         nothing: list[ConfigError] = []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from kr_core.errors import ConfigError, KRError
@@ -15,6 +15,7 @@ from kr_core.text import WEAK_WORDS, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from kr_core.protocols import Embedder
     from kr_core.search.documents.searching import DocumentHit
@@ -101,13 +102,12 @@ class Documents:
 
     def _gone(self) -> list[int]:
         """The roots of which nothing is there any more; what is not indexed of the others is noted, too."""
-        gone = []
+        gone, bare = [], self._store.bare()
         for root, name, path in self._store.roots_of():
-            if not Path(path).exists():
+            if not os.path.exists(path):  # noqa: PTH110  a path's own raises where a folder above may not be looked into
                 gone.append(root)
                 self._note(absent(name, path))
-        for name, path in self._store.bare():
-            if Path(path).exists():
+            elif (name, path) in bare:
                 self._note(unread(name, path))
         return gone
 

@@ -151,33 +151,34 @@ class DocumentStore:
         self.path = path
         self._paths: dict[int, str] = {}
         try:
-            self._open(path, writable=writable)
-            if self._meta("format") != FORMAT:
-                raise StorageError(
-                    "an index of another version of KR", where=str(path), todo="`kr docs index` makes it anew"
-                )
+            if writable:
+                make_state_folder(path.parent)
+            where = path if writable else f"{path.resolve().as_uri()}?mode=ro"
+            self._connection = sqlite3.connect(
+                where, uri=not writable, isolation_level=None, check_same_thread=False, timeout=60
+            )
+            try:
+                self._prepare(writable=writable)
+            except BaseException:
+                self._connection.close()
+                raise
         except (sqlite3.Error, OSError) as error:
             raise fault("cannot be opened", error, path) from None
 
-    def _open(self, path: Path, *, writable: bool) -> None:
+    def _prepare(self, *, writable: bool) -> None:
         if writable:
-            make_state_folder(path.parent)
-            self._connection = sqlite3.connect(
-                path, isolation_level=None, check_same_thread=False, timeout=60
-            )
             self._connection.execute("pragma journal_mode=wal")
             self._connection.execute("pragma synchronous=normal")
             self._connection.execute("pragma cache_size=-65536")
             self._make()
         else:
-            self._connection = sqlite3.connect(
-                f"{path.resolve().as_uri()}?mode=ro",
-                uri=True,
-                isolation_level=None,
-                check_same_thread=False,
-                timeout=60,
-            )
             self._connection.execute("pragma mmap_size=1073741824")
+        if self._meta("format") != FORMAT:
+            raise StorageError(
+                "an index of another version of KR",
+                where=str(self.path),
+                todo="`kr docs index` makes it anew",
+            )
 
     def _make(self) -> None:
         """Make the tables where there are none; those of another format are made anew, with what is to be indexed in them."""
