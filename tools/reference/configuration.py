@@ -68,8 +68,8 @@ kr doctor
 ## Trust
 
 A configuration comes with a project, which may be anybody's. So settings of a plugin that run a program (`command`,
-`argv`), or that send a secret from the environment (`{env: NAME}`) to an address of the project's own, work only after you have
-read the file and allowed it:
+`argv`), that send a secret from the environment (`{env: NAME}`) to an address of the project's own, or by which an embedder sends
+documents to a service, work only after you have read the file and allowed it:
 
 ```sh
 kr trust

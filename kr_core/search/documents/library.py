@@ -61,8 +61,13 @@ class Documents:
         self._embedder = embedder
         self._vectors: Vectors | None = None
         self._lock = threading.Lock()
-        self.notes: list[str] = []
-        """What went wrong on the way to an answer, each once: words alone were searched, for one."""
+        self._said: list[str] = []
+        self._lacks: list[str] = []
+
+    @property
+    def notes(self) -> list[str]:
+        """What went wrong on the way to an answer, each once: words alone were searched, for one; and what the index lacks now."""
+        return [*self._said, *self._lacks]
 
     def __enter__(self) -> Self:
         return self
@@ -103,12 +108,13 @@ class Documents:
     def _gone(self) -> list[int]:
         """The roots of which nothing is there any more; what is not indexed of the others is noted, too."""
         gone, bare = [], self._store.bare()
+        self._lacks = []
         for root, name, path in self._store.roots_of():
             if not os.path.exists(path):  # noqa: PTH110  a path's own raises where a folder above may not be looked into
                 gone.append(root)
-                self._note(absent(name, path))
+                self._lacks.append(absent(name, path))
             elif (name, path) in bare:
-                self._note(unread(name, path))
+                self._lacks.append(unread(name, path))
         return gone
 
     def coverage(self, question: str, hits: Sequence[DocumentHit]) -> Coverage:
@@ -149,5 +155,5 @@ class Documents:
         return self._vectors
 
     def _note(self, said: str) -> None:
-        if said not in self.notes:
-            self.notes.append(said)
+        if said not in self._said:
+            self._said.append(said)

@@ -176,6 +176,18 @@ def test_who_waits_to_write_comes_in_while_a_folder_is_indexed(tmp_path):
     assert len(kept) < 100
 
 
+@pytest.mark.req("E6")
+def test_what_was_not_there_for_a_while_is_answered_from_again(docs, tmp_path):
+    """A disk that is mounted again, for a program that goes on; nothing is noted then."""
+    with Documents(tmp_path) as documents:
+        docs.rename(tmp_path / "elsewhere")
+        assert files(documents, "van") == []
+        assert [note.partition(" and ")[0] for note in documents.notes] == [f"docs: {docs} is not there,"]
+        (tmp_path / "elsewhere").rename(docs)
+        assert files(documents, "van") == ["a.md"]
+        assert documents.notes == []
+
+
 class TestFaults:
     """What is said of an index that cannot be used."""
 
