@@ -119,9 +119,7 @@ class Known:
         if any(one.signals[0].source.startswith("pkg:") for one in (axiom, other)):
             return True  # each symbol is a subject of its own
         first, second = _roots(axiom.signals[0].title), _roots(other.signals[0].title)
-        kinds = (
-            first & second & _roots(ours) & _roots(theirs)
-        )  # `Fast Carrier`, `Slow Carrier`: "The carrier ..."
+        kinds = _kinds(axiom) & _kinds(other) & _roots(ours) & _roots(theirs)
         asked = ((first | _roots(ours)) ^ (second | _roots(theirs))) & self._asked
         return bool(kinds or asked)
 
@@ -165,6 +163,12 @@ def _bare(axiom: Axiom) -> str | None:
     if not colon or not title or normalised(head) not in normalised(title):
         return None
     return rest
+
+
+def _kinds(axiom: Axiom) -> frozenset[str]:
+    """What a heading has more to say of: of `Fast Carrier`, "The carrier ..." means that one; of `Backups` it is the subject."""
+    parts = map(_roots, axiom.signals[0].title.split(" / "))
+    return frozenset().union(*(part for part in parts if len(part) > 1))
 
 
 def _roots(text: str) -> frozenset[str]:

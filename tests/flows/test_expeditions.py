@@ -201,6 +201,7 @@ def test_contradictions_are_kept_and_shown_with_their_versions(bench):
         ("What is the largest upload to the archive?", ("Archive / Limits", "The largest upload is 25 MB."), ("Shop / Storage", "The largest upload is 100 MB."), False),
         ("Is TLS required on all ports?", ("Gateway / Security", "TLS is required on all ports."), ("Operations manual / Network", "TLS is not required on all ports."), True),
         ("Which carrier supports tracking of parcels?", ("Fast Carrier", "The carrier supports tracking of parcels."), ("Slow Carrier", "The carrier does not support tracking of parcels."), False),
+        ("How long are backups kept?", ("Backups / Retention", "Backups are kept for 90 days."), ("Security policy / Backups", "Backups are kept for 35 days."), True),
         ("Which post supports tracking of parcels?", ("Owls", "It supports tracking of parcels."), ("Pigeons", "It does not support tracking of parcels."), False),
     ],
 )  # fmt: skip
