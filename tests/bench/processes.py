@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 DRIVER = ROOT / "tests" / "faults" / "drivers" / "mixed.py"
 TURNS = 3
-KILLS = 20
+KILLS = (20, 200)
 _VARIANTS = {
     "undisturbed": ["--kills=0"],
-    "killed": [f"--kills={KILLS}"],
+    **{f"{kills} kills": [f"--kills={kills}"] for kills in KILLS},
     "in turn": ["--kills=0", "--fair"],
 }
 
@@ -39,6 +39,9 @@ def figures(folder: Path) -> list[dict[str, Any]]:
     what = "eight processes, 500 operations each"
     peer = Measured("the same, undisturbed", seconds["undisturbed"])
     return [
-        figure(Measured(f"{what}, {KILLS} kills", seconds["killed"]), peer, Limit("times", 2.0)),
+        *(
+            figure(Measured(f"{what}, {kills} kills", seconds[f"{kills} kills"]), peer, Limit("times", 2.0))
+            for kills in KILLS
+        ),
         figure(Measured(f"{what}, first come, first served", seconds["in turn"]), peer, None),
     ]
