@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Turns"]
 
-_SHORTEST, _LONGEST = 0.0002, 0.002
-"""Seconds between two looks; each time twice as many."""
+_SHORTEST, _LONGEST = 0.0002, 0.01
+"""Seconds between two looks, each time twice as many: a file that changes hands with each event is read anew by each."""
 _PATIENCE = 0.25
 """Seconds after which whoever has the turn may be stopped, and not only slow."""
 
