@@ -13,7 +13,7 @@ from kr_core.cli.output import as_json
 from kr_core.errors import ConfigError
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
-from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, unread
+from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, is_there, unread
 from kr_core.search.documents.wording import asked
 from kr_core.text import stem, words
 
@@ -55,8 +55,7 @@ def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
             for path in _paths(options.paths, working)
         ]
         wanted = named or _indexed(store, options.name)
-        # a path's own `exists` raises where a folder above may not be looked into
-        gone = [(name, path) for name, path in wanted if not os.path.exists(path)]  # noqa: PTH110  see above
+        gone = [(name, path) for name, path in wanted if not is_there(path)]
         for name, path in gone:
             _note(options, absent(name, str(path)))
         nothing: list[ConfigError] = []

@@ -315,7 +315,7 @@ def title_of(passage: Passage) -> str:
     telling = [part for part in parts if part.casefold().strip(":") not in _NO_TITLES]
     telling = [part for part in telling if not part.endswith(" documentation")] or telling
     joined = (", " if "§" in title else " / ").join(telling[-2:])
-    title = re.sub(r"\s*\([^)]*\)\s*$", "", joined)
+    title = re.sub(r"\([^()]*\)\s*$", "", joined).rstrip()
     return re.sub(r"\*\*|`", "", title).strip(" *#:")
 
 

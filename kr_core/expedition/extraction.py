@@ -45,7 +45,7 @@ _TIMED = 0.5
 _SHORTEST_DATE = 10
 """`Added in: v15.4.0`"""
 _DIRECTIVE = re.compile(
-    r"^\s*\.\.\s+(versionadded|versionchanged|deprecated|versionremoved)::[ \t]*(\S+)[ \t]*(.*)$",
+    r"^[ \t]*\.\.[ \t]+(versionadded|versionchanged|deprecated|versionremoved)::[ \t]*(\S+)[ \t]*(.*)$",
     re.MULTILINE,
 )
 _METADATA = re.compile(
@@ -53,7 +53,9 @@ _METADATA = re.compile(
     re.MULTILINE,
 )
 """A line that tells a version and nothing else: `Added in: v15.4.0`."""
-_HISTORY_ROW = re.compile(r"^\|\s*(v?\d[\w.]*(?:,\s*v?\d[\w.]*)*)\s*\|\s*(\S.{7,300}?)\s*\|$", re.MULTILINE)
+_HISTORY_ROW = re.compile(
+    r"^\|[ \t]*(v?\d[\w.]*(?:,[ \t]*v?\d[\w.]*)*)[ \t]*\|[ \t]*(\S.{7,300}?)[ \t]*\|$", re.MULTILINE
+)
 """A row of a table of versions and changes."""
 _SINCE = re.compile(
     r"\b(?:(?:new|added|changed|deprecated|removed|introduced|available) (?:in|since)|since|as of)\b.{0,20}\d",
@@ -181,7 +183,7 @@ def _warnings(one: Gathered) -> list[Axiom]:
         folded(said)
         for found in _WARNING.finditer(one.passage.text)
         for said in sentences(prose(found[2]))
-        if says_something(said) and not instructs(said) and len(said) <= _LONGEST
+        if len(said) <= _LONGEST and says_something(said) and not instructs(said)
     ]
     return [
         of_quote(one.passage, quote, one.source, category="safety")
@@ -198,9 +200,9 @@ def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
     weights = pool.weights()
     for quote, reading in _candidates(one):
         said = _REFERENCE.sub(r"\1", plain(reading)).replace("**", "").strip()
-        if _LINKS.search(quote) or _RAGGED.match(said) or _roots(said) <= called:
-            continue
-        if not (_SHORTEST_DATE if dated(said) else _SHORTEST) <= len(said) <= _LONGEST or instructs(said):
+        if len(said) > _LONGEST or len(said) < (_SHORTEST_DATE if dated(said) else _SHORTEST):
+            continue  # first, since what is looked for below may take long in what is endless
+        if _LINKS.search(quote) or _RAGGED.match(said) or _roots(said) <= called or instructs(said):
             continue
         if not pool.about_it(f"{context} . {said}"):
             continue

@@ -98,9 +98,11 @@ def answer_of(
     if told:
         made.lines += ["", "## Answer", ""]
         for line in told:
+            marked = line
             for axiom in by:
-                line = line.replace(f"{{{axiom.id}}}", made.mark(axiom) if f"{{{axiom.id}}}" in line else "")  # noqa: PLW2901  the marks of a line are put in one by one
-            made.lines.append(line)
+                if f"{{{axiom.id}}}" in line:
+                    marked = marked.replace(f"{{{axiom.id}}}", made.mark(axiom))
+            made.lines.append(marked)
     first = [] if told else [axiom for axiom in current if not axiom.conflicts][:_FIRST]
     if first:
         made.lines += ["", "## Answer" if answers else "## The nearest that was found", ""]

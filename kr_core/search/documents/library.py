@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from kr_core.errors import ConfigError, KRError
 from kr_core.search.documents.searching import search
-from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, unread
+from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, is_there, unread
 from kr_core.search.documents.wording import asked
 from kr_core.text import WEAK_WORDS, stem, words
 
@@ -110,7 +109,7 @@ class Documents:
         gone, bare = [], self._store.bare()
         self._lacks = []
         for root, name, path in self._store.roots_of():
-            if not os.path.exists(path):  # noqa: PTH110  a path's own raises where a folder above may not be looked into
+            if not is_there(path):
                 gone.append(root)
                 self._lacks.append(absent(name, path))
             elif (name, path) in bare:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import sqlite3
 import time
@@ -54,7 +55,7 @@ NAME_WEIGHT, BODY_WEIGHT = 4.0, 1.0
 _PAUSE = 0.025
 """Seconds between two transactions of an update. SQLite tries again after pauses of up to 100 ms, so that who waits to write
 comes in by one of them in a few seconds; with none of them it waits till the update ends."""
-_TODO = {
+_REMEDIES = {
     sqlite3.SQLITE_CORRUPT: "the index is damaged: delete it, and index again with `kr docs index PATH`",
     sqlite3.SQLITE_NOTADB: "this is no index: delete it, and index again with `kr docs index PATH`",
     sqlite3.SQLITE_READONLY: "make the project's folder writable",
@@ -81,7 +82,12 @@ def fault(what: str, error: sqlite3.Error | OSError, path: Path) -> StorageError
             else "",
         )
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest of it says more than is needed
-    return StorageError(f"{what}: {error}", where=str(path), todo=_TODO.get(code, ""))
+    return StorageError(f"{what}: {error}", where=str(path), todo=_REMEDIES.get(code, ""))
+
+
+def is_there(path: str | Path) -> bool:
+    """Whether there is something at a path that can be reached."""
+    return os.path.exists(path)  # noqa: PTH110  a path's own raises where a folder above may not be looked into
 
 
 def absent(name: str, path: str) -> str:

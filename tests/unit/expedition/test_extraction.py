@@ -1,5 +1,7 @@
 """Which sentences of passages become facts, without a language model: those that say something about the question."""
 
+import time
+
 import pytest
 
 from kr_core import Passage
@@ -28,6 +30,24 @@ CONCURRENTLY = (
     "CREATE INDEX / Building Indexes Concurrently",
     "CREATE INDEX / Building Indexes Concurrently\n\nPostgreSQL supports building an index without locking out writes.",
 )
+
+
+@pytest.mark.req("Z7")
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("(" * 200_000, ""),
+        ("Index", "\n" * 200_000),
+        ("Index", "[" * 200_000),
+        ("Index", "https://a" * 20_000),
+    ],
+    ids=["brackets in a title", "line breaks", "brackets", "addresses"],
+)
+def test_what_has_no_end_holds_up_nobody(title, text):
+    """A passage that is one run of marks is read in a moment; where each mark led to a look at all the rest, it took minutes."""
+    before = time.process_time()
+    facts(INDEX, (title, f"PostgreSQL supports building an index without locking out writes. {text}x"))
+    assert time.process_time() - before < 20
 
 
 @pytest.mark.req("E5")
