@@ -40,6 +40,26 @@ WEAK_WORDS = frozenset(
 )
 """Ordinary English that is rare in API documentation without being what a question is about."""
 
+_IRREGULAR = """arise arose arisen; become became; begin began begun; break broke broken; breed bred; bring brought; build built;
+burn burnt; buy bought; catch caught; choose chose chosen; come came; deal dealt; dig dug; draw drew drawn; drive drove driven; eat ate
+eaten; fall fell fallen; feed fed; feel felt; fight fought; find found; flee fled; fly flew flown; forbid forbade forbidden; forget forgot
+forgotten; foresee foresaw foreseen; freeze froze frozen; get got gotten; give gave given; go went gone; grow grew grown; hang hung; hear
+heard; hide hid hidden; hold held; keep kept; know knew known; lead led; lean leant; learn learnt; lend lent; lose lost; make made; mean
+meant; meet met; mislead misled; misspell misspelt; mistake mistook mistaken; outgrow outgrew outgrown; overcome overcame; overdo overdid
+overdone; override overrode overridden; overrun overran; oversee oversaw overseen; overtake overtook overtaken; overthrow overthrew
+overthrown; overwrite overwrote overwritten; pay paid; prove proven; rebuild rebuilt; redo redid redone; redraw redrew redrawn; rerun
+reran; resend resent; rethink rethought; rethrow rethrew rethrown; retell retold; rewrite rewrote rewritten; ride rode ridden; ring rang;
+rise rose risen; run ran; say said; see saw seen; seek sought; sell sold; send sent; shake shook shaken; show shown; shrink shrank
+shrunk; sing sang sung; sink sank sunk; sit sat; sleep slept; slide slid; speak spoke spoken; speed sped; spell spelt; spend spent; spin
+spun; spring sprang sprung; stand stood; steal stole stolen; stick stuck; strike struck stricken; strive strove striven; swear swore
+sworn; sweep swept; swim swam swum; swing swung; take took taken; teach taught; tear tore torn; tell told; think thought; throw threw
+thrown; undergo underwent undergone; understand understood; undertake undertook undertaken; undo undid undone; uphold upheld; wake woke
+woken; wear wore worn; weave wove woven; weep wept; win won; withdraw withdrew withdrawn; withhold withheld; withstand withstood; write
+wrote written"""
+"""Irregular verbs and their past forms. Left out is what is mostly another word in technical English: `bit`, `bore`, `bound`, `ground`,
+`lay`, `left`, `lit`, `shot`, `wound`."""
+_INFINITIVES = {form: verb for verb, *forms in map(str.split, _IRREGULAR.split(";")) for form in forms}
+
 _WORD = re.compile(r"[A-Za-z]+/[0-9]+(?:\.[0-9]+)?|[^\W_]+(?:['’][a-z]+)?|(?<!_)_+[^\W_]+", re.UNICODE)
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _VOWEL, _CONSONANT = r"(?:[aeiou]|(?<=[^aeiou])y)", r"(?:[^aeiouy]|(?<=[aeiou])y)"
@@ -71,6 +91,21 @@ def stem(word: str) -> str:
     if ending:
         word = ending[1] + ("ble" if ending[2] == "bl" else "log")
     return str(_stemmers.porter.stemWord(word))
+
+
+def infinitive(word: str) -> str:
+    """The verb that a lower-case word is an irregular form of (`kept`: `keep`); any other word as it is."""
+    return _INFINITIVES.get(word, word)
+
+
+def root_of(word: str) -> str:
+    """What two texts' words are compared by: the stem, of an irregular form its verb's. An index of SQLite's knows stems alone."""
+    return stem(infinitive(word))
+
+
+def is_weak(word: str) -> bool:
+    """Whether a lower-case word, or the verb that it is a form of, is ordinary English that is not what a text is about."""
+    return word in WEAK_WORDS or infinitive(word) in WEAK_WORDS
 
 
 def split_identifier(word: str) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.independence import document_of
-from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, stem, words
+from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -110,7 +110,7 @@ class Pool:
     def __init__(self, question: str) -> None:
         self.asked = _weighed(question)
         telling = [
-            word if word not in WEAK_WORDS and word not in STOP_WORDS else "the"
+            word if not is_weak(word) and word not in STOP_WORDS else "the"
             for word, _parts in identified(question)
         ]
         self.pairs = {
@@ -144,10 +144,10 @@ class Pool:
             return None
         title = title_of(passage)
         body = words(passage.text[:_READ])
-        counts = Counter(stem(word) for word in body if word not in STOP_WORDS)
+        counts = Counter(root_of(word) for word in body if word not in STOP_WORDS)
         for word in words(title):
             if word not in STOP_WORDS:
-                counts[stem(word)] += _TITLE
+                counts[root_of(word)] += _TITLE
         made = Gathered(
             passage, source, cycle, len(self._gathered), counts, len(body), " ".join(words(title)), f" {' '.join(body)} "
         )  # fmt: skip
@@ -186,7 +186,7 @@ class Pool:
     def share(self, text: str, worth: Mapping[str, float] | None = None) -> float:
         """How much of the question a text says, rare words first; 0 to 1."""
         said = words(text)
-        roots = {stem(word) for word in said if word not in STOP_WORDS} | (self.pairs & pairs_in(said))
+        roots = {root_of(word) for word in said if word not in STOP_WORDS} | (self.pairs & pairs_in(said))
         weights = self.weights() if worth is None else worth
         total = sum(weights.values())
         return sum(value for root, value in weights.items() if root in roots) / total if total else 0.0
@@ -242,12 +242,12 @@ class Pool:
         """Whether a text speaks of the thing that the question spells as a name, or else of two of the things it is about."""
         if self._holds_focus(text):
             return True
-        held = {stem(word) for word in words(text)}
+        held = {root_of(word) for word in words(text)}
         return self._in_focus < _FOCUSED and len(self.telling & held) >= min(2, len(self.telling))
 
     def _holds_focus(self, text: str) -> bool:
         said = words(text)
-        held = {stem(word) for word in said} | pairs_in(said)
+        held = {root_of(word) for word in said} | pairs_in(said)
         return any(parts <= held for parts in self._focus)
 
     def missing(self, among: Sequence[Gathered]) -> list[str]:
@@ -295,13 +295,13 @@ def _weighed(question: str) -> dict[str, float]:
     telling = [word for word in content_words(question) if word not in numbers] or content_words(question)
     weighed: dict[str, float] = {}
     for word, parts in identified(question):
-        weight = _WEAK if word in WEAK_WORDS or word in _GENERAL else 1.0
+        weight = _WEAK if is_weak(word) or word in _GENERAL else 1.0
         told = {word: weight} | (
             {word: _WHOLE} | dict.fromkeys(parts, (1 - _WHOLE) / len(parts)) if parts else {}
         )
         for one, worth in told.items():
             if one in telling:
-                weighed[stem(one)] = max(worth, weighed.get(stem(one), 0.0))
+                weighed[root_of(one)] = max(worth, weighed.get(root_of(one), 0.0))
     return weighed
 
 
@@ -321,7 +321,7 @@ def title_of(passage: Passage) -> str:
 
 def pairs_in(said: Sequence[str]) -> set[str]:
     """The pairs of stems that stand side by side in a text, stop words aside."""
-    roots = [stem(word) for word in said if word not in STOP_WORDS]
+    roots = [root_of(word) for word in said if word not in STOP_WORDS]
     return {f"{one} {other}" for one, other in itertools.pairwise(roots) if one != other}
 
 
@@ -331,7 +331,9 @@ def _focus_of(question: str) -> list[frozenset[str]]:
     for name in _SPELLED.findall(question):
         parts = words(name)
         found.append(
-            frozenset({stem(parts[0])} if len(parts) > 1 and "/" in name else {stem(part) for part in parts})
+            frozenset(
+                {root_of(parts[0])} if len(parts) > 1 and "/" in name else {root_of(part) for part in parts}
+            )
         )
     return [parts for parts in found if parts]
 

@@ -16,7 +16,7 @@ from kr_core.evidence.quotes import plain
 from kr_core.expedition.evidence import asked_words, title_of
 from kr_core.expedition.extraction import asks_since, asks_time
 from kr_core.model.expedition import SubQuery
-from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, stem, words
+from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -96,12 +96,12 @@ def expand(question: str, pool: Pool, asked: Collection[str]) -> list[SubQuery]:
 
 def _subject(part: str) -> list[str]:
     """The words of a part that say what it is about by themselves."""
-    return [word for word in asked_words(part) if word not in WEAK_WORDS and not asks_time(word)]
+    return [word for word in asked_words(part) if not is_weak(word) and not asks_time(word)]
 
 
 def _loosened(question: str, asked: Collection[str]) -> list[SubQuery]:
     """Where nothing was found: the telling words of the question in pairs, then one by one."""
-    telling = [word for word in asked_words(question) if word not in WEAK_WORDS]
+    telling = [word for word in asked_words(question) if not is_weak(word)]
     pairs = [" ".join(pair) for pair in itertools.pairwise(telling)]
     seen = {_key(text) for text in asked}
     left = [text for text in dict.fromkeys([*pairs, *telling]) if _key(text) not in seen]
@@ -111,20 +111,20 @@ def _loosened(question: str, asked: Collection[str]) -> list[SubQuery]:
 def _open_words(question: str, pool: Pool, one: Gathered) -> list[str]:
     """The words of the question that a passage leaves open; all of them where it leaves none."""
     telling = asked_words(question)
-    left = [word for word in telling if not _held(word, one) and word not in WEAK_WORDS]
-    chosen = sorted(left or telling, key=lambda word: (-pool.rarity(stem(word)), telling.index(word)))
+    left = [word for word in telling if not _held(word, one) and not is_weak(word)]
+    chosen = sorted(left or telling, key=lambda word: (-pool.rarity(root_of(word)), telling.index(word)))
     return list(dict.fromkeys([*pool.focus_words, *chosen]))[:_WORDS]
 
 
 def _held(word: str, one: Gathered) -> bool:
     """Whether a passage has a word of the question, or the numbers of a version."""
-    return all(stem(part) in one.counts for part in words(word))
+    return all(root_of(part) in one.counts for part in words(word))
 
 
 def _names_in(one: Gathered, question: str) -> list[str]:
     """The names in a passage that the question does not have, the title's own and early ones first."""
     text = plain(one.passage.text[:3000])
-    known = {stem(word) for word in words(question)}
+    known = {root_of(word) for word in words(question)}
     counted: Counter[str] = Counter()
     for found in _NAME.finditer(text):
         name = next(filter(None, found.groups())).strip(" .,'’")
@@ -133,7 +133,7 @@ def _names_in(one: Gathered, question: str) -> list[str]:
             name in _NO_NAMES
             or len(name) < _LEAST_LETTERS
             or not parts
-            or {stem(part) for part in parts} <= known
+            or {root_of(part) for part in parts} <= known
         ):
             continue
         if found.group(3) and " " not in name and (_opens(text, found.start()) or name.isdigit()):
@@ -142,7 +142,7 @@ def _names_in(one: Gathered, question: str) -> list[str]:
     order = list(counted)
     title = title_of(one.passage)
     ranked = sorted(order, key=lambda name: (name == title, -min(counted[name], 3), order.index(name)))
-    own = [title] if title and not {stem(word) for word in words(title)} <= known else []
+    own = [title] if title and not {root_of(word) for word in words(title)} <= known else []
     return [*dict.fromkeys([*own, *ranked])]
 
 
@@ -157,8 +157,8 @@ def _telling(pool: Pool, best: Sequence[Gathered]) -> list[str]:
     spelled: dict[str, str] = {}
     for place, one in enumerate(best):
         for word in words(one.passage.text[:3000]):
-            root = stem(word)
-            if word in STOP_WORDS or word in WEAK_WORDS or root in pool.asked or len(word) < _LEAST_LETTERS:
+            root = root_of(word)
+            if word in STOP_WORDS or is_weak(word) or root in pool.asked or len(word) < _LEAST_LETTERS:
                 continue
             spelled.setdefault(root, word)
             if not word.isdigit():
@@ -168,4 +168,4 @@ def _telling(pool: Pool, best: Sequence[Gathered]) -> list[str]:
 
 
 def _key(text: str) -> str:
-    return " ".join(sorted({stem(word) for word in content_words(text)}))
+    return " ".join(sorted({root_of(word) for word in content_words(text)}))

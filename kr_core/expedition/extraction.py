@@ -16,7 +16,7 @@ from kr_core.evidence.tables import rows
 from kr_core.expedition.axioms import of_quote
 from kr_core.expedition.evidence import title_of
 from kr_core.expedition.ruled import ruled_rows
-from kr_core.text import STOP_WORDS, stem, words
+from kr_core.text import STOP_WORDS, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -284,4 +284,4 @@ def _about(said: str, title: str, head: frozenset[str], passage: Passage) -> str
 
 
 def _roots(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+    return frozenset(root_of(word) for word in words(text) if word not in STOP_WORDS)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kr_core.evidence.quotes import plain
-from kr_core.text import STOP_WORDS, stem, words
+from kr_core.text import STOP_WORDS, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,7 +148,7 @@ def _read(statement: str) -> _Read:
     size = len(telling) + len(raw & opposites)
     denies = any(found.group() != "None" for found in _DENIED.finditer(text))  # Python's is a name
     said = words(_NUMBER.sub(" ", prose))
-    order = tuple(dict.fromkeys(stem(word) for word in said if word in telling))
+    order = tuple(dict.fromkeys(root_of(word) for word in said if word in telling))
     titled = frozenset(found.casefold() for found in _TITLED.findall(prose))
     cased = frozenset(found.casefold() for found in _WORD.findall(text))
     return _Read(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.expedition.independence import confidence_of, document_of, site_of
 from kr_core.expedition.meaning import Relation, compared, normalised
-from kr_core.text import STOP_WORDS, stem, words
+from kr_core.text import STOP_WORDS, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -172,7 +172,7 @@ def _kinds(axiom: Axiom) -> frozenset[str]:
 
 
 def _roots(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+    return frozenset(root_of(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def _later(one: Axiom, other: Axiom) -> Axiom | None:

@@ -12,7 +12,7 @@ from kr_core.expedition.standing import lost
 from kr_core.model import Passage
 from kr_core.model.expedition import Axiom
 from kr_core.protocols import Document
-from kr_core.text import WEAK_WORDS, content_words, stem, words
+from kr_core.text import content_words, is_weak, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -65,7 +65,7 @@ class AxiomStore:
 
     def recalled(self, question: str) -> list[Axiom]:
         """All axioms about a question as they stand now, those that say most of it first; some may be gone."""
-        asked = {stem(word) for word in content_words(question) if word not in WEAK_WORDS}
+        asked = {root_of(word) for word in content_words(question) if not is_weak(word)}
         if not asked:
             return []
         shares = [(_share(asked, axiom), axiom) for axiom in self.all()]
@@ -194,7 +194,7 @@ def _both(kept: Axiom, axiom: Axiom) -> Axiom:
 
 def _share(asked: set[str], axiom: Axiom) -> float:
     titles = " ".join(signal.title for signal in axiom.signals)
-    held = {stem(word) for word in words(f"{axiom.statement} {titles}")}
+    held = {root_of(word) for word in words(f"{axiom.statement} {titles}")}
     return len(asked & held) / len(asked)
 
 

@@ -12,7 +12,7 @@ from kr_core.knowledge.inference import infer_framework
 from kr_core.knowledge.names import normalise
 from kr_core.knowledge.project import is_python, is_standard
 from kr_core.knowledge.vocabulary import DEFINITE_MODULES, NOT_LIBRARIES, PLAIN_ENGLISH
-from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, stem, words
+from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ def subjects_of(question: str, project: LocalProject) -> tuple[str, list[str]]:
         return found[0], found[:_MOST]
     described = [(one, _described(one)) for one in installed]
     asked = {
-        stem(word): (0.3 if word in WEAK_WORDS else 1.0)
+        root_of(word): (0.3 if is_weak(word) else 1.0)
         for word in content_words(question)
         if word not in STOP_WORDS
     }
@@ -135,4 +135,4 @@ def _described(one: Distribution) -> frozenset[str]:
         for line in head.split("\n")
         if line.startswith(("Summary:", "Keywords:", "Classifier: Framework", "Classifier: Topic"))
     ]
-    return frozenset(stem(word) for word in words(" ".join([one.name, *told, body])))
+    return frozenset(root_of(word) for word in words(" ".join([one.name, *told, body])))

@@ -9,7 +9,7 @@ from kr_core.evidence.quotes import plain
 from kr_core.expedition.categories import MEANINGS
 from kr_core.expedition.extraction import asks_since, asks_since_when, asks_time, dated
 from kr_core.expedition.independence import where
-from kr_core.text import stem, words
+from kr_core.text import root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,14 +151,14 @@ def _nothing(state: State) -> str:
 def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     """A warning where the axioms leave something of the question out, and whether they answer it all the same."""
     said = {
-        stem(word)
+        root_of(word)
         for axiom in axioms
         for word in words(" ".join([axiom.statement, *(signal.title for signal in axiom.signals)]))
     }
     asked = state.pool.asked
     total = sum(asked.values())
     held = sum(weight for root, weight in asked.items() if root in said)
-    spelled = {stem(word): word for word in reversed(words(state.plan.query))}
+    spelled = {root_of(word): word for word in reversed(words(state.plan.query))}
     left = [spelled.get(root, root) for root in asked if root in state.pool.telling and root not in said]
     since = asks_since(state.plan.query)
     if (
@@ -169,7 +169,7 @@ def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
         return "No source says since when. What follows is so in the versions that are named beside it.", True
     if since:
         left = [word for word in left if not asks_time(word)]
-    nowhere = [word for word in left if not _found(state, stem(word))]
+    nowhere = [word for word in left if not _found(state, root_of(word))]
     if not any(_says_most(state, axiom) for axiom in axioms):
         said_of = f"speaks of {', '.join(nowhere)}" if nowhere else "speaks of most of the question at once"
         return f"Nothing that was found says it: no passage {said_of}.", False
@@ -187,18 +187,19 @@ def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
 def _found(state: State, root: str) -> bool:
     """Whether any passage that was found has a word, be it in a heading that leads to it."""
     return any(
-        root in one.counts or root in {stem(word) for word in words(one.passage.title)} for one in state.pool
+        root in one.counts or root in {root_of(word) for word in words(one.passage.title)}
+        for one in state.pool
     )
 
 
 def _says_most(state: State, axiom: Axiom) -> bool:
     """Whether one axiom says most of what a question is about, or half of it with the name that the question spells."""
     dating = {
-        stem(word) for word in words(state.plan.query) if asks_since(state.plan.query) and asks_time(word)
+        root_of(word) for word in words(state.plan.query) if asks_since(state.plan.query) and asks_time(word)
     }
     telling = state.pool.telling - dating
     text = " . ".join([axiom.statement, *(f"{signal.title} . {signal.source}" for signal in axiom.signals)])
-    held = len(telling & {stem(word) for word in words(text)})
+    held = len(telling & {root_of(word) for word in words(text)})
     return held >= (_HALF if state.pool.names_it(text) else _MOST_OF_IT) * len(telling)
 
 

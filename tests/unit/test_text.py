@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kr_core
-from kr_core.text import STOP_WORDS, WEAK_WORDS, content_words, split_identifier, stem, stems, words
+from kr_core.text import (
+    STOP_WORDS,
+    WEAK_WORDS,
+    content_words,
+    infinitive,
+    is_weak,
+    root_of,
+    split_identifier,
+    stem,
+    stems,
+    words,
+)  # fmt: skip
 
 
 @pytest.mark.req("K3")
@@ -68,6 +79,25 @@ def test_content_words_say_what_a_text_is_about(text, expected):
 
 def test_stems_are_those_of_the_content_words():
     assert stems("How do I configure connections?") == {"configur", "connect"}
+
+
+@pytest.mark.req("E5")
+@pytest.mark.parametrize(
+    ("form", "verb"),
+    [("kept", "keeping"), ("sent", "sends"), ("written", "writes"), ("wrote", "writing"), ("built", "builds"), ("chosen", "chooses"),
+     ("thrown", "throw"), ("ran", "running"), ("held", "holding"), ("overridden", "overrides"), ("found", "finds")],
+)  # fmt: skip
+def test_forms_of_an_irregular_verb_have_one_root(form, verb):
+    """As those of other verbs have; a word that is none keeps its stem, also where another word of that spelling is a form."""
+    assert root_of(form) == root_of(verb)
+    assert root_of("bounds") == root_of("bound") == stem("bound")
+    assert infinitive("parcel") == "parcel"
+
+
+def test_a_form_of_an_everyday_verb_is_everyday():
+    """`kept` says as little as `keep`."""
+    assert is_weak("kept")
+    assert not is_weak("thrown")
 
 
 @given(st.text(max_size=80))

@@ -10,7 +10,7 @@ from kr_core.errors import ConfigError, KRError
 from kr_core.search.documents.searching import search
 from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, is_there, unread
 from kr_core.search.documents.wording import asked
-from kr_core.text import WEAK_WORDS, stem, words
+from kr_core.text import is_weak, root_of, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -123,16 +123,17 @@ class Documents:
             known = self._store.rarities(list(said))
         rarest = max(known.values(), default=1.0)
         weights = {
-            root: known.get(root, rarest) * (_EVERYDAY if word in WEAK_WORDS else 1.0)
+            root: known.get(root, rarest) * (_EVERYDAY if is_weak(word) else 1.0)
             for root, word in said.items()
         }
         total = sum(weights.values()) or 1.0
         shares, covered = [], []
         for hit in hits:
-            roots = {stem(word) for word in words(hit.text)}
-            shares.append(sum(weight for root, weight in weights.items() if root in roots) / total)
-            covered.append(frozenset(word for root, word in said.items() if root in roots))
-        missing = tuple(word for root, word in said.items() if root not in known and word not in WEAK_WORDS)
+            roots = {root_of(word) for word in words(hit.text)}
+            held = {root: word for root, word in said.items() if root_of(word) in roots}
+            shares.append(sum(weights[root] for root in held) / total)
+            covered.append(frozenset(held.values()))
+        missing = tuple(word for root, word in said.items() if root not in known and not is_weak(word))
         return Coverage(shares, covered, missing)
 
     def _opened(self) -> Vectors | None:

@@ -121,6 +121,7 @@ def test_categories(statement, category):
             "same",
         ),
         ("In its pool the client keeps connections.", "The client keeps connections in its pool.", "same"),
+        ("Stale jobs are thrown away by the janitor.", "The janitor throws stale jobs away.", "same"),
     ],
 )
 def test_meanings(one, other, relation):

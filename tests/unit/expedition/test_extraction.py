@@ -26,6 +26,21 @@ def facts(question, *passages):
     return [axiom.statement for axiom in extracted(question, pool, read)]
 
 
+@pytest.mark.req("E5")
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Who writes the ledger?", "The ledger is written by the nightly job alone."),
+        ("Which node was chosen as primary?", "The cluster manager chooses the node with the newest log."),
+        ("Which exception is thrown by the janitor?", "The janitor throws a KeyError."),
+        ("What throws away jobs?", "Jobs are thrown away by the janitor."),
+    ],
+)
+def test_forms_of_irregular_verbs_are_one_word(question, said):
+    """What a question asks in one form of a verb is said in another."""
+    assert facts(question, ("Notes", said)) == [f"Notes: {said}"]
+
+
 CONCURRENTLY = (
     "CREATE INDEX / Building Indexes Concurrently",
     "CREATE INDEX / Building Indexes Concurrently\n\nPostgreSQL supports building an index without locking out writes.",
