@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kr_core.evidence.answering import FULLY as FULLY
     from kr_core.evidence.answering import answered as answered
     from kr_core.evidence.refusals import refusal as refusal
+    from kr_core.evidence.sites import host_of as host_of
+    from kr_core.evidence.sites import site_of as site_of
     from kr_core.expedition.embedding import run_expedition as run_expedition
     from kr_core.expedition.expeditions import Expeditions as Expeditions
     from kr_core.expedition.store import AxiomStore as AxiomStore
@@ -279,6 +281,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.escalation.presence": {"served_at": ""},
     "kr_core.escalation.styling": {"for_terminal": ""},
     "kr_core.evidence.refusals": {"refusal": ""},
+    "kr_core.evidence.sites": {"host_of": "", "site_of": ""},
     "kr_core.pipeline": {"Pipeline": "", "Research": ""},
     "kr_core.pipeline.lessons": {"Lessons": ""},
     "kr_core.processes": {"end_group": ""},

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from kr_core.evidence import sites
 from kr_core.text import words
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def document_of(url: str, locator: str) -> str:
 
 
 def site_of(signal: Signal) -> str:
-    """Who speaks: a host, a package, a person, a model. Files of one folder of documentation are one voice."""
+    """Who speaks: a site, a package, a person, a model. Files of one folder of documentation are one voice."""
     source = signal.source
     if signal.type == "INFERENCE":
         return f"INFERENCE:{signal.found_by}"
@@ -46,9 +46,8 @@ def site_of(signal: Signal) -> str:
         return found[1]
     if found := _DEBIAN.search(source):
         return f"debian:{found[1]}"
-    parts = urlsplit(source)
-    if parts.hostname:
-        return parts.hostname.removeprefix("www.")
+    if site := sites.site_of(source):
+        return site
     return source.partition("#")[0].rpartition("/")[0] or source
 
 

@@ -185,7 +185,13 @@ def test_independent_sources_confirm_each_other():
 
 @pytest.mark.req("E4")
 @pytest.mark.parametrize(
-    "url", ["https://one.example/other", "https://www.one.example/mirror", "https://copy.example/page"]
+    "url",
+    [
+        "https://one.example/other",
+        "https://www.one.example/mirror",
+        "https://docs.one.example/page",
+        "https://copy.example/page",
+    ],
 )
 def test_copies_confirm_nothing(url):
     """Another page of the same site, and a copy on another site, are kept as signals and add no confidence."""
@@ -194,6 +200,23 @@ def test_copies_confirm_nothing(url):
     joined = known.join(quoted(text, url))
     assert joined.axiom.confidence == 0.7
     assert len(joined.axiom.signals) == 2
+
+
+@pytest.mark.req("E3", "E4")
+@pytest.mark.parametrize(
+    ("first", "second", "confidence"),
+    [
+        ("https://docs.one.example/a", "https://one.example/b", 0.7),
+        ("https://alice.github.io/a", "https://bob.github.io/b", 0.91),
+        ("https://alice.github.io/a", "https://alice.github.io/b", 0.7),
+        ("https://one.co.uk/a", "https://two.co.uk/b", 0.91),
+    ],
+)
+def test_a_site_is_what_somebody_has_registered(first, second, confidence):
+    """Hosts below one registered name are one voice; names below a host for many are different people's."""
+    known = Known([quoted("The default timeout of a request is 5 seconds.", first)])
+    joined = known.join(quoted("The default request timeout is 5 seconds.", second))
+    assert joined.axiom.confidence == pytest.approx(confidence)
 
 
 SIGNALS = st.lists(

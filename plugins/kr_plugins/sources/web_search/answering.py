@@ -7,10 +7,9 @@ from collections import Counter
 from itertools import chain, repeat, starmap
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import IndexedPassage, build_index, question_terms, rank
+from kr_core import IndexedPassage, build_index, question_terms, rank, site_of
 from kr_plugins.sources.texts import Section, Text, indexed, passage, sections_of
 from kr_plugins.sources.web_search.agreeing import Said, Standing, agreements
-from kr_plugins.sources.web_search.sites import site_of
 from kr_plugins.sources.web_search.wording import framework_words, letters
 
 if TYPE_CHECKING:

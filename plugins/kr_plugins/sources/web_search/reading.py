@@ -6,8 +6,7 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import Outcome, RequestError, main_text, refusal
-from kr_plugins.sources.web_search.sites import host_of, site_of
+from kr_core import Outcome, RequestError, host_of, main_text, refusal, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,9 +2,10 @@
 
 import pytest
 
-from kr_plugins.sources.web_search.sites import site_of
+from kr_core.evidence.sites import site_of
 
 
+@pytest.mark.req("R13", "E4")
 @pytest.mark.parametrize(
     ("url", "site"),
     [
