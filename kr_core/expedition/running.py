@@ -69,6 +69,7 @@ async def expedition(
     engines, notes = await engines_of(components)
     if plan.max_calls == 0:
         engines = [engine for engine in engines if not engine.external]
+    state.asks = bool(engines)
     mind = None if plan.agent is None else Mind(components, plan, run.emit)
     yield Started(
         id=plan.id, query=plan.query, sources=tuple(engine.link.name for engine in engines),

@@ -52,6 +52,7 @@ async def engines_of(components: Components) -> tuple[list[Engine], list[str]]:
     for link in links:
         try:
             source = await apart(link.build)
+            reason = await apart(lambda source=source: str(getattr(source, "unready", "")))  # type: ignore[misc]  # as below
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a plugin may raise anything
@@ -61,7 +62,7 @@ async def engines_of(components: Components) -> tuple[list[Engine], list[str]]:
                 raise
             notes.append(f"{link.name}: unavailable: {error}")
             continue
-        if reason := getattr(source, "unready", ""):
+        if reason:
             notes.append(f"{link.name}: not asked: {reason}")
             continue
         knows = _knows(source, components.project) if isinstance(source, Selective) else None

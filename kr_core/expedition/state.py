@@ -64,6 +64,8 @@ class State:
     health: Health = field(default_factory=Health)
     tokens: Tokens = field(default_factory=Tokens)
     notes: list[str] = field(default_factory=list)
+    asks: bool = True
+    """Whether there is a source that can be asked."""
     gone: tuple[str, ...] = ()
     """Axioms of earlier expeditions about it that count no longer: the id of each, and where it stood."""
 

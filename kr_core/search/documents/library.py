@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Coverage", "Documents"]
 
+_NOTHING, _INDEX_IT = "nothing is indexed yet", "`kr docs index PATH` indexes a folder or a file"
 _EVERYDAY = 0.3
 """What an everyday word counts of what its rarity says."""
 
@@ -52,9 +53,7 @@ class Documents:
     def __init__(self, state_folder: Path, embedder: Callable[[], Embedder | None] | None = None) -> None:
         path = state_folder / FILE_NAME
         if not path.exists():
-            raise ConfigError(
-                "nothing is indexed yet", todo="`kr docs index PATH` indexes a folder or a file"
-            )
+            raise ConfigError(_NOTHING, todo=_INDEX_IT)
         self._folder = state_folder
         self._store = DocumentStore(path)
         self._embedder = embedder
@@ -67,6 +66,21 @@ class Documents:
     def notes(self) -> list[str]:
         """What went wrong on the way to an answer, each once: words alone were searched, for one; and what the index lacks now."""
         return [*self._said, *self._lacks]
+
+    @property
+    def unready(self) -> str:
+        """Why nothing can be found, whatever is looked for: nothing of what was indexed is there; empty where something is.
+
+        Raises:
+            StorageError: the index cannot be read.
+        """
+        with self._lock:
+            try:
+                gone, bare = set(self._gone()), self._store.bare()
+                left = [one for one in self._store.roots_of() if one[0] not in gone and one[1:] not in bare]
+            except sqlite3.Error as error:
+                raise fault("cannot be read", error, self._store.path) from None
+        return "" if left else "; ".join(self._lacks) or f"{_NOTHING}; {_INDEX_IT}"
 
     def __enter__(self) -> Self:
         return self

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kr_core
-from kr_core import ConfigError, Documents, Finding, Outcome, Passage, Provider, Settings
+from kr_core import ConfigError, Documents, Finding, Outcome, Passage, Provider, Settings, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,20 +69,35 @@ class LocalDocs:
         self._documents: Documents | None = None
         self._lock = threading.Lock()
 
+    @property
+    def unready(self) -> str:
+        """Why nothing can be looked up: nothing is indexed, or nothing of it is there any more. Reads the index."""
+        try:
+            return self._opened().unready
+        except ConfigError as error:
+            return str(error)
+        except StorageError:  # perhaps for a moment alone; each search tells it
+            return ""
+
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
         """Search the documents in a thread."""
         del context
         return await asyncio.to_thread(self._look_up, query.question)
 
+    def _opened(self) -> Documents:
+        with self._lock:
+            if self._documents is None:
+                self._documents = Documents(self._state_folder, self._embedder)
+            return self._documents
+
     def _look_up(self, question: str) -> Finding:
         try:
-            with self._lock:
-                if self._documents is None:
-                    self._documents = Documents(self._state_folder, self._embedder)
-                documents = self._documents
+            documents = self._opened()
         except ConfigError as error:
             return Finding(outcome=Outcome.unavailable, reason=str(error), reached=False)
         hits = documents.search(question, _SHOWN)
+        if not hits and (unready := documents.unready):
+            return Finding(outcome=Outcome.unavailable, reason=unready, reached=False)
         said = documents.coverage(question, hits)
         passages = tuple(
             self._passage(hit, share, covered)

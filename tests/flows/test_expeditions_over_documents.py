@@ -1,0 +1,150 @@
+"""Expeditions over documents that are indexed: what changes in them, what is taken away, and what they cannot say."""
+
+import shutil
+
+import pytest
+from expeditions import Library, of, research
+
+from kr_core import Expeditions
+from kr_core.expedition import tree
+from kr_core.search.documents import updating
+from kr_core.search.documents.store import FILE_NAME, DocumentStore
+
+KEPT = "How many days does the backup server keep copies of the order database?"
+
+
+@pytest.fixture
+def handbook(bench, tmp_path):
+    """Documents that are indexed; called with their texts by name, it changes them and indexes anew."""
+    folder = tmp_path / "handbook"
+    folder.mkdir()
+
+    def write(**pages):
+        for page in folder.iterdir():
+            page.unlink()
+        for name, text in pages.items():
+            (folder / f"{name}.rst").write_text(text)
+        store = DocumentStore(bench.folder / ".kr" / FILE_NAME, writable=True)
+        updating.update(store, folder, "handbook")
+        store.close()
+
+    return write
+
+
+def copies(days):
+    return f"Backups\n=======\n\nThe backup server keeps copies of the order database for {days} days.\n"
+
+
+@pytest.mark.req("E4", "E9")
+def test_what_a_changed_document_says_no_longer(bench, handbook):
+    """Its axiom is not used again, which a note says; the tree of the expedition that found it marks it."""
+    handbook(backups=copies(60))
+    pipeline = bench.pipeline(["local_docs"])
+    assert "60 days" in research(pipeline, KEPT)[-1].answer
+    handbook(backups=copies(90))
+    later = research(bench.pipeline(["local_docs"]), KEPT)[-1]
+    assert "90 days" in later.answer
+    assert "60 days" not in later.answer
+    assert any("say them no longer" in note and "handbook/backups.rst:4" in note for note in later.notes)
+    expeditions = Expeditions(pipeline)
+    shown = tree.as_text(expeditions.get("X1"), expeditions)
+    assert "superseded: The backup server keeps copies" in shown
+    assert "! its documents say it no longer" in shown
+    handbook(backups=copies(60))
+    back = research(bench.pipeline(["local_docs"]), KEPT)[-1].answer
+    assert "60 days" in back
+    assert "90 days" not in back
+
+
+@pytest.mark.req("E4", "E9")
+def test_what_was_taken_out_of_the_index(bench, handbook):
+    """A document that is indexed no longer says nothing; what another one says as well has that one's signal alone."""
+    handbook(backups=copies(60), elsewhere="Notes\n=====\n\nOwls sleep by day.\n")
+    pipeline = bench.pipeline(["local_docs"])
+    assert "60 days" in research(pipeline, KEPT)[-1].answer
+    store = Expeditions(pipeline).axioms
+    [known] = store.about(KEPT)
+    other = known.signals[0].model_copy(update={"found_by": "web", "source": "https://backups.example/"})
+    store.keep([known.model_copy(update={"signals": (other,)})])
+    assert len(store.about(KEPT)[0].signals) == 2
+    handbook(elsewhere="Notes\n=====\n\nOwls sleep by day.\n")
+    assert store.about(KEPT)[0].signals == (other,)
+
+
+@pytest.mark.req("E4", "E9")
+def test_what_was_disputed_by_what_is_gone(bench, handbook):
+    """Of two that say otherwise the one that still stands is valid again, and `axioms` tells it alone."""
+    handbook(one=copies(60), two=copies(90))
+    pipeline = bench.pipeline(["local_docs"])
+    assert "The sources disagree" in research(pipeline, KEPT)[-1].answer
+    handbook(two=copies(90))
+    [left] = Expeditions(pipeline).axioms.about(KEPT)
+    assert "90 days" in left.statement
+    assert (left.status, left.conflicts) == ("valid", ())
+    later = bench.pipeline(["axioms"])
+    asked = bench.request(topic="backups", tags=["backups"], question=KEPT)
+    cited = later.research(later.read_request(asked)).result.results.citations
+    assert {one.url for one in cited} == {"docs:handbook/two.rst"}
+
+
+@pytest.mark.req("E5", "E6")
+def test_other_forms_of_a_verb_are_found(bench, handbook):
+    """A question in one form of an irregular verb is answered by a document that has another."""
+    handbook(
+        letters="Letters\n=======\n\nThey are sent by the night porter.\n",
+        owls="Owls\n====\n\nThey sleep by day.\n",
+    )
+    asked = "Who throws letters away, and who sends them?"
+    answer = research(bench.pipeline(["local_docs"]), asked)[-1].answer
+    assert "sent by the night porter" in answer
+
+
+@pytest.mark.req("E1", "E2")
+@pytest.mark.parametrize("indexed", [False, True])
+def test_documents_that_are_not_there(bench, handbook, tmp_path, indexed):
+    """Where nothing is indexed, or all of it is gone, that is said once; it is not asked, and the other sources end it."""
+    if indexed:
+        handbook(backups=copies(60))
+        shutil.rmtree(tmp_path / "handbook")
+    missing = "handbook is not there" if indexed else "nothing is indexed yet"
+    alone = research(bench.pipeline(["local_docs"]), KEPT)
+    notes = [update.text for update in of(alone, "note")]
+    assert len(notes) == 1
+    assert notes[0].startswith("local_docs: not asked: ")
+    assert missing in notes[0]
+    assert not of(alone, "source_hit")
+    assert (alone[-1].reason, alone[-1].cycles) == ("zero_findings", 2)
+    assert "Nobody could look" in alone[-1].answer
+    beside = research(bench.pipeline({"local_docs": "local_docs", "web": Library()}))
+    assert {update.source for update in of(beside, "source_hit")} == {"web"}
+
+
+@pytest.mark.req("E2")
+def test_documents_that_go_meanwhile(bench, handbook, tmp_path):
+    """A folder that goes away while others are asked is one that cannot be looked into, and not one that holds nothing."""
+    handbook(backups=copies(60))
+    pipeline = bench.pipeline(["local_docs"])
+    asked = bench.request(topic="backups", tags=["backups"], question=KEPT)
+    shutil.rmtree(tmp_path / "handbook")
+    told = pipeline.research(pipeline.read_request(asked)).result.results
+    assert any("local_docs: unavailable" in note for note in told.degradation_notes), told
+
+
+PAGE = """<html><head><title>{title} - Parcel 3.11.2 documentation</title></head><body><main>
+<h2>Parameters</h2><h3>follow(number)<a class="mark" id="follow">#</a></h3>
+<p>Added in: v2.1.0</p><p>Follows a parcel by its number until a carrier has delivered the parcel.</p>
+<h3>forget(number)<a class="mark" id="forget">#</a></h3><p>Forgets it.</p></main></body></html>"""
+
+
+@pytest.mark.req("E3", "E6", "E9")
+def test_signals_of_indexed_documents(kr, project_folder, tmp_path):
+    """Each names the place in the page, the version that the page says it is of, and what the page is about."""
+    (project_folder / "kr.yaml").write_text("knowledge_research: {sources: [local_docs]}\n")
+    manual = tmp_path / "manual"
+    manual.mkdir()
+    (manual / "follow.html").write_text(PAGE.format(title="Parcel following"))
+    assert kr("docs", "index", str(manual)).code == 0
+    done = kr("expedition", "run", "How is a parcel followed by its number, and since which version?")
+    assert "Added in: v2.1.0 (manual 3.11.2) [" in done.out
+    assert "DOCUMENT manual/follow.html#follow (version 3.11.2)" in done.out
+    assert "Parameters / follow: Follows a parcel by its number" in done.out
