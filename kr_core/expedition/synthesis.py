@@ -141,7 +141,9 @@ def _worth(state: State, axiom: Axiom) -> float:
 
 def _nothing(state: State) -> str:
     if not state.asks:
-        return "Nobody could look: there is no source that can be asked. That says nothing about the question."
+        return (
+            "Nobody could look: there is no source that can be asked. That says nothing about the question."
+        )
     if state.history and all(report.down for report in state.history):
         who = ", ".join(state.history[-1].down)
         return f"Nobody could look: {who} did not answer in any cycle. That says nothing about the question."
