@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from harness import Limit, Measured, figure
 
+from kr_core.search.documents.packing import packed
 from kr_core.search.documents.pieces import Piece
 from kr_core.search.documents.searching import search
 from kr_core.search.documents.store import FILE_NAME, DocumentStore
@@ -157,7 +158,8 @@ def _built(folder: Path, texts: list[str]) -> DocumentStore:
             Piece("", "", text, f":{line}")
             for line, text in enumerate(texts[number : number + IN_A_FILE], start=1)
         ]
-        store.add(root, f"{number}.txt", 1, 1, b"", pieces, "", "")
+        name = f"{number}.txt"
+        store.add(root, name, 1, 1, b"", packed(str(folder), name, "", pieces), "", "")
     store.commit()
     return store
 

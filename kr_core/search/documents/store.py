@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import sqlite3
 import time
-import zlib
 from errno import EROFS
-from functools import lru_cache
 from math import log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import StorageError
 from kr_core.files import make_state_folder
-from kr_core.search.documents.wording import searchable
+from kr_core.search.documents.packing import BLOCKS, NUMBERED, block_of, stored, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from kr_core.search.documents.pieces import Piece
+    from kr_core.search.documents.packing import Packed, Stored
 
 FORMAT = "4"
 """Raised whenever the tables or the words put into them change; an index of another format is made anew."""
@@ -43,11 +40,6 @@ create virtual table postings using fts5(
 """
 _HELD = 8 * 1024 * 1024
 """Bytes of postings that SQLite gathers before it writes them: eight times its own number takes a third off the time."""
-_BLOCK = 16_384
-"""Characters of passages that are compressed together: larger ones are smaller on disk, and slower to look into."""
-_LEVEL = 1
-_NUMBERED = 1024
-"""Passages of a block at most. A passage's number is its block's, times this, and its place in it; none is given twice."""
 NAME_WEIGHT, BODY_WEIGHT = 4.0, 1.0
 """BM25 weights of a passage's headings and its file's name, and of its text; chosen on one half of the questions."""
 
@@ -118,30 +110,6 @@ class Known(NamedTuple):
     hash: bytes
 
 
-class Stored(NamedTuple):
-    """A passage as it lies in the index."""
-
-    id: int
-    file: int
-    collection: str
-    root: str
-    """The folder or file that was indexed."""
-    path: str
-    """Below the root; empty where the root is the file."""
-    place: str
-    outer: str
-    """The headings that lead to it and do not stand in it."""
-    name: str
-    """The heading that it begins with."""
-    title: str
-    """What its file calls itself."""
-    body: str
-    """Verbatim."""
-    code: bool
-    head: str = ""
-    """The heading rows of the table whose rows it begins with."""
-
-
 class DocumentStore:
     """The index; for one thread at a time.
 
@@ -155,7 +123,6 @@ class DocumentStore:
 
     def __init__(self, path: Path, *, writable: bool = False) -> None:
         self.path = path
-        self._paths: dict[int, str] = {}
         try:
             if writable:
                 make_state_folder(path.parent)
@@ -291,11 +258,9 @@ class DocumentStore:
         ).fetchone()
         return None if row is None else Known(int(row[0]), int(row[1]), int(row[2]), bytes(row[3]))
 
-    def touch(self, known: Known, size: int, changed: int) -> None:
+    def touch(self, file: int, size: int, changed: int) -> None:
         """Note that a file has another date and the same content."""
-        self._connection.execute(
-            "update files set size = ?, changed = ? where id = ?", (size, changed, known.id)
-        )
+        self._connection.execute("update files set size = ?, changed = ? where id = ?", (size, changed, file))
 
     def add(
         self,
@@ -304,64 +269,34 @@ class DocumentStore:
         size: int,
         changed: int,
         digest: bytes,
-        pieces: Iterable[Piece],
+        blocks: Iterable[Packed],
         title: str,
         note: str,
     ) -> tuple[int, int]:
         """Index a file; returns its number, and how many passages it has."""
-        execute = self._connection.execute
-        inserted = execute(
+        inserted = self._connection.execute(
             "insert into files (root, path, size, changed, hash, title, note) values (?,?,?,?,?,?,?)",
             (root, path, size, changed, digest, title, note),
         ).lastrowid
         file = int(inserted or 0)
-        count, held = 0, 0
-        waiting: list[Piece] = []
-        words = path_words(self._path_of(root), path)
-        for piece in pieces:
-            waiting.append(piece)
-            held += len(piece.text)
-            if held >= _BLOCK or len(waiting) == _NUMBERED:
-                count += self._add_block(file, waiting, words, title)
-                waiting, held = [], 0
-        if waiting:
-            count += self._add_block(file, waiting, words, title)
-        return file, count
-
-    def _path_of(self, root: int) -> str:
-        if root not in self._paths:
-            (path,) = self._connection.execute("select path from roots where id = ?", (root,)).fetchone()
-            self._paths[root] = str(path)
-        return self._paths[root]
-
-    def _add_block(self, file: int, pieces: list[Piece], words: str, title: str) -> int:
-        first = self._next_block * _NUMBERED
-        self._connection.executemany(
-            "insert into postings (rowid, name, body) values (?,?,?)",
-            [
-                (number, _named(words, title, piece.outer, piece.name), _said(piece.head, piece.text))
-                for number, piece in enumerate(pieces, start=first)
-            ],
-        )
-        self._connection.execute(
-            "insert into blocks (id, file, count, data) values (?,?,?,?)",
-            (self._next_block, file, len(pieces), _packed(pieces)),
-        )
-        self._next_block += 1
-        self._passages += len(pieces)
-        return len(pieces)
+        before = self._passages
+        for words, data in blocks:
+            self._connection.executemany(
+                "insert into postings (rowid, name, body) values (?,?,?)",
+                [(number, *said) for number, said in enumerate(words, start=self._next_block * NUMBERED)],
+            )
+            self._connection.execute(
+                "insert into blocks (id, file, count, data) values (?,?,?,?)",
+                (self._next_block, file, len(words), data),
+            )
+            self._next_block += 1
+            self._passages += len(words)
+        return file, self._passages - before
 
     def drop_file(self, file: int) -> None:
         """Take a file out of the index."""
-        rows = self._connection.execute(f"select {_BLOCKS} where f.id = ?", (file,)).fetchall()
-        taken = [
-            (
-                one.id,
-                _named(path_words(one.root, one.path), one.title, one.outer, one.name),
-                _said(one.head, one.body),
-            )
-            for one in _stored(rows)
-        ]
+        rows = self._connection.execute(f"select {BLOCKS} where f.id = ?", (file,)).fetchall()
+        taken = [(one.id, *words_of(one)) for one in stored(rows)]
         self._connection.executemany(
             "insert into postings (postings, rowid, name, body) values ('delete', ?, ?, ?)", taken
         )
@@ -507,70 +442,18 @@ class DocumentStore:
         row = self._connection.execute(
             "select id, count from blocks where id > ? order by id limit 1", (block,)
         ).fetchone()
-        return None if row is None else (int(row[0]), range(row[0] * _NUMBERED, row[0] * _NUMBERED + row[1]))
+        return None if row is None else (int(row[0]), range(row[0] * NUMBERED, row[0] * NUMBERED + row[1]))
 
     def get(self, numbers: Sequence[int]) -> dict[int, Stored]:
         """Passages by number; those that are gone are not in it."""
         blocks = list({block_of(number) for number in numbers})
         marks = ",".join("?" * len(blocks))
-        rows = self._connection.execute(f"select {_BLOCKS} where b.id in ({marks})", blocks)
-        return {stored.id: stored for stored in _stored(rows, frozenset(numbers))}
+        rows = self._connection.execute(f"select {BLOCKS} where b.id in ({marks})", blocks)
+        return {one.id: one for one in stored(rows, frozenset(numbers))}
 
     def of_file(self, root: int, path: str) -> list[Stored]:
         """The passages of a file below a root, in order; none where it is not indexed."""
         rows = self._connection.execute(
-            f"select {_BLOCKS} where f.root = ? and f.path = ? order by b.id", (root, path)
+            f"select {BLOCKS} where f.root = ? and f.path = ? order by b.id", (root, path)
         )
-        return list(_stored(rows))
-
-
-_BLOCKS = """b.id, f.id, c.name, r.path, f.path, f.title, b.data
-from blocks b join files f on f.id = b.file join roots r on r.id = f.root join collections c on c.id = r.collection"""
-
-
-def _packed(pieces: list[Piece]) -> bytes:
-    """Pieces as they are kept: where each begins and ends, then their texts, compressed together."""
-    places = [
-        [len(one.outer), len(one.name), len(one.head), len(one.text), one.kind == "code", one.place]
-        for one in pieces
-    ]
-    texts = "".join([part for one in pieces for part in (one.outer, one.name, one.head, one.text)])
-    whole = f"{json.dumps(places)}\n{texts}"
-    return zlib.compress(whole.encode("utf-8", "surrogatepass"), _LEVEL)
-
-
-def _stored(rows: Iterable[tuple[Any, ...]], wanted: frozenset[int] | None = None) -> Iterator[Stored]:
-    for block, file, collection, root, path, title, data in rows:
-        places, _line, text = zlib.decompress(data).decode("utf-8", "surrogatepass").partition("\n")
-        start = 0
-        for number, (outer, name, head, body, code, place) in enumerate(
-            json.loads(places), start=block * _NUMBERED
-        ):
-            named, headed, begun = start + outer, start + outer + name, start + outer + name + head
-            if wanted is None or number in wanted:
-                yield Stored(
-                    number, file, collection, root, path, place, text[start:named], text[named:headed], title,
-                    text[begun : begun + body], bool(code), text[headed:begun],
-                )  # fmt: skip
-            start = begun + body
-
-
-def block_of(passage: int) -> int:
-    """The number of the block in which a passage lies."""
-    return passage // _NUMBERED
-
-
-def path_words(root: str, path: str) -> str:
-    """The words of a path that tell what a file is about: its last folders below the root, and its name."""
-    parts = (path or root.rpartition("/")[2]).split("/")
-    stem, dot, ending = parts[-1].rpartition(".")
-    return " ".join([*parts[-3:-1], stem if dot and len(ending) <= 8 else parts[-1]])
-
-
-@lru_cache(256)
-def _named(words: str, title: str, outer: str, name: str) -> str:
-    return searchable(f"{words} {title} {outer} {name}")
-
-
-def _said(head: str, body: str) -> str:
-    return searchable(f"{head}\n{body}" if head else body)
+        return list(stored(rows))

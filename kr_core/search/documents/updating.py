@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, StorageError
-from kr_core.search.documents.reading import Passed, kind_of, limit_of, read
+from kr_core.search.documents.preparing import Job
+from kr_core.search.documents.readers import processors, read_all
 from kr_core.search.documents.store import fault
 from kr_core.search.documents.walking import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from kr_core.search.documents.store import DocumentStore, Known
-    from kr_core.search.documents.walking import Seen
+    from kr_core.search.documents.preparing import Prepared
+    from kr_core.search.documents.store import DocumentStore
 
 _SECONDS = 1.0
 """What a killed run loses at most, and how long others wait who want to write."""
@@ -58,6 +58,7 @@ def update(
     path: Path,
     name: str,
     told: Callable[[int, int], None] = lambda _files, _passages: None,
+    processes: int | None = None,
 ) -> Updated:
     """Bring the index of a folder or file up to date.
 
@@ -69,6 +70,7 @@ def update(
         path: a folder or a file; absolute.
         name: of the collection.
         told: called now and then with the number of files looked at and of passages written.
+        processes: how many others may read files where there are many; None for one for each processor.
 
     Raises:
         ConfigError: there is nothing at the path.
@@ -76,36 +78,86 @@ def update(
     """
     if not path.exists():
         raise ConfigError("there is no such file or folder", where=str(path))
-    walk, counts = Walk(path), _Counts()
-    store.begin()
-    try:
-        root = store.root(name, str(path))
-        store.see_none()
-        until = monotonic() + _SECONDS
-        for seen in walk.files():
-            store.see(_refresh(store, root, path, seen, counts))
-            if monotonic() > until:
-                store.keep()
-                told(counts.read + counts.unchanged, counts.passages)
-                _check_still_there(store, root, path, name)
-                until = monotonic() + _SECONDS
-        _drop_gone(store, root, path, walk, counts)
-        store.commit()
-    except sqlite3.Error as error:
-        store.rollback()
-        raise fault("cannot be written", error, store.path) from None
-    except BaseException:
-        store.rollback()
-        raise
-    return Updated(
-        name,
-        str(path),
-        counts.read,
-        counts.unchanged,
-        counts.removed,
-        counts.passages,
-        tuple(_notes(walk, counts)),
-    )
+    return _Update(store, path, name, told).run(processors() if processes is None else processes)
+
+
+class _Update:
+    """One update; what was done is kept every second."""
+
+    def __init__(self, store: DocumentStore, path: Path, name: str, told: Callable[[int, int], None]) -> None:
+        self._store, self._path, self._name, self._told = store, path, name, told
+        self._walk, self._counts = Walk(path), _Counts()
+        self._root = 0
+        self._until = 0.0
+
+    def run(self, processes: int) -> Updated:
+        store, counts = self._store, self._counts
+        store.begin()
+        try:
+            self._root = store.root(self._name, str(self._path))
+            store.see_none()
+            self._until = monotonic() + _SECONDS
+            for job, prepared in read_all(self._jobs(), processes):
+                self._write(job, prepared)
+                self._keep_now_and_then()
+            _drop_gone(store, self._root, self._path, self._walk, counts)
+            store.commit()
+        except sqlite3.Error as error:
+            store.rollback()
+            raise fault("cannot be written", error, store.path) from None
+        except BaseException:
+            store.rollback()
+            raise
+        return Updated(
+            self._name,
+            str(self._path),
+            counts.read,
+            counts.unchanged,
+            counts.removed,
+            counts.passages,
+            tuple(_notes(self._walk, counts)),
+        )
+
+    def _jobs(self) -> Iterator[Job]:
+        """The files that are new or have another size or date; the others are noted as seen."""
+        root = str(self._path)
+        for seen in self._walk.files():
+            name = os.path.relpath(seen.path, root) if seen.path != root else ""
+            name = name.encode("utf-8", "backslashreplace").decode()  # a name in bytes that are no text
+            known = self._store.known(self._root, name)
+            if known is None:
+                yield Job(root, seen.path, name, seen.size, seen.changed)
+            elif (known.size, known.changed) != (seen.size, seen.changed):
+                yield Job(root, seen.path, name, seen.size, seen.changed, known.id, known.hash)
+            else:
+                self._counts.unchanged += 1
+                self._store.see(known.id)
+                self._keep_now_and_then()
+
+    def _write(self, job: Job, prepared: Prepared) -> None:
+        store, counts = self._store, self._counts
+        for said in prepared.faults:
+            counts.fault(said)
+        number = job.file
+        if prepared.outcome == "same":
+            store.touch(job.file, job.size, job.changed)
+            counts.unchanged += 1
+        elif prepared.outcome == "read":
+            if job.file:
+                store.drop_file(job.file)
+            number, passages = store.add(
+                self._root, job.name, job.size, job.changed, prepared.hash, prepared.blocks, prepared.title, prepared.note
+            )  # fmt: skip
+            counts.read += 1
+            counts.passages += passages
+        store.see(number)
+
+    def _keep_now_and_then(self) -> None:
+        if monotonic() > self._until:
+            self._store.keep()
+            self._told(self._counts.read + self._counts.unchanged, self._counts.passages)
+            _check_still_there(self._store, self._root, self._path, self._name)
+            self._until = monotonic() + _SECONDS
 
 
 def _check_still_there(store: DocumentStore, root: int, path: Path, name: str) -> None:
@@ -114,60 +166,6 @@ def _check_still_there(store: DocumentStore, root: int, path: Path, name: str) -
         raise StorageError(
             "was taken out while it was indexed", where=name, todo="`kr docs index PATH` indexes it again"
         )
-
-
-def _refresh(store: DocumentStore, root: int, base: Path, seen: Seen, counts: _Counts) -> int:
-    """Bring one file up to date; its number, or 0 where it is not in the index."""
-    name = os.path.relpath(seen.path, base) if seen.path != str(base) else ""
-    name = name.encode("utf-8", "backslashreplace").decode()  # a name in bytes that are no text
-    known = store.known(root, name)
-    if known is not None and (known.size, known.changed) == (seen.size, seen.changed):
-        counts.unchanged += 1
-        return known.id
-    try:
-        data = _bytes_of(seen.path)
-    except OSError as error:
-        counts.fault(f"{seen.path}: cannot be read: {error.strerror}")
-        return known.id if known else 0
-    if len(data) < seen.size:
-        counts.fault(f"{seen.path}: larger than {len(data) // 1_000_000} MB; what lies beyond is not read")
-    digest = hashlib.sha256(data).digest()
-    if known is not None and known.hash == digest:
-        store.touch(known, seen.size, seen.changed)
-        counts.unchanged += 1
-        return known.id
-    return _indexed(store, root, name, seen, data, digest, known, counts)
-
-
-def _indexed(
-    store: DocumentStore, root: int, name: str, seen: Seen, data: bytes, digest: bytes, known: Known | None, counts: _Counts
-) -> int:  # fmt: skip
-    title = note = ""
-    try:
-        reading = read(seen.path, data)
-        title, note = reading.title, reading.note
-        pieces = list(reading.pieces)
-    except Passed as passed:
-        counts.fault(f"{seen.path}: {passed}")
-        if passed.for_now:
-            return known.id if known else 0
-        pieces, note = [], str(passed)
-    else:
-        if note:
-            counts.fault(f"{seen.path}: {note}")
-    if known is not None:
-        store.drop_file(known.id)
-    number, passages = store.add(root, name, seen.size, seen.changed, digest, pieces, title, note)
-    counts.read += 1
-    counts.passages += passages
-    return number
-
-
-def _bytes_of(path: str) -> bytes:
-    """A file as far as it is read; one that grows while it is read is cut off, not followed."""
-    most = limit_of(kind_of(path) or "plain")
-    with Path(path).open("rb") as file:
-        return file.read(most)
 
 
 def _drop_gone(store: DocumentStore, root: int, base: Path, walk: Walk, counts: _Counts) -> None:
