@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"\s*:?-+:?\s*")
-_MOST_CELLS = 12
+MOST_CELLS = 12
 """A wider row is data, and nothing that a person reads as a statement."""
 
 
 class Row(NamedTuple):
-    """A row of a Markdown table (https://github.github.com/gfm/#tables-extension-), below the heading of its columns."""
+    """A row of a table, below the heading of its columns."""
 
     line: str
     heads: tuple[str, ...]
@@ -35,11 +35,11 @@ class Row(NamedTuple):
 
 
 def rows(text: str) -> list[Row]:
-    """The rows of all tables in a Markdown text, in order; those that have not the cells of their heading are left out."""
+    """The rows of all Markdown tables (https://github.github.com/gfm/#tables-extension-) in a text, in order; those that have not the cells of their heading are left out."""
     found: list[Row] = []
     for table in _tables(text):
         heads = _cells(table[0])
-        if 1 < len(heads) <= _MOST_CELLS:
+        if 1 < len(heads) <= MOST_CELLS:
             found += [
                 Row(line.strip(), heads, cells)
                 for line in table[2:]

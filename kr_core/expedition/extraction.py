@@ -11,11 +11,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.quotes import folded, holds, plain
+from kr_core.evidence.rest_tables import rest_rows, without_lists
 from kr_core.evidence.sentences import documentation, prose, says_something, sentences, steps
 from kr_core.evidence.tables import rows
 from kr_core.expedition.axioms import of_quote
 from kr_core.expedition.evidence import title_of
-from kr_core.expedition.ruled import ruled_rows
 from kr_core.text import STOP_WORDS, root_of, words
 
 if TYPE_CHECKING:
@@ -227,14 +227,14 @@ def _candidates(one: Gathered) -> Iterator[tuple[str, str]]:
     """What may state a fact: the quote, verbatim in the passage, and how it reads; of a table each row, with its heads."""
     for quote in _quotes(one):
         yield quote, quote
-    for row in (*rows(one.passage.text), *ruled_rows(one.passage.text)):
+    for row in (*rows(one.passage.text), *rest_rows(one.passage.text)):
         if not _HISTORY_ROW.match(row.line):
             yield folded(row.line), row.said
 
 
 def _running(passage: Passage) -> str:
     """The running text of a passage, that of its admonitions included."""
-    return prose(_ADMONITION.sub("\n", documentation(passage)))
+    return prose(_ADMONITION.sub("\n", without_lists(documentation(passage))))
 
 
 def _quotes(one: Gathered) -> Iterator[str]:

@@ -6,6 +6,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from kr_core.evidence.rest_tables import listed
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -111,11 +113,17 @@ def table_parts(rows: Sequence[str], places: Sequence[str]) -> Iterator[Block]:
         rows: its lines, rules included.
         places: where each stands.
     """
-    count = _heading_rows(rows)
+    lists = listed(rows)
+    count = _heading_rows(rows) if lists is None else [*lists.rows, 0][min(lists.heading, len(lists.rows))]
+    begins = None if lists is None else frozenset(lists.rows)
     head = "\n".join(rows[:count])
     start, size = 0, 0
     for number, row in enumerate(rows):
-        if start < number > count and size + len(row) > LONGEST and _begins_row(rows, number):
+        if (
+            start < number > count
+            and size + len(row) > LONGEST
+            and (_begins_row(rows, number) if begins is None else number in begins)
+        ):
             yield Block("table", "\n".join(rows[start:number]), places[start], head=head if start else "")
             start, size = number, len(head)
         size += len(row)

@@ -1,4 +1,4 @@
-"""reStructuredText as blocks: headings by their underlines, literal blocks and tables whole."""
+"""reStructuredText as blocks: headings by their underlines, literal blocks and tables whole, lists that are shown as tables too."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _WARNS = re.compile(r"\.\. (?:attention|caution|danger|warning)::")
 _SAYS = re.compile(r"\.\. (?:admonition|error|hint|important|note|seealso|tip|topic)::")
 """One whose text is prose like any other, if it stands right below."""
 _GRID = re.compile(r"(?:\+[-=+]+\+|=+(?: +=+)+)\s*$")
+_LIST_TABLE = re.compile(r"[ \t]*\.\. list-table::")
 _DEFINED = 90
 
 
@@ -31,7 +32,7 @@ def blocks(text: str) -> Iterator[Block]:
     """The blocks of a text."""
     levels: list[str] = []
     literal = False
-    for paragraph, first in paragraphs(text):
+    for paragraph, first in _with_lists(paragraphs(text)):
         line = first
         rows = paragraph.split("\n")
         indented = paragraph[0] in " \t"
@@ -43,7 +44,7 @@ def blocks(text: str) -> Iterator[Block]:
         if symbol:
             yield Block("heading", paragraph, f":{line}", _DEFINED, symbol[1])
             continue
-        if _GRID.match(rows[0]):
+        if _GRID.match(rows[0]) or _LIST_TABLE.match(rows[0]):
             yield Block("table", paragraph, f":{line}")
             continue
         while not indented and (found := _heading(rows)) is not None:
@@ -61,6 +62,30 @@ def blocks(text: str) -> Iterator[Block]:
             or _WARNS.match(rows[0])
         ):
             yield Block("prose", "\n".join(rows), f":{line}")
+
+
+def _with_lists(paragraphs: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """The paragraphs, each list that is shown as a table with all that is indented below it as one."""
+    held: list[str] = []
+    held_line = held_end = 0
+    for paragraph, line in paragraphs:
+        if held and _indented(paragraph) > _indented(held[0]):
+            held += ["\n" * (line - held_end), paragraph]
+            held_end = line + paragraph.count("\n")
+            continue
+        if held:
+            yield "".join(held), held_line
+            held = []
+        if _LIST_TABLE.match(paragraph):
+            held, held_line, held_end = [paragraph], line, line + paragraph.count("\n")
+        else:
+            yield paragraph, line
+    if held:
+        yield "".join(held), held_line
+
+
+def _indented(paragraph: str) -> int:
+    return len(paragraph) - len(paragraph.lstrip())
 
 
 def _heading(rows: list[str]) -> tuple[str, str, int] | None:

@@ -170,7 +170,9 @@ def _lead(body: str) -> str:
     """The first paragraph of prose, folded into one line."""
     for paragraph in re.split(r"\n\s*\n", body):
         lines = [line for line in paragraph.split("\n") if not _HEADING.match(line)]
-        if lines and not paragraph.startswith(("```", "~~~", "|", "    ", "<")):
+        if lines and not paragraph.startswith(
+            ("```", "~~~", "|", "+-", "==", ".. list-table::", "    ", "<")
+        ):
             return " ".join(" ".join(lines).split())
     return ""
 

@@ -6,11 +6,11 @@ import pytest
 
 from kr_core import Passage
 from kr_core.evidence.quotes import holds
+from kr_core.evidence.rest_tables import rest_rows
 from kr_core.expedition.evidence import Pool, asked_words, title_of
 from kr_core.expedition.expansion import expand
 from kr_core.expedition.extraction import asks_since, extracted, instructs
 from kr_core.expedition.independence import where
-from kr_core.expedition.ruled import ruled_rows
 
 INDEX = "How does PostgreSQL create an index without locking out writes, and what are the caveats?"
 SIGNAL = "Which AbortSignal features does Node.js support, and since which versions?"
@@ -278,8 +278,27 @@ def test_rows_of_a_ruled_table():
     assert said.endswith(
         "ORDER_QUEUE_LENGTH; Default: 250; Meaning: Orders that wait at most, before others are refused"
     )
-    assert all(holds(RULED, row.line) for row in ruled_rows(RULED))
-    assert [row.cells[0] for row in ruled_rows(RULED)] == ["ORDER_QUEUE_LENGTH", "ORDER_TAX_PERCENT"]
+    assert all(holds(RULED, row.line) for row in rest_rows(RULED))
+    assert [row.cells[0] for row in rest_rows(RULED)] == ["ORDER_QUEUE_LENGTH", "ORDER_TAX_PERCENT"]
+
+
+@pytest.mark.req("E5")
+def test_rows_of_a_list_that_is_shown_as_a_table():
+    """Each is one fact with its headings, and none of its cells is one alone."""
+    listed = """Orders
+
+.. list-table::
+   :header-rows: 1
+
+   * - Name
+     - Meaning
+   * - ORDER_QUEUE_LENGTH
+     - So many orders wait in the queue at most.
+"""
+    question = "How many orders wait in the queue at most?"
+    assert facts(question, ("Orders", listed)) == [
+        "ORDER_QUEUE_LENGTH; Meaning: So many orders wait in the queue at most."
+    ]
 
 
 @pytest.mark.req("E5", "Z4")
