@@ -28,8 +28,10 @@ _OPENED = 8_000
 """Bytes that could be read while a file is opened, about."""
 _MOST = 4
 """Readers; what is left to do here, writing, takes a fourth of the whole."""
-_AHEAD = 4
-"""Files that each reader may be ahead."""
+_TOGETHER = 250_000
+"""Bytes of files that are asked for at once: processes that talk of each small file do little else."""
+_AHEAD = 3
+"""Times that a reader may be asked before it is done."""
 
 
 def processors() -> int:
@@ -46,32 +48,46 @@ def read_all(jobs: Iterable[Job], processes: int) -> Iterator[tuple[Job, Prepare
         jobs: the files; some are taken ahead.
         processes: how many other processes may read; with fewer than two, this one reads.
     """
+    coming = iter(jobs)
+    alone = _ALONE
+    for job in coming:
+        yield job, prepared(job)
+        alone -= job.size + _OPENED
+        if alone <= 0 and processes > 1:
+            break
     readers: list[_Reader] = []
-    waiting: deque[tuple[Job, _Reader]] = deque()
-    alone = float(_ALONE) if processes > 1 else float("inf")
+    waiting: deque[tuple[list[Job], _Reader]] = deque()
     try:
-        for job in jobs:
-            if alone > 0:
-                alone -= job.size + _OPENED
-                yield job, prepared(job)
-                continue
-            if not readers:
-                readers = [_Reader() for _ in range(min(processes, _MOST))]
+        for some in _groups(coming):
+            readers = readers or [_Reader() for _ in range(min(processes, _MOST))]
             reader = min(readers, key=lambda one: one.asked)
-            reader.give(job)
-            waiting.append((job, reader))
+            reader.give(some)
+            waiting.append((some, reader))
             if len(waiting) == _AHEAD * len(readers):
-                yield _taken(waiting)
+                yield from _taken(waiting)
         while waiting:
-            yield _taken(waiting)
+            yield from _taken(waiting)
     finally:
         for reader in readers:
             reader.close()
 
 
-def _taken(waiting: deque[tuple[Job, _Reader]]) -> tuple[Job, Prepared]:
-    job, reader = waiting.popleft()
-    return job, reader.take(job)
+def _groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    some: list[Job] = []
+    size = 0
+    for job in jobs:
+        some.append(job)
+        size += job.size + _OPENED
+        if size >= _TOGETHER:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
+def _taken(waiting: deque[tuple[list[Job], _Reader]]) -> Iterator[tuple[Job, Prepared]]:
+    some, reader = waiting.popleft()
+    return zip(some, reader.take(some), strict=True)
 
 
 class _Reader:
@@ -79,7 +95,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.asked = 0
-        """Files that were given and not taken."""
+        """How often it was given files that were not taken."""
         self._process: subprocess.Popen[bytes] | None = None
         with suppress(OSError):
             self._process = subprocess.Popen(  # noqa: S603  KR itself
@@ -87,27 +103,27 @@ class _Reader:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             )  # fmt: skip
 
-    def give(self, job: Job) -> None:
+    def give(self, jobs: list[Job]) -> None:
         self.asked += 1
         if self._process is not None and self._process.stdin is not None:
             try:
-                pickle.dump(job, self._process.stdin)
+                pickle.dump(jobs, self._process.stdin)
                 self._process.stdin.flush()
             except OSError:
                 self.close()
 
-    def take(self, job: Job) -> Prepared:
-        """What became of the oldest file that was given."""
+    def take(self, jobs: list[Job]) -> list[Prepared]:
+        """What became of the oldest files that were given."""
         self.asked -= 1
         if self._process is not None and self._process.stdout is not None:
             try:
-                taken: Prepared = pickle.load(self._process.stdout)  # noqa: S301  of a process that was started here
+                taken: list[Prepared] = pickle.load(self._process.stdout)  # noqa: S301  of a process that was started here
                 return taken
             except (
                 Exception
-            ):  # whatever became of that process: the file is read here, and says what is wrong with it
+            ):  # whatever became of that process: the files are read here, and say what is wrong with them
                 self.close()
-        return prepared(job)
+        return [prepared(job) for job in jobs]
 
     def close(self) -> None:
         """End the process; it holds nothing that could be lost."""
@@ -125,10 +141,10 @@ class _Reader:
 def _serve(jobs: BinaryIO, results: BinaryIO) -> None:
     while True:
         try:
-            job = pickle.load(jobs)  # noqa: S301  of the process that started this one
+            some = pickle.load(jobs)  # noqa: S301  of the process that started this one
         except EOFError:
             return
-        pickle.dump(prepared(job), results)
+        pickle.dump([prepared(job) for job in some], results)
         results.flush()
 
 
