@@ -87,9 +87,10 @@ def stem(word: str) -> str:
     """The Porter stem of a lower-case word (M. F. Porter, 1980), as SQLite's `porter` tokenizer makes it."""
     if not _SHORTEST <= len(word) <= _LONGEST:
         return word
-    ending = _REVISED.match(word)
-    if ending:
-        word = ending[1] + ("ble" if ending[2] == "bl" else "log")
+    if "bl" in word or "log" in word:  # the pattern takes as long as all the rest
+        ending = _REVISED.match(word)
+        if ending:
+            word = ending[1] + ("ble" if ending[2] == "bl" else "log")
     return str(_stemmers.porter.stemWord(word))
 
 
