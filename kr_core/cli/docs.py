@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kr_core.cli.output import as_json
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, StorageError
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
 from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, is_there, unread
@@ -76,6 +76,7 @@ def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
         for name, place in store.bare():
             if named and (name, Path(place)) not in named:
                 _note(options, unread(name, place))
+        _follow(store, options)
     except sqlite3.Error as error:
         raise fault("cannot be read", error, store.path) from None
     finally:
@@ -171,10 +172,26 @@ def _remove(pipeline: Pipeline, options: argparse.Namespace) -> int:
     try:
         _check_name(options.name, store.roots_of())
         count = remove(store, options.name)
+        _follow(store, options)
+    except sqlite3.Error as error:
+        raise fault("cannot be read", error, store.path) from None
     finally:
         store.close()
     print(printable(f"removed: {options.name}, {_counted(count, 'file')}"))
     return 0
+
+
+def _follow(store: DocumentStore, options: argparse.Namespace) -> None:
+    """Bring up to date what finds words quickly, where that is installed; where it cannot be, the store finds them as ever."""
+    from kr_core.search.documents.fast import FOLDER_NAME, follow
+
+    try:
+        with _Counter(quiet=options.quiet) as counter:
+            follow(store, store.path.with_name(FOLDER_NAME), counter.show_share)
+    except ImportError:
+        pass  # the extra `fast` is not installed
+    except StorageError as error:
+        _note(options, f"{error}; words are found all the same, more slowly")
 
 
 def _store(pipeline: Pipeline, *, writable: bool = False) -> DocumentStore:
@@ -286,6 +303,7 @@ class _Counter:
     def __init__(self, *, quiet: bool) -> None:
         self._moving = sys.stderr.isatty() and not quiet
         self._shown = False
+        self._percent = 0
 
     def __enter__(self) -> Self:
         return self
@@ -299,6 +317,13 @@ class _Counter:
         if self._moving:
             self._shown = True
             print(f"\r{files} files, {passages} new passages", end="", file=sys.stderr, flush=True)
+
+    def show_share(self, share: float) -> None:
+        """Show how far the words are that are found quickly; what takes no time is not shown."""
+        percent = int(100 * share)
+        if self._moving and self._percent < percent < 100:
+            self._shown, self._percent = True, percent
+            print(f"\rwords: {percent} %", end="", file=sys.stderr, flush=True)
 
 
 _ACTIONS = {"index": _index, "search": _search, "list": _list, "remove": _remove}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.protocols import Embedder
+    from kr_core.search.documents.fast import FastIndex
     from kr_core.search.documents.searching import DocumentHit
     from kr_core.search.documents.vectors import Vectors
 
@@ -56,6 +57,7 @@ class Documents:
             raise ConfigError(_NOTHING, todo=_INDEX_IT)
         self._folder = state_folder
         self._store = DocumentStore(path)
+        self._fast = _fast_index(self._store, state_folder)
         self._embedder = embedder
         self._vectors: Vectors | None = None
         self._lock = threading.Lock()
@@ -65,7 +67,8 @@ class Documents:
     @property
     def notes(self) -> list[str]:
         """What went wrong on the way to an answer, each once: words alone were searched, for one; and what the index lacks now."""
-        return [*self._said, *self._lacks]
+        slow = [self._fast.lacks] if self._fast is not None and self._fast.lacks else []
+        return [*self._said, *self._lacks, *slow]
 
     @property
     def unready(self) -> str:
@@ -110,13 +113,13 @@ class Documents:
         gone, vectors = self._gone(), self._opened()
         if vectors is not None:
             try:
-                return search(self._store, question, limit, vectors, gone)
+                return search(self._store, question, limit, vectors, gone, self._fast)
             except sqlite3.Error:
                 raise
             except Exception as error:  # a plugin may raise anything, and words are searched all the same
                 said = str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
                 self._note(f"embedder: {said}; words alone were searched")
-        return search(self._store, question, limit, gone=gone)
+        return search(self._store, question, limit, gone=gone, fast=self._fast)
 
     def _gone(self) -> list[int]:
         """The roots of which nothing is there any more; what is not indexed of the others is noted, too."""
@@ -171,3 +174,12 @@ class Documents:
     def _note(self, said: str) -> None:
         if said not in self._said:
             self._said.append(said)
+
+
+def _fast_index(store: DocumentStore, state_folder: Path) -> FastIndex | None:
+    from kr_core.search.documents.fast import FOLDER_NAME, FastIndex
+
+    try:
+        return FastIndex(store, state_folder / FOLDER_NAME)
+    except ImportError:  # without the extra SQLite is asked
+        return None

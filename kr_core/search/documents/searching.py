@@ -11,7 +11,9 @@ from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core.search.documents.store import DocumentStore, Stored
+    from kr_core.search.documents.fast import FastIndex
+    from kr_core.search.documents.packing import Stored
+    from kr_core.search.documents.store import DocumentStore
     from kr_core.search.documents.vectors import Vectors
     from kr_core.search.documents.wording import Asked
 
@@ -53,6 +55,7 @@ def search(
     limit: int = 10,
     vectors: Vectors | None = None,
     gone: Sequence[int] = (),
+    fast: FastIndex | None = None,
 ) -> list[DocumentHit]:
     """The best passages for a question.
 
@@ -65,14 +68,15 @@ def search(
         limit: how many at most.
         vectors: of the passages; without them words alone count.
         gone: roots that nothing is answered from.
+        fast: finds words in place of the store.
 
     Raises:
         sqlite3.Error: the index cannot be read.
     """
-    said = asked(question)
-    found = _by_words(store, said, max(_CANDIDATES, 3 * limit)) if said.words else []
+    said, by = asked(question), fast or store
+    found = _by_words(store, by, said, max(_CANDIDATES, 3 * limit)) if said.words else []
     if vectors is not None and question.strip():
-        found = _by_both(store, vectors, question, said, found)
+        found = _by_both(store, by, vectors, question, said, found)
     if gone:
         there = store.without({file for _number, file, _score in found}, gone)
         found = [one for one in found if one[1] in there]
@@ -88,20 +92,28 @@ def search(
     return [_hit(stored[number], score) for number, score in chosen if number in stored]
 
 
-def _by_words(store: DocumentStore, said: Asked, limit: int) -> Found:
-    found = store.bm25(said.query(), limit)
+def _by_words(store: DocumentStore, by: DocumentStore | FastIndex, said: Asked, limit: int) -> Found:
+    found = by.bm25(said.query(), limit)
     if said.telling < _LONG or not found:
         return found
-    return store.bm25(said.query(1, _feedback(store, said, found, _FEEDBACK_WORDS)), limit)
+    return by.bm25(said.query(1, _feedback(store, by, said, found, _FEEDBACK_WORDS)), limit)
 
 
-def _by_both(store: DocumentStore, vectors: Vectors, question: str, said: Asked, by_words: Found) -> Found:
+def _by_both(
+    store: DocumentStore,
+    by: DocumentStore | FastIndex,
+    vectors: Vectors,
+    question: str,
+    said: Asked,
+    by_words: Found,
+) -> Found:
     vectors.follow(store)
     vector = vectors.of(question)
     found = _fused(by_words, vectors.like(vector, store, by_words))
     if said.telling < _LONG or not found:
         return found
-    by_words = store.bm25(said.query(_SURE_TIMES, _feedback(store, said, found, _SURE_WORDS)), len(by_words))
+    more = _feedback(store, by, said, found, _SURE_WORDS)
+    by_words = by.bm25(said.query(_SURE_TIMES, more), len(by_words))
     vector = vectors.towards(vector, _first(found, _SURE_FILES))
     return vectors.evened(_fused(by_words, vectors.like(vector, store, by_words)))
 
@@ -112,7 +124,9 @@ def _first(found: Found, files: int) -> list[int]:
     return [first[file] for file in list(dict.fromkeys(file for _number, file, _score in found))[:files]]
 
 
-def _feedback(store: DocumentStore, said: Asked, found: Found, most: int) -> list[str]:
+def _feedback(
+    store: DocumentStore, by: DocumentStore | FastIndex, said: Asked, found: Found, most: int
+) -> list[str]:
     """The words that the passages of the first files say often, and others seldom (pseudo-relevance feedback)."""
     shares: dict[str, float] = {}
     for stored in store.get(_first(found, _FEEDBACK_FILES)).values():
@@ -126,7 +140,7 @@ def _feedback(store: DocumentStore, said: Asked, found: Found, most: int) -> lis
             shares[root] = shares.get(root, 0.0) + count / total
     known = {stem(word) for word in said.words}
     often = sorted((root for root in shares if root not in known), key=lambda root: (-shares[root], root))
-    rarities = store.rarities(often[:_OFTEN])
+    rarities = by.rarities(often[:_OFTEN])
     return sorted(rarities, key=lambda root: -shares[root] * rarities[root])[:most]
 
 

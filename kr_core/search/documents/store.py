@@ -188,6 +188,14 @@ class DocumentStore:
         return self._meta("made") or ""
 
     @property
+    def state(self) -> str:
+        """What tells this content of the index from all that it has had: whatever is added has a number that nothing had before."""
+        rows = self._connection.execute(
+            "select value from meta where key in ('made', 'next_block', 'passages') order by key"
+        )
+        return " ".join(str(row[0]) for row in rows)
+
+    @property
     def size(self) -> int:
         """How many passages there are."""
         return int(self._meta("passages") or 0)
