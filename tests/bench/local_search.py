@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from harness import Limit, Measured, figure
 
+from kr_core.search.documents.fast import FOLDER_NAME, FastIndex, follow
 from kr_core.search.documents.packing import packed
 from kr_core.search.documents.pieces import Piece
 from kr_core.search.documents.searching import search
@@ -32,8 +33,10 @@ IN_A_FILE = 20
 QUERIES, ASKED = 100, 6
 """Queries, each of so many words of one passage: common ones included, which are hard for any full-text search."""
 BUILD, QUERY, DISK = 1 / 0.8, 1.1, 1.2
-HYBRID = 0.060
-"""Seconds of a query by words and vectors."""
+FAST = 1 / 20
+"""What a query may take of that of SQLite where tantivy finds the words."""
+HYBRID, FAST_HYBRID = 0.060, 0.020
+"""Seconds of a query by words and vectors, and of one where tantivy finds the words."""
 SIZE = 384
 """Numbers of a vector."""
 _WORD = re.compile(r"\w+")
@@ -56,7 +59,11 @@ def figures(folder: Path) -> list[dict[str, Any]]:
     start = perf_counter()
     store = _built(folder, texts)
     build = perf_counter() - start
-    asked: dict[str, list[float]] = {"raw": [], "kr": []}
+    start = perf_counter()
+    follow(store, folder / FOLDER_NAME)
+    followed = perf_counter() - start
+    fast = FastIndex(store, folder / FOLDER_NAME)
+    asked: dict[str, list[float]] = {"raw": [], "kr": [], "fast": []}
     for query in queries:
         start = perf_counter()
         either = " OR ".join(f'"{word}"' for word in _WORD.findall(query))
@@ -65,10 +72,13 @@ def figures(folder: Path) -> list[dict[str, Any]]:
         ).fetchall()
         asked["raw"].append(perf_counter() - start)
         start = perf_counter()
+        search(store, query, 10, fast=fast)
+        asked["fast"].append(perf_counter() - start)
+        start = perf_counter()
         search(store, query, 10)
         asked["kr"].append(perf_counter() - start)
     raw.close()
-    hybrid = _hybrid(folder, store, queries)
+    hybrid = _hybrid(folder, store, fast, queries)
     store.close()
     size = sum(len(text.encode()) for text in texts)
     held = (folder / FILE_NAME).stat().st_size
@@ -80,9 +90,19 @@ def figures(folder: Path) -> list[dict[str, Any]]:
             Limit("times", QUERY),
         ),
         figure(
+            Measured(f"a query with `fast`, {shown}", asked["fast"]),
+            Measured("SQLite FTS5, porter, any of the words", asked["raw"]),
+            Limit("times", FAST),
+        ),
+        figure(
             Measured(f"indexing {shown}", [build]),
             Measured("SQLite FTS5, porter, text stored", [raw_build]),
             Limit("times", BUILD),
+        ),
+        figure(
+            Measured(f"what `fast` adds to indexing {shown}", [followed]),
+            Measured("indexing without it", [build]),
+            None,
         ),
         figure(
             Measured(f"the index of {shown} on disk, in seconds for GB", [held / 1e9]),
@@ -94,6 +114,11 @@ def figures(folder: Path) -> list[dict[str, Any]]:
             Measured("by words alone", asked["kr"]),
             Limit("seconds", HYBRID),
         ),
+        figure(
+            Measured(f"the same with `fast`, {hybrid.embedder}", hybrid.fast_seconds),
+            Measured("by words alone", asked["fast"]),
+            Limit("seconds", FAST_HYBRID),
+        ),
     ]
 
 
@@ -102,6 +127,7 @@ class Hybrid(NamedTuple):
 
     embedder: str
     seconds: list[float]
+    fast_seconds: list[float]
 
 
 class _Embedder:
@@ -129,7 +155,7 @@ def _model() -> Any:
     )
 
 
-def _hybrid(folder: Path, store: DocumentStore, queries: list[str]) -> Hybrid:
+def _hybrid(folder: Path, store: DocumentStore, fast: FastIndex, queries: list[str]) -> Hybrid:
     """Every passage has a vector; each question is new."""
     embedder = _Embedder()
     vectors = Vectors(folder, embedder)
@@ -138,14 +164,20 @@ def _hybrid(folder: Path, store: DocumentStore, queries: list[str]) -> Hybrid:
         block, numbers = after
         vectors.embed(list(numbers), store)
     search(store, queries[0], 10, vectors)
-    seconds = []
+    seconds: list[float] = []
+    fast_seconds: list[float] = []
     for query in queries:
         start = perf_counter()
         search(store, query, 10, vectors)
         seconds.append(perf_counter() - start)
+        start = perf_counter()
+        search(store, query, 10, vectors, fast=fast)
+        fast_seconds.append(perf_counter() - start)
     vectors.close()
     return Hybrid(
-        "MiniLM in numpy" if embedder.model else "no model here: without embedding the question", seconds
+        "MiniLM in numpy" if embedder.model else "no model here: without embedding the question",
+        seconds,
+        fast_seconds,
     )
 
 
