@@ -15,21 +15,28 @@ from typing import TYPE_CHECKING
 
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.independence import document_of
-from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
+from kr_core.expedition.questions import (
+    WHOLE,
+    asked_words,
+    focus_of,
+    identified,
+    pairs_in,
+    spelled_in,
+    weighed,
+)
+from kr_core.text import STOP_WORDS, is_weak, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kr_core.model import Passage
 
-__all__ = ["Gathered", "Pool", "asked_words", "identified", "is_private", "spelled_in", "title_of"]
+__all__ = ["Gathered", "Pool", "is_private", "title_of"]
 
 _SATURATED = 1.2
 _LENGTH = 0.5
 _USUAL_LENGTH = 90
 """Words of a passage; of longer ones each word counts a little less."""
-_WEAK = 0.35
-"""What ordinary English counts among the words of a question."""
 _PAIR = 0.8
 """What two neighbouring words of the question count, where a text has them side by side."""
 _COMPOUND = 2.5
@@ -43,24 +50,11 @@ _NO_TITLES = frozenset(
     {"", "readme", "documentation", "docs", "index", "introduction", "overview", "contents", "features"}
 )
 _STEPS = re.compile(r"§| / ")
-_VERSION = re.compile(r"v?\d+(?:\.\d+)+", re.IGNORECASE)
-_MARKS = ".,;:?!()\"'`"
-_WHOLE = 0.6
-"""What an identifier counts where it stands whole; its parts have the rest."""
-_MOST_PARTS = 8
 _JOINED = re.compile(r"\w+(?:-\w+)+")
-_COMPOUNDS = re.compile(r"(\w+(?:-\w+)+)(\s+\w+)?")
-_SPELLED = re.compile(
-    r"(?<![\w-])(?:[A-Z][A-Za-z]*/\d[\d.]*|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\d*)(?![\w-])"
-)
-_FOCUSED = 3
-"""So many passages must speak of it before others are passed over."""
 _DATING = frozenset("since version versions release releases when".split())
 """Words that ask for a time, and are no part of a term."""
-_GENERAL = frozenset(
-    "feature features support supports supported supporting option options available api apis".split()
-)
-"""Words that ask what there is of a thing, and do not name it."""
+_FOCUSED = 3
+"""So many passages must speak of it before others are passed over."""
 _LEAST_WORTH = 0.3
 """Of a word that every passage has: they were searched for by it, so it is still what the question is about."""
 _READ = 6000
@@ -108,7 +102,7 @@ class Pool:
     """
 
     def __init__(self, question: str) -> None:
-        self.asked = _weighed(question)
+        self.asked = weighed(question)
         telling = [
             word if not is_weak(word) and word not in STOP_WORDS else "the"
             for word, _parts in identified(question)
@@ -122,8 +116,8 @@ class Pool:
         """Neighbouring words of the question, as pairs of stems: `server sent` means more than the two apart."""
         self._compounds = {pair for found in _JOINED.findall(question) for pair in pairs_in(words(found))}
         self._question = question
-        self._focus = _focus_of(question)
-        strong = frozenset(root for root, weight in self.asked.items() if weight in {1.0, _WHOLE})
+        self._focus = focus_of(question)
+        strong = frozenset(root for root, weight in self.asked.items() if weight in {1.0, WHOLE})
         self.telling = strong or frozenset(self.asked)
         """The stems of the words that say what it is about, identifiers whole; of a question in everyday words all of them."""
         self._in_focus = 0
@@ -255,56 +249,6 @@ class Pool:
         return [root for root in self.asked if not any(root in one.counts for one in among)]
 
 
-def identified(text: str) -> list[tuple[str, list[str]]]:
-    """The words of a text in order, each with the parts of it where it is an identifier (`AbortSignal`: `abort`, `signal`)."""
-    said = words(text)
-    found: list[tuple[str, list[str]]] = []
-    place = 0
-    while place < len(said):
-        word, parts = said[place], list[str]()
-        for end in range(place + 2, min(len(said), place + _MOST_PARTS)):
-            if "".join(said[place + 1 : end + 1]) == word:
-                parts = said[place + 1 : end + 1]
-                break
-        found.append((word, parts))
-        place += 1 + len(parts)
-    return found
-
-
-def asked_words(question: str) -> list[str]:
-    """The words that say what a question is about, as a person would search for them: identifiers and versions whole."""
-    found: dict[str, None] = {}
-    for token in question.split():
-        if version := _VERSION.fullmatch(token.strip(_MARKS)):
-            found[version.group()] = None
-            continue
-        telling = set(content_words(token))
-        found.update(
-            dict.fromkeys(
-                word for word, _parts in identified(token) if word in telling and word not in STOP_WORDS
-            )
-        )
-    return list(found) or content_words(question)
-
-
-def _weighed(question: str) -> dict[str, float]:
-    """The stems of a question and what each counts; an identifier counts once, with its parts."""
-    numbers = {
-        part for token in question.split() if _VERSION.fullmatch(token.strip(_MARKS)) for part in words(token)
-    }
-    telling = [word for word in content_words(question) if word not in numbers] or content_words(question)
-    weighed: dict[str, float] = {}
-    for word, parts in identified(question):
-        weight = _WEAK if is_weak(word) or word in _GENERAL else 1.0
-        told = {word: weight} | (
-            {word: _WHOLE} | dict.fromkeys(parts, (1 - _WHOLE) / len(parts)) if parts else {}
-        )
-        for one, worth in told.items():
-            if one in telling:
-                weighed[root_of(one)] = max(worth, weighed.get(root_of(one), 0.0))
-    return weighed
-
-
 def title_of(passage: Passage) -> str:
     """What a passage is called: its symbol, or its title as it reads, without mark-up and what stands behind in brackets.
 
@@ -317,30 +261,6 @@ def title_of(passage: Passage) -> str:
     joined = (", " if "§" in title else " / ").join(telling[-2:])
     title = re.sub(r"\([^()]*\)\s*$", "", joined).rstrip()
     return re.sub(r"\*\*|`", "", title).strip(" *#:")
-
-
-def pairs_in(said: Sequence[str]) -> set[str]:
-    """The pairs of stems that stand side by side in a text, stop words aside."""
-    roots = [root_of(word) for word in said if word not in STOP_WORDS]
-    return {f"{one} {other}" for one, other in itertools.pairwise(roots) if one != other}
-
-
-def _focus_of(question: str) -> list[frozenset[str]]:
-    """What a question spells as a name, as stems and pairs of them: `server-sent events`, `HTTP/2`, `AsyncClient`, `max_age`."""
-    found = [frozenset(pairs_in(words(" ".join(parts)))) for parts in _COMPOUNDS.findall(question)]
-    for name in _SPELLED.findall(question):
-        parts = words(name)
-        found.append(
-            frozenset(
-                {root_of(parts[0])} if len(parts) > 1 and "/" in name else {root_of(part) for part in parts}
-            )
-        )
-    return [parts for parts in found if parts]
-
-
-def spelled_in(question: str) -> list[str]:
-    """The names in a question, as they are spelled: `server-sent events`, `AsyncClient`, `max_age`."""
-    return [*("".join(parts) for parts in _COMPOUNDS.findall(question)), *_SPELLED.findall(question)]
 
 
 def _names(one: Gathered, other: Gathered) -> bool:

@@ -13,8 +13,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.quotes import plain
-from kr_core.expedition.evidence import asked_words, title_of
-from kr_core.expedition.extraction import asks_since, asks_time
+from kr_core.expedition.evidence import title_of
+from kr_core.expedition.questions import asked_words, asks_since, parts_of, subject_of
 from kr_core.model.expedition import SubQuery
 from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 
@@ -32,7 +32,6 @@ _FEEDBACK = 4
 _NAMES_EACH = 3
 _WORDS = 5
 _TELLING_WORDS = 3
-_PARTS = re.compile(r"\s*(?:[;?]|,?\s+(?:and|or|und|et)\s+(?=\w+\s+\w+)|,\s+(?=(?:how|what|which|when|where|why|who)\b))\s*", re.IGNORECASE)  # fmt: skip
 _NAME = re.compile(
     r"`([^`\n]{2,60})`|\b([A-Za-z_]\w*(?:\.\w+)+)\b"
     r"|((?:[A-Z][\w'’.-]*|\d{4})(?:\s+(?:of|the|de|von|van|for|and|&)?\s*(?:[A-Z][\w'’.-]*|\d{4}))*)"
@@ -41,7 +40,6 @@ _LEAST_LETTERS = 3
 _NO_NAMES = frozenset(
     "True False None Returns Return Raises Args Note Notes Example Examples Warning See README".split()
 )
-_LEAST_WORDS = 3
 _HISTORY = "changelog added in version"
 """What is searched for beside the subject where a question asks since when."""
 
@@ -49,10 +47,7 @@ _HISTORY = "changelog added in version"
 def first_queries(question: str) -> list[SubQuery]:
     """The question, and its parts where it has several."""
     found = [SubQuery(text=question, why="the question")]
-    parts = [part.strip(" .!?") for part in _PARTS.split(question)]
-    telling = [part for part in parts if len(_subject(part)) >= _LEAST_WORDS]
-    if len(telling) > 1:
-        found += [SubQuery(text=part, why="a part of the question") for part in telling]
+    found += [SubQuery(text=part, why="a part of the question") for part in parts_of(question)]
     return found[:MOST_QUERIES]
 
 
@@ -77,7 +72,7 @@ def expand(question: str, pool: Pool, asked: Collection[str]) -> list[SubQuery]:
             found.append(SubQuery(text=text, why=why, private=private))
 
     if asks_since(question):
-        offer(f"{' '.join(_subject(question)[:_WORDS])} {_HISTORY}", "the question asks for versions")
+        offer(f"{' '.join(subject_of(question)[:_WORDS])} {_HISTORY}", "the question asks for versions")
     for one in best:
         missing = _open_words(question, pool, one)
         names = _names_in(one, question)[:_NAMES_EACH]
@@ -92,11 +87,6 @@ def expand(question: str, pool: Pool, asked: Collection[str]) -> list[SubQuery]:
             private=any(one.private for one in best),
         )
     return found
-
-
-def _subject(part: str) -> list[str]:
-    """The words of a part that say what it is about by themselves."""
-    return [word for word in asked_words(part) if not is_weak(word) and not asks_time(word)]
 
 
 def _loosened(question: str, asked: Collection[str]) -> list[SubQuery]:

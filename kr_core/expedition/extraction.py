@@ -16,6 +16,7 @@ from kr_core.evidence.sentences import documentation, prose, says_something, sen
 from kr_core.evidence.tables import rows
 from kr_core.expedition.axioms import of_quote
 from kr_core.expedition.evidence import title_of
+from kr_core.expedition.questions import asks_since
 from kr_core.text import STOP_WORDS, root_of, words
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
     from kr_core.model.expedition import Axiom
 
-__all__ = ["asks_since", "asks_since_when", "asks_time", "dated", "extracted", "instructing", "instructs"]
+__all__ = ["dated", "extracted", "instructing", "instructs"]
 
 _EACH = 3
 """Sentences of one passage."""
@@ -61,15 +62,6 @@ _SINCE = re.compile(
     r"\b(?:(?:new|added|changed|deprecated|removed|introduced|available) (?:in|since)|since|as of)\b.{0,20}\d",
     re.IGNORECASE,
 )
-_CHANGE = (
-    r"(?:added|introduc\w*|deprecat\w*|removed|changed|dropped|appear\w*|arriv\w*|became|become|released)"
-)
-_SINCE_WHEN = re.compile(
-    rf"\bsince\b|\bas of\b|\bwhen\b.*\b{_CHANGE}\b|\b(?:versions?|releases?)\b.*\b{_CHANGE}\b|\b(?:introduced|deprecated)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_VERSIONS = re.compile(r"\b(?:versions?|releases?|changelog|deprecat\w*|migrat\w*)\b", re.IGNORECASE)
-_DATING = re.compile(rf"since|versions?|releases?|when|changelog|history|migrat\w*|{_CHANGE}", re.IGNORECASE)
 _REFERENCE = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
 _LINKS = re.compile(r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]+\]\([^)]*\)\s*){3,}|(?:https?://\S+\s+){2,}")
 """Badges and lists of links."""
@@ -107,21 +99,6 @@ class _Sentence(NamedTuple):
 def dated(said: str) -> bool:
     """Whether a statement says in which version something came, changed or went."""
     return _SINCE.search(said) is not None
-
-
-def asks_since(question: str) -> bool:
-    """Whether a question asks for versions, or since when something is so; a mere `when` asks for neither."""
-    return asks_since_when(question) or _VERSIONS.search(question) is not None
-
-
-def asks_since_when(question: str) -> bool:
-    """Whether a question asks in which version something came, changed or went."""
-    return _SINCE_WHEN.search(question) is not None
-
-
-def asks_time(word: str) -> bool:
-    """Whether a word of a question that asks for versions asks for the time, and names no thing."""
-    return _DATING.fullmatch(word) is not None
 
 
 def instructs(said: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from math import log
 from typing import TYPE_CHECKING
 
-from kr_core.expedition.evidence import spelled_in
+from kr_core.expedition.questions import spelled_in
 from kr_core.expedition.speaking import speaking
 from kr_core.knowledge.inference import infer_framework
 from kr_core.knowledge.names import normalise

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.categories import MEANINGS
-from kr_core.expedition.extraction import asks_since, asks_since_when, asks_time, dated
+from kr_core.expedition.extraction import dated
 from kr_core.expedition.independence import where
+from kr_core.expedition.questions import asks_since, asks_since_when, asks_time
 from kr_core.text import root_of, words
 
 if TYPE_CHECKING:

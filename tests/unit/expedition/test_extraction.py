@@ -7,10 +7,11 @@ import pytest
 from kr_core import Passage
 from kr_core.evidence.quotes import holds
 from kr_core.evidence.rest_tables import rest_rows
-from kr_core.expedition.evidence import Pool, asked_words, title_of
+from kr_core.expedition.evidence import Pool, title_of
 from kr_core.expedition.expansion import expand
-from kr_core.expedition.extraction import asks_since, extracted, instructs
+from kr_core.expedition.extraction import extracted, instructs
 from kr_core.expedition.independence import where
+from kr_core.expedition.questions import asked_words, asks_since
 
 INDEX = "How does PostgreSQL create an index without locking out writes, and what are the caveats?"
 SIGNAL = "Which AbortSignal features does Node.js support, and since which versions?"

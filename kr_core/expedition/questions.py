@@ -1,0 +1,145 @@
+"""What a question asks: the words that say what it is about, the names that it spells, its parts, and whether it asks for versions."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "WHOLE", "asked_words", "asks_since", "asks_since_when", "asks_time", "focus_of", "identified", "pairs_in", "parts_of", "spelled_in", "subject_of", "weighed",
+]  # fmt: skip
+
+_WEAK = 0.35
+"""What ordinary English counts among the words of a question."""
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+", re.IGNORECASE)
+_MARKS = ".,;:?!()\"'`"
+WHOLE = 0.6
+"""What an identifier counts where it stands whole; its parts have the rest."""
+_MOST_PARTS = 8
+_COMPOUNDS = re.compile(r"(\w+(?:-\w+)+)(\s+\w+)?")
+_SPELLED = re.compile(
+    r"(?<![\w-])(?:[A-Z][A-Za-z]*/\d[\d.]*|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\d*)(?![\w-])"
+)
+_GENERAL = frozenset(
+    "feature features support supports supported supporting option options available api apis".split()
+)
+"""Words that ask what there is of a thing, and do not name it."""
+_LEAST_WORDS = 3
+"""Telling words of a part that can be asked alone."""
+_PARTS = re.compile(r"\s*(?:[;?]|,?\s+(?:and|or|und|et)\s+(?=\w+\s+\w+)|,\s+(?=(?:how|what|which|when|where|why|who)\b))\s*", re.IGNORECASE)  # fmt: skip
+_CHANGE = (
+    r"(?:added|introduc\w*|deprecat\w*|removed|changed|dropped|appear\w*|arriv\w*|became|become|released)"
+)
+_SINCE_WHEN = re.compile(
+    rf"\bsince\b|\bas of\b|\bwhen\b.*\b{_CHANGE}\b|\b(?:versions?|releases?)\b.*\b{_CHANGE}\b|\b(?:introduced|deprecated)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_VERSIONS = re.compile(r"\b(?:versions?|releases?|changelog|deprecat\w*|migrat\w*)\b", re.IGNORECASE)
+_DATING = re.compile(rf"since|versions?|releases?|when|changelog|history|migrat\w*|{_CHANGE}", re.IGNORECASE)
+
+
+def identified(text: str) -> list[tuple[str, list[str]]]:
+    """The words of a text in order, each with the parts of it where it is an identifier (`AbortSignal`: `abort`, `signal`)."""
+    said = words(text)
+    found: list[tuple[str, list[str]]] = []
+    place = 0
+    while place < len(said):
+        word, parts = said[place], list[str]()
+        for end in range(place + 2, min(len(said), place + _MOST_PARTS)):
+            if "".join(said[place + 1 : end + 1]) == word:
+                parts = said[place + 1 : end + 1]
+                break
+        found.append((word, parts))
+        place += 1 + len(parts)
+    return found
+
+
+def asked_words(question: str) -> list[str]:
+    """The words that say what a question is about, as a person would search for them: identifiers and versions whole."""
+    found: dict[str, None] = {}
+    for token in question.split():
+        if version := _VERSION.fullmatch(token.strip(_MARKS)):
+            found[version.group()] = None
+            continue
+        telling = set(content_words(token))
+        found.update(
+            dict.fromkeys(
+                word for word, _parts in identified(token) if word in telling and word not in STOP_WORDS
+            )
+        )
+    return list(found) or content_words(question)
+
+
+def weighed(question: str) -> dict[str, float]:
+    """The stems of a question and what each counts; an identifier counts once, with its parts."""
+    numbers = {
+        part for token in question.split() if _VERSION.fullmatch(token.strip(_MARKS)) for part in words(token)
+    }
+    telling = [word for word in content_words(question) if word not in numbers] or content_words(question)
+    found: dict[str, float] = {}
+    for word, parts in identified(question):
+        weight = _WEAK if is_weak(word) or word in _GENERAL else 1.0
+        told = {word: weight} | (
+            {word: WHOLE} | dict.fromkeys(parts, (1 - WHOLE) / len(parts)) if parts else {}
+        )
+        for one, worth in told.items():
+            if one in telling:
+                found[root_of(one)] = max(worth, found.get(root_of(one), 0.0))
+    return found
+
+
+def pairs_in(said: Sequence[str]) -> set[str]:
+    """The pairs of stems that stand side by side in a text, stop words aside."""
+    roots = [root_of(word) for word in said if word not in STOP_WORDS]
+    return {f"{one} {other}" for one, other in itertools.pairwise(roots) if one != other}
+
+
+def focus_of(question: str) -> list[frozenset[str]]:
+    """What a question spells as a name, as stems and pairs of them: `server-sent events`, `HTTP/2`, `AsyncClient`, `max_age`."""
+    found = [frozenset(pairs_in(words(" ".join(parts)))) for parts in _COMPOUNDS.findall(question)]
+    for name in _SPELLED.findall(question):
+        parts = words(name)
+        found.append(
+            frozenset(
+                {root_of(parts[0])} if len(parts) > 1 and "/" in name else {root_of(part) for part in parts}
+            )
+        )
+    return [parts for parts in found if parts]
+
+
+def spelled_in(question: str) -> list[str]:
+    """The names in a question, as they are spelled: `server-sent events`, `AsyncClient`, `max_age`."""
+    return [*("".join(parts) for parts in _COMPOUNDS.findall(question)), *_SPELLED.findall(question)]
+
+
+def asks_since(question: str) -> bool:
+    """Whether a question asks for versions, or since when something is so; a mere `when` asks for neither."""
+    return asks_since_when(question) or _VERSIONS.search(question) is not None
+
+
+def asks_since_when(question: str) -> bool:
+    """Whether a question asks in which version something came, changed or went."""
+    return _SINCE_WHEN.search(question) is not None
+
+
+def asks_time(word: str) -> bool:
+    """Whether a word of a question that asks for versions asks for the time, and names no thing."""
+    return _DATING.fullmatch(word) is not None
+
+
+def parts_of(question: str) -> list[str]:
+    """The parts of a question that each ask for something; none where it asks for one thing."""
+    parts = [part.strip(" .!?") for part in _PARTS.split(question)]
+    telling = [part for part in parts if len(subject_of(part)) >= _LEAST_WORDS]
+    return telling if len(telling) > 1 else []
+
+
+def subject_of(part: str) -> list[str]:
+    """The words of a question, or of a part, that say what it is about by themselves."""
+    return [word for word in asked_words(part) if not is_weak(word) and not asks_time(word)]
