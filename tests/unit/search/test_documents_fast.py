@@ -2,6 +2,7 @@
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import mean
 
@@ -127,6 +128,17 @@ class TestSameAsSQLite:
         assert fast._current() is not None
         assert mean(shares) >= 0.75
         assert mean(firsts) >= 0.75
+
+    def test_from_any_thread(self, docs, store, followed, tmp_path):
+        """One that was opened in a thread answers in others."""
+        with Documents(tmp_path) as documents, ThreadPoolExecutor(1) as thread:
+            assert thread.submit(documents.search, "van").result() == documents.search("van") != []
+            (docs / "van.md").write_text(TAXES)
+            update(store, docs, "docs")
+            follow(store, followed)
+            assert thread.submit(documents.search, "nine").result() == documents.search("nine") == []
+            assert thread.submit(documents.search, "taxes").result() != []
+            assert documents._fast._current() is not None
 
     def test_rarities(self, manual):
         """Words count by how many passages have them."""
