@@ -40,9 +40,8 @@ class _Durable(Future[None]):
         self._wake = wake
         self.set_running_or_notify_cancel()
 
-    @property
-    def ended(self) -> bool:
-        """As `done()`, without its lock."""
+    def done(self) -> bool:
+        """Whether it is resolved; without a lock, since nothing comes after that, and it is asked for each event."""
         return self._state == "FINISHED"
 
     def hurry(self) -> None:
@@ -51,8 +50,9 @@ class _Durable(Future[None]):
         self._wake.set()
 
     def result(self, timeout: float | None = None) -> None:
-        self._ask(timeout)
-        super().result(timeout)
+        if self._state != "FINISHED" or self._exception is not None:
+            self._ask(timeout)
+            super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
         self._ask(timeout)
@@ -65,7 +65,7 @@ class _Durable(Future[None]):
     def _ask(self, timeout: float | None) -> None:
         if timeout is not None:  # a commit may take longer
             self.hurry()
-        elif not self.ended:
+        elif not self.done():
             self._commit(self)
 
 
@@ -147,7 +147,7 @@ class Groups(Generic[Item]):
                 self._rest(None if looks > LINGER else OPEN_SECONDS)
                 continue
             looks = 0
-            while not group.done.ended:
+            while not group.done.done():
                 self._wake.clear()
                 if not group.done.hurries and not self._closed:
                     self._wake.wait(OPEN_SECONDS)
@@ -158,7 +158,7 @@ class Groups(Generic[Item]):
     def _oldest(self) -> _Group[Item] | None:
         """The first group that is not committed."""
         with self._lock:
-            while self._waiting and self._waiting[0].done.ended:
+            while self._waiting and self._waiting[0].done.done():
                 self._waiting.popleft()
             return self._waiting[0] if self._waiting else None
 
@@ -176,10 +176,10 @@ class Groups(Generic[Item]):
         with self._turn:
             self._committing = True
             try:
-                while not wanted.ended:
+                while not wanted.done():
                     with self._lock:
                         group = self._waiting[0]
-                        if group.done.ended:
+                        if group.done.done():
                             self._waiting.popleft()
                             continue
                         if group is self._open:
