@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from math import log
+from string import digits
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.quotes import plain
@@ -21,13 +22,15 @@ from kr_core.expedition.questions import (
     focus_of,
     identified,
     pairs_in,
+    parts_of,
     spelled_in,
+    subject_of,
     weighed,
 )
 from kr_core.text import STOP_WORDS, is_weak, root_of, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kr_core.model import Passage
 
@@ -51,6 +54,8 @@ _NO_TITLES = frozenset(
 )
 _STEPS = re.compile(r"§| / ")
 _JOINED = re.compile(r"\w+(?:-\w+)+")
+_MOST_OF_PART = 2 / 3
+"""Of the words of a part of the question, so that a text speaks of that part."""
 _DATING = frozenset("since version versions release releases when".split())
 """Words that ask for a time, and are no part of a term."""
 _FOCUSED = 3
@@ -60,6 +65,7 @@ _LEAST_WORTH = 0.3
 _READ = 6000
 """Characters of a passage that are looked at."""
 
+_OF = re.compile(r"(?:pkg:[^/]+/|docs:)([^/@#]+)")
 _PUBLISHED = ("http://", "https://", "pkg:")
 
 
@@ -114,6 +120,17 @@ class Pool:
             if not {one, other} & _DATING
         }
         """Neighbouring words of the question, as pairs of stems: `server sent` means more than the two apart."""
+        self._asked_apart = [
+            {root_of(word) for word in subject_of(part)} | (self.pairs & pairs_in(words(part)))
+            for part in parts_of(question)
+        ]
+        self._nameless = [
+            {root_of(word) for word in subject_of(part)} for part in parts_of(question) if not focus_of(part)
+        ]
+        """What those parts are about that spell no name, where another one does."""
+        self._owners = _joined_in(question)
+        self._owned = 0
+        self._owned_by: set[str] = set()
         self._compounds = {pair for found in _JOINED.findall(question) for pair in pairs_in(words(found))}
         self._question = question
         self._focus = focus_of(question)
@@ -121,7 +138,7 @@ class Pool:
         self.telling = strong or frozenset(self.asked)
         """The stems of the words that say what it is about, identifiers whole; of a question in everyday words all of them."""
         self._in_focus = 0
-        self._best: dict[bool, float] = {}
+        self._best: dict[tuple[bool, int], float] = {}
         self._gathered: dict[tuple[str, str, str], Gathered] = {}
         self._frequency: Counter[str] = Counter()
 
@@ -147,7 +164,13 @@ class Pool:
         )  # fmt: skip
         for pair in self.pairs & pairs_in(body):
             counts[pair] += 1
+        owner = self.owner(passage.url)
+        for root in {root_of(word) for word in words(owner)}:
+            counts[root] += 1
         self._gathered[key] = made
+        if owner:
+            self._owned += 1
+            self._owned_by |= {root_of(word) for word in words(owner)}
         self._in_focus += self._holds_focus(f"{title} . {passage.text[:_READ]}")
         self._frequency.update(counts.keys())
         return made
@@ -182,8 +205,33 @@ class Pool:
         said = words(text)
         roots = {root_of(word) for word in said if word not in STOP_WORDS} | (self.pairs & pairs_in(said))
         weights = self.weights() if worth is None else worth
-        total = sum(weights.values())
-        return sum(value for root, value in weights.items() if root in roots) / total if total else 0.0
+        return max(_share(weights, roots, of) for of in (weights.keys(), *self._parts()))
+
+    def asks(self, aside: Collection[str] = ()) -> list[set[str]]:
+        """What it is about, and what each part of it is about where it has several, as stems; without some."""
+        asked = [self.telling, *(part - self.pairs for part in self._parts())]
+        return [left for one in asked if (left := set(one) - set(aside))]
+
+    def part_of(self, text: str) -> int:
+        """The number of the part of the question that a text says most of; 0 where the question has no parts."""
+        weights = self.weights()
+        said = words(text)
+        roots = {root_of(word) for word in said} | (self.pairs & pairs_in(said))
+        shares = [_share(weights, roots, part) for part in self._parts()]
+        return shares.index(max(shares)) if shares else 0
+
+    def _parts(self) -> list[set[str]]:
+        """What each part of the question is about, as stems and pairs.
+
+        None where a part has but one word beside the name of some documents: whatever these say of it would answer that part.
+        """
+        parts = [part - self._owned_by for part in self._asked_apart]
+        return parts if all(len(part - self.pairs) > 1 for part in parts) else []
+
+    def owner(self, url: str) -> str:
+        """The words of the question that name the package or the documents that an address lies in; empty where none do."""
+        name = _owner(url)
+        return self._owners.get(name) or self._owners.get(name.rstrip(digits)) or ""
 
     def relevance(self, one: Gathered, weights: Mapping[str, float]) -> float:
         """How much of the words that were asked for a passage holds, rare ones first; 0 to about 1."""
@@ -216,10 +264,13 @@ class Pool:
             scored.append((base + _LINKED * linked, one))
         return sorted(scored, key=lambda pair: (-pair[0], pair[1].number))
 
-    def best_of(self, timed: bool, worth: float) -> float:
-        """What the best sentence so far is worth, of those that tell a version or of the others; this one's worth counts from now on."""
-        self._best[timed] = max(worth, self._best.get(timed, 0.0))
-        return self._best[timed]
+    def best_of(self, kind: tuple[bool, int], worth: float) -> float:
+        """What the best sentence so far of a kind is worth: of those that tell a version or of the others, and for one part of the question.
+
+        This one's worth counts from now on.
+        """
+        self._best[kind] = max(worth, self._best.get(kind, 0.0))
+        return self._best[kind]
 
     @property
     def focus_words(self) -> list[str]:
@@ -232,12 +283,23 @@ class Pool:
         """Whether a text has what the question spells as a name; never where it spells none."""
         return self._holds_focus(text)
 
-    def about_it(self, text: str) -> bool:
-        """Whether a text speaks of the thing that the question spells as a name, or else of two of the things it is about."""
+    def about_it(self, text: str, url: str) -> bool:
+        """Whether a text speaks of the thing that the question spells as a name, or else of two of the things it is about.
+
+        Where the question names a package, or documents, what stands elsewhere must name them too.
+        """
+        if self._owned >= _FOCUSED and _owner(url) and not self.owner(url) and not self._names_owner(text):
+            return False
         if self._holds_focus(text):
             return True
         held = {root_of(word) for word in words(text)}
+        if any(len(part & held) >= max(2, _MOST_OF_PART * len(part)) for part in self._nameless):
+            return True
         return self._in_focus < _FOCUSED and len(self.telling & held) >= min(2, len(self.telling))
+
+    def _names_owner(self, text: str) -> bool:
+        held = {root_of(word) for word in words(text)}
+        return bool(self._owned_by & held)
 
     def _holds_focus(self, text: str) -> bool:
         said = words(text)
@@ -261,6 +323,26 @@ def title_of(passage: Passage) -> str:
     joined = (", " if "§" in title else " / ").join(telling[-2:])
     title = re.sub(r"\([^()]*\)\s*$", "", joined).rstrip()
     return re.sub(r"\*\*|`", "", title).strip(" *#:")
+
+
+def _owner(url: str) -> str:
+    """The name of the package or the documents that an address lies in, its first word; empty for a page of the web."""
+    found = _OF.match(url)
+    return next(iter(words(found[1])), "") if found else ""
+
+
+def _joined_in(question: str) -> dict[str, str]:
+    """Neighbouring words of a question as one word, with how they are written apart: `nodejs` of `Node.js`."""
+    said = words(question)
+    runs = [said[at : at + size] for size in (3, 2, 1) for at in range(len(said) - size + 1)]
+    return {"".join(run): " ".join(run) for run in runs if not set(run) & STOP_WORDS}
+
+
+def _share(weights: Mapping[str, float], roots: Collection[str], of: Iterable[str]) -> float:
+    """How much of some words, by their weights, is among others."""
+    wanted = [root for root in of if root in weights]
+    total = sum(weights[root] for root in wanted)
+    return sum(weights[root] for root in wanted if root in roots) / total if total else 0.0
 
 
 def _names(one: Gathered, other: Gathered) -> bool:

@@ -8,6 +8,7 @@ version something came or went are read as the sentences that they print.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.quotes import folded, holds, plain
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["dated", "extracted", "instructing", "instructs"]
 
 _EACH = 3
-"""Sentences of one passage."""
+"""Sentences of one passage, for each part of the question."""
 _MOST = 20
-"""Of one cycle."""
+"""Of one cycle, for each part of the question."""
 _LEAST = 0.2
 """Share of the question that a sentence must say, its title included."""
 _OWN = 0.1
@@ -65,7 +66,6 @@ _SINCE = re.compile(
 _REFERENCE = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
 _LINKS = re.compile(r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]+\]\([^)]*\)\s*){3,}|(?:https?://\S+\s+){2,}")
 """Badges and lists of links."""
-_OF = re.compile(r"(?:pkg:[^/]+|docs:(?=[^/]))/?([^/@]+)")
 _LONGEST_TITLE = 80
 _ADMONITION = re.compile(
     r"^[ \t]*\.\.[ \t]+(?:attention|caution|danger|error|hint|important|note|tip|warning|seealso)::[ \t]*",
@@ -78,6 +78,15 @@ _WARNING = re.compile(
 )
 _WARNINGS = 2
 """Sentences of a passage's warnings that are told with whatever else of it is told."""
+_HANGS = re.compile(
+    r"(?:these|those|such|both|but|and|or|however|therefore|thus|hence|otherwise|instead|also|so|then|fortunately|unfortunately"
+    r"|if (?:so|not|necessary|needed)|in (?:this|that|these|those|such) \w+|for (?:this|that|these|those|such) \w+"
+    r"|(?:this|that|it)(?= (?:is|was|can|may|might|will|would|should|must|does|means|allows|ensures|makes|also|has)\b))\b",
+    re.IGNORECASE,
+)
+"""Begins with what leads back to the sentence before."""
+_HANGING = 0.75
+"""What such a sentence is worth beside one that can be read alone."""
 _RAGGED = re.compile(r"(?![`'\"(\[<*_/@$|-]?\s?\w)|.*(?:\"\"\"|\)\s*,\s*\]|\]\s*=)")
 """Begins in the middle of something, or holds the end of a piece of code."""
 _INSTRUCTION = re.compile(
@@ -94,6 +103,8 @@ class _Sentence(NamedTuple):
     said: str
     quote: str
     worth: float
+    kind: tuple[bool, int]
+    """Whether it only tells a version, which says little else, and which part of the question it answers: such are compared with each other."""
 
 
 def dated(said: str) -> bool:
@@ -115,28 +126,23 @@ def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom
         read: the passages, best first.
     """
     since = asks_since(question)
-    found: list[tuple[float, int, Axiom]] = []
-    for place, one in enumerate(read):
-        best = sorted(_scored(one, pool, since=since), key=lambda sentence: -sentence.worth)[:_EACH]
-        found += [
-            (
-                sentence.worth,
-                place,
-                of_quote(one.passage, sentence.quote, one.source, statement=sentence.said),
-            )
-            for sentence in best
-        ]
-    found.sort(key=lambda entry: (-entry[0], entry[1]))
+    found = [(place, said) for place, one in enumerate(read) for said in _best(one, pool, since=since)]
+    found.sort(key=lambda entry: (-entry[1].worth, entry[0]))
+    best: dict[tuple[bool, int], float] = {}
+    for _place, said in found:
+        best.setdefault(said.kind, pool.best_of(said.kind, said.worth))
     warned = {place: _warnings(one) for place, one in enumerate(read)}
-    for timed in (True, False):  # what only tells a version says little else, and is no worse for it
-        ours = [entry for entry in found if (since and dated(entry[2].statement)) == timed]
-        least = _NEAR_BEST * pool.best_of(timed, max((entry[0] for entry in ours), default=0.0))
-        found = [entry for entry in found if entry not in ours or entry[0] >= least]
     unique: dict[str, Axiom] = {}
-    for _worth, place, axiom in found:
+    taken: Counter[int] = Counter()
+    for place, said in found:
+        part = said.kind[1]
+        if said.worth < _NEAR_BEST * best[said.kind] or taken[part] >= _MOST:
+            continue
+        one = read[place]
+        axiom = of_quote(one.passage, said.quote, one.source, statement=said.said)
         for told in (axiom, *warned.pop(place, ())):
-            unique.setdefault(f"{told.id} {told.signals[0].source}", told)
-    return list(unique.values())[:_MOST]
+            taken[part] += unique.setdefault(f"{told.id} {told.signals[0].source}", told) is told
+    return list(unique.values())
 
 
 def instructing(read: Sequence[Gathered]) -> list[str]:
@@ -169,9 +175,20 @@ def _warnings(one: Gathered) -> list[Axiom]:
     ]
 
 
+def _best(one: Gathered, pool: Pool, *, since: bool) -> list[_Sentence]:
+    """The sentences of a passage that are worth most, a few for each part of the question."""
+    chosen: list[_Sentence] = []
+    taken: Counter[int] = Counter()
+    for said in sorted(_scored(one, pool, since=since), key=lambda sentence: -sentence.worth):
+        taken[said.kind[1]] += 1
+        if taken[said.kind[1]] <= _EACH:
+            chosen.append(said)
+    return chosen
+
+
 def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
     title = title_of(one.passage)
-    context = _context(one.passage)
+    context = _context(one.passage, pool)
     head = _roots(title)
     called = _roots(plain(f"{one.passage.title} . {one.passage.symbol}"))  # a heading states nothing
     weights = pool.weights()
@@ -181,7 +198,7 @@ def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
             continue  # first, since what is looked for below may take long in what is endless
         if _LINKS.search(quote) or _RAGGED.match(said) or _roots(said) <= called or instructs(said):
             continue
-        if not pool.about_it(f"{context} . {said}"):
+        if not pool.about_it(f"{context} . {said}", one.passage.url):
             continue
         statement = _about(said, title, head, one.passage)
         own = pool.share(said, weights)
@@ -191,13 +208,13 @@ def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
         if whole < _LEAST or (own < least and not timed):
             continue
         worth = 0.6 * own + 0.4 * whole + (_TIMED * whole if timed else 0.0)
-        yield _Sentence(statement, quote, worth)
+        kind = (since and dated(statement), pool.part_of(said))
+        yield _Sentence(statement, quote, worth * (_HANGING if _HANGS.match(said) else 1.0), kind)
 
 
-def _context(passage: Passage) -> str:
+def _context(passage: Passage, pool: Pool) -> str:
     """What a passage is about without saying so in each sentence: its headings, and the package or documents that it is of."""
-    found = _OF.match(passage.url)
-    return plain(f"{passage.title or passage.symbol} . {found[1] if found else ''}")
+    return plain(f"{passage.title or passage.symbol} . {pool.owner(passage.url)}")
 
 
 def _candidates(one: Gathered) -> Iterator[tuple[str, str]]:

@@ -27,11 +27,16 @@ _SPELLED = re.compile(
     r"(?<![\w-])(?:[A-Z][A-Za-z]*/\d[\d.]*|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\d*)(?![\w-])"
 )
 _GENERAL = frozenset(
-    "feature features support supports supported supporting option options available api apis".split()
+    "feature features support supports supported supporting option options available api apis ways kind kinds".split()
 )
 """Words that ask what there is of a thing, and do not name it."""
-_LEAST_WORDS = 3
+_LEAST_WORDS = 2
 """Telling words of a part that can be asked alone."""
+_CAVEATS = re.compile(
+    r"\b(?:(?:watch|look) out(?: for)?|(?:keep|bear) in mind|pay attention to|be (?:aware|careful|wary) of|take care (?:of|with))\b",
+    re.IGNORECASE,
+)
+"""What asks for caveats, and names no thing."""
 _PARTS = re.compile(r"\s*(?:[;?]|,?\s+(?:and|or|und|et)\s+(?=\w+\s+\w+)|,\s+(?=(?:how|what|which|when|where|why|who)\b))\s*", re.IGNORECASE)  # fmt: skip
 _CHANGE = (
     r"(?:added|introduc\w*|deprecat\w*|removed|changed|dropped|appear\w*|arriv\w*|became|become|released)"
@@ -63,7 +68,7 @@ def identified(text: str) -> list[tuple[str, list[str]]]:
 def asked_words(question: str) -> list[str]:
     """The words that say what a question is about, as a person would search for them: identifiers and versions whole."""
     found: dict[str, None] = {}
-    for token in question.split():
+    for token in _CAVEATS.sub(" ", question).split():
         if version := _VERSION.fullmatch(token.strip(_MARKS)):
             found[version.group()] = None
             continue
@@ -78,6 +83,7 @@ def asked_words(question: str) -> list[str]:
 
 def weighed(question: str) -> dict[str, float]:
     """The stems of a question and what each counts; an identifier counts once, with its parts."""
+    question = _CAVEATS.sub(" ", question)
     numbers = {
         part for token in question.split() if _VERSION.fullmatch(token.strip(_MARKS)) for part in words(token)
     }

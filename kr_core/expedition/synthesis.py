@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "answer_of", "chosen"]
 
 _FIRST = 5
-_NEAR_BEST = 0.5
+_NEAR_BEST = 0.6
 """Of what the best axiom says about the question; what says less stands in the tree alone."""
 _MOST = 40
 _TITLES = {
@@ -59,13 +59,15 @@ def chosen(state: State) -> list[Axiom]:
     names = dict.fromkeys([*state.found, *state.recalled])
     axioms = [axiom for name in names if (axiom := state.known.get(name)) is not None]
     worth = {axiom.id: _worth(state, axiom) for axiom in axioms}
-    best: dict[bool, float] = {}  # what only tells a version says little else, and is no worse for it
+    # what only tells a version says little else, and is no worse for it; nor is what answers another part of the question
+    kind = {
+        axiom.id: (dated(axiom.statement), state.pool.part_of(axiom.signals[0].quote)) for axiom in axioms
+    }
+    best: dict[tuple[bool, int], float] = {}
     for axiom in axioms:
-        best[dated(axiom.statement)] = max(worth[axiom.id], best.get(dated(axiom.statement), 0.0))
+        best[kind[axiom.id]] = max(worth[axiom.id], best.get(kind[axiom.id], 0.0))
     telling = [
-        axiom
-        for axiom in axioms
-        if worth[axiom.id] >= _NEAR_BEST * best[dated(axiom.statement)] or axiom.conflicts
+        axiom for axiom in axioms if worth[axiom.id] >= _NEAR_BEST * best[kind[axiom.id]] or axiom.conflicts
     ]
     told = {signal.sha256 for axiom in telling for signal in axiom.signals if signal.sha256}
     telling += [  # a passage's warnings are told with the rest of it
@@ -104,7 +106,7 @@ def answer_of(
                 if f"{{{axiom.id}}}" in line:
                     marked = marked.replace(f"{{{axiom.id}}}", made.mark(axiom))
             made.lines.append(marked)
-    first = [] if told else [axiom for axiom in current if not axiom.conflicts][:_FIRST]
+    first = [] if told else _first(state, [axiom for axiom in current if not axiom.conflicts])
     if first:
         made.lines += ["", "## Answer" if answers else "## The nearest that was found", ""]
         made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in first]
@@ -122,6 +124,17 @@ def answer_of(
     return "\n".join(made.lines) + "\n", tuple(made.cited)
 
 
+def _first(state: State, axioms: Sequence[Axiom]) -> list[Axiom]:
+    """The few that answer most, those of each part of the question in turn."""
+    turns: dict[int, int] = {}
+    placed = []
+    for place, axiom in enumerate(axioms):
+        part = state.pool.part_of(axiom.signals[0].quote)
+        turns[part] = turns.get(part, 0) + 1
+        placed.append((turns[part], place, axiom))
+    return [axiom for _turn, _place, axiom in sorted(placed, key=lambda entry: entry[:2])[:_FIRST]]
+
+
 def _said(axiom: Axiom) -> str:
     """A statement, with the package or documents whose version says it."""
     said = " ".join(axiom.statement.split())
@@ -135,7 +148,8 @@ def _said(axiom: Axiom) -> str:
 
 def _worth(state: State, axiom: Axiom) -> float:
     """How much of the question an axiom says; one that tells a version counts more where the question asks for versions."""
-    said = f"{plain(axiom.signals[0].title)} . {axiom.statement}"
+    first = axiom.signals[0]
+    said = f"{plain(first.title)} . {state.pool.owner(first.source)} . {axiom.statement}"
     timed = asks_since(state.plan.query) and dated(axiom.statement)
     return (state.pool.share(said) + (_TIMED if timed else 0.0)) * axiom.confidence
 
@@ -158,7 +172,14 @@ def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     said = {
         root_of(word)
         for axiom in axioms
-        for word in words(" ".join([axiom.statement, *(signal.title for signal in axiom.signals)]))
+        for word in words(
+            " ".join(
+                [
+                    axiom.statement,
+                    *(f"{one.title} {state.pool.owner(one.source)}" for one in axiom.signals),
+                ]
+            )
+        )
     }
     asked = state.pool.asked
     total = sum(asked.values())
@@ -198,14 +219,20 @@ def _found(state: State, root: str) -> bool:
 
 
 def _says_most(state: State, axiom: Axiom) -> bool:
-    """Whether one axiom says most of what a question is about, or half of it with the name that the question spells."""
+    """Whether one axiom says most of what a question, or a part of it, is about; or half with the name that the question spells."""
+    pool = state.pool
     dating = {
         root_of(word) for word in words(state.plan.query) if asks_since(state.plan.query) and asks_time(word)
     }
-    telling = state.pool.telling - dating
-    text = " . ".join([axiom.statement, *(f"{signal.title} . {signal.source}" for signal in axiom.signals)])
-    held = len(telling & {root_of(word) for word in words(text)})
-    return held >= (_HALF if state.pool.names_it(text) else _MOST_OF_IT) * len(telling)
+    text = " . ".join(
+        [
+            axiom.statement,
+            *(f"{one.title} . {one.source} . {pool.owner(one.source)}" for one in axiom.signals),
+        ]
+    )
+    held = {root_of(word) for word in words(text)}
+    enough = _HALF if pool.names_it(text) else _MOST_OF_IT
+    return any(len(telling & held) >= enough * len(telling) for telling in pool.asks(dating))
 
 
 def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]:
