@@ -12,6 +12,7 @@ from kr_core.expedition.searching import Search
 from kr_core.knowledge.environments import OWN_LABEL
 from kr_core.model import Finding, Outcome
 from kr_core.model.expedition import (
+    Axiom,
     AxiomFound,
     AxiomMerged,
     ConflictFound,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from kr_core.expedition.state import State
     from kr_core.expedition.steps import Steps
     from kr_core.expedition.store import AxiomStore
-    from kr_core.model.expedition import Axiom, ExpeditionUpdate
+    from kr_core.model.expedition import ExpeditionUpdate
     from kr_core.pipeline.budget import Budget
     from kr_core.pipeline.components import Components
 
@@ -143,6 +144,7 @@ class Cycle:
         axioms = await self._extracted(name, read)
         for note in [*self._mind_notes(), *self._noted(extraction.instructing(read))]:
             yield note
+        await self._recalled(name, axioms)
         if self._components.config.settings.embedder is not None:
             for note in await self._compared(name, axioms):
                 yield note
@@ -271,6 +273,18 @@ class Cycle:
             wanted, engine, self._components, self._budget, run, self._emit
         )
         return {"finding": finding.model_dump(mode="json"), "notes": list(notes)}
+
+    async def _recalled(self, name: str, axioms: list[Axiom]) -> None:
+        """Learn what earlier expeditions have found that may say the same as these, or otherwise, whatever they were asked."""
+        state = self._state
+
+        async def recall() -> dict[str, Any]:
+            near = await to_its_end(lambda: self._store.near(axioms)) if axioms else []
+            fresh = [one for one in near if state.known.get(one.id) is None]
+            return {"axioms": [one.model_dump(mode="json") for one in fresh]}
+
+        kept = await self._steps.do(f"{name} recall", recall)
+        state.known.learn(Axiom.model_validate(one) for one in kept["axioms"])
 
     async def _compared(self, name: str, axioms: list[Axiom]) -> list[Noted]:
         """Learn which statements mean the same in other words."""

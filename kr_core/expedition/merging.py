@@ -75,6 +75,12 @@ class Known:
         """The axiom of an id."""
         return self._axioms.get(name)
 
+    def learn(self, axioms: Iterable[Axiom]) -> None:
+        """Take in what was known before; what is there already stays as it is."""
+        for axiom in axioms:
+            if axiom.id not in self._axioms:
+                self._put(axiom)
+
     def join(self, axiom: Axiom) -> Joined:
         """Take in a fact; one that is known with this very signal stays as it was."""
         same = self._same(axiom)

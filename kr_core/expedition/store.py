@@ -27,6 +27,8 @@ _AXIOM, _PASSAGE = "axiom", "passage"
 _MOST = 100_000
 _ABOUT = 0.4
 """Share of a question's telling words that an axiom must hold to be about it."""
+_NEAR = 0.5
+"""Share of the words of the shorter of two statements that they must have in common to be compared."""
 _STATED = frozenset({"USER", "SESSION"})
 _STATUSES = ("valid", "disputed", "superseded")
 _TRIES = 20
@@ -71,6 +73,21 @@ class AxiomStore:
         shares = [(_share(asked, axiom), axiom) for axiom in self.all()]
         shares.sort(key=lambda pair: (-pair[0], -pair[1].confidence))
         return self.standing([axiom for share, axiom in shares if share >= _ABOUT])
+
+    def near(self, axioms: Sequence[Axiom]) -> list[Axiom]:
+        """The axioms that share most words with one of these, as they stand now: what may say the same, or otherwise.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        fresh = [_roots_of(axiom) for axiom in axioms]
+        names = {axiom.id for axiom in axioms}
+        found = [
+            axiom
+            for axiom in self.all()
+            if axiom.id in names or any(_alike(roots, _roots_of(axiom)) for roots in fresh)
+        ]
+        return [axiom for axiom in self.standing(found) if not gone(axiom)]
 
     def standing(self, axioms: Sequence[Axiom]) -> list[Axiom]:
         """Axioms as they stand now: without signals whose documents no longer say so, nor conflicts with what is gone.
@@ -190,6 +207,15 @@ def _both(kept: Axiom, axiom: Axiom) -> Axiom:
     links = tuple(dict.fromkeys((*kept.conflicts, *axiom.conflicts)))
     by = axiom.superseded_by or kept.superseded_by
     return made.model_copy(update={"status": graver, "conflicts": links, "superseded_by": by})
+
+
+def _roots_of(axiom: Axiom) -> frozenset[str]:
+    """The stems of what it was made of, without the heading that was put before it."""
+    return frozenset(root_of(word) for word in content_words(axiom.signals[0].quote or axiom.statement))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= _NEAR * min(len(one), len(other))
 
 
 def _share(asked: set[str], axiom: Axiom) -> float:

@@ -87,6 +87,24 @@ def test_what_was_disputed_by_what_is_gone(bench, handbook):
     assert {one.url for one in cited} == {"docs:handbook/two.rst"}
 
 
+@pytest.mark.req("E4")
+def test_what_answers_another_question_contradicts(bench, handbook):
+    """What is found now is compared with all that is known, and not only with what is about the question."""
+    handbook(uploads="Uploads\n=======\n\nThe largest upload of the shop takes 25 megabytes.\n")
+    research(bench.pipeline(["local_docs"]), "What is the largest upload of the shop?")
+    pipeline = bench.pipeline({"web": Library({"https://shop.example/": (
+        "Warehouse volumes", "The largest upload of the shop takes 90 megabytes. Warehouse volumes are measured daily.",
+    )})})  # fmt: skip
+    updates = research(pipeline, "Which warehouse volumes in megabytes are measured?")
+    assert updates[0].known == 0
+    [found] = of(updates, "conflict_found")
+    told = {axiom.id: axiom for axiom in Expeditions(pipeline).axioms.all()}
+    assert "90 megabytes" in told[found.first].statement
+    assert "25 megabytes" in told[found.second].statement
+    assert {told[found.first].status, told[found.second].status} == {"disputed"}
+    assert "The sources disagree" in updates[-1].answer
+
+
 @pytest.mark.req("E5", "E6")
 def test_other_forms_of_a_verb_are_found(bench, handbook):
     """A question in one form of an irregular verb is answered by a document that has another."""
