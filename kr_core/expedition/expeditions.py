@@ -68,7 +68,7 @@ class Expeditions:
     @property
     def axioms(self) -> AxiomStore:
         """What the project's expeditions have found."""
-        return AxiomStore(self._journal, self._components.config.state_folder)
+        return AxiomStore(self._journal, self._components.config.state_folder, self._components.project)
 
     @property
     def _journal(self) -> Journal:

@@ -62,7 +62,7 @@ async def expedition(
     """
     run = Run(components.journal, observers)
     steps = Steps(components.journal, plan.run)
-    store = AxiomStore(components.journal, components.config.state_folder)
+    store = AxiomStore(components.journal, components.config.state_folder, components.project)
     budget = Budget(components.journal, plan.run, STORY, plan.max_calls, None)
     run.emit("expedition.started", {"expedition": plan.id, "query": plan.query, "resumed": resumed})
     state = await _begun(plan, components, steps, store)

@@ -1,13 +1,15 @@
-"""Whether what an axiom quotes still stands in the documents that are indexed: a page that was changed says it no longer."""
+"""Whether what an axiom quotes still stands in the documents that are indexed and the packages that are installed: a page that was changed says it no longer, nor does another version."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.errors import StorageError
 from kr_core.evidence.quotes import holds
+from kr_core.knowledge.project import LocalProject
 from kr_core.search.documents.searching import shown
 from kr_core.search.documents.store import FILE_NAME, DocumentStore
 
@@ -15,22 +17,57 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kr_core.model.expedition import Signal
+    from kr_core.protocols import Project
 
 __all__ = ["lost"]
 
 _FOUND_BY = "local_docs"
+_PACKAGE = re.compile(r"pkg:pypi/([^@]+)@(.+)")
+_LINE = re.compile(r":\d+(?:-\d+)?$")
+_COMMENT = re.compile(r"^[ \t]*#:?", re.MULTILINE)
+"""Marks of documentation that stands in comments; quotes are without them."""
 
 
-def lost(signals: Iterable[Signal], state_folder: Path) -> frozenset[Signal]:
-    """The signals of indexed documents whose quotes those documents do not hold any more.
+def lost(
+    signals: Iterable[Signal], state_folder: Path | None = None, project: Project | None = None
+) -> frozenset[Signal]:
+    """The signals whose quotes indexed documents, and the files of installed Python packages, do not hold any more.
 
     A document that was taken out of the index holds nothing. Where there is no index, or it cannot be read, nothing can be
-    looked up, and nothing is lost. Reads files; call it off the event loop.
+    looked up, and nothing is lost; nor is what stands in a package that is not installed. Reads files; call it off the
+    event loop.
 
     Args:
         signals: of any kind; those of other sources are passed over.
-        state_folder: the project's `.kr/`, where the index lies.
+        state_folder: the project's `.kr/`, where the index lies; without it no document is looked up.
+        project: in whose environments packages are installed; without it none is looked up.
     """
+    every = tuple(signals)
+    found = set(_of_documents(every, state_folder) if state_folder is not None else ())
+    if isinstance(project, LocalProject):
+        found.update(one for one in every if _of_another_version(one, project))
+    return frozenset(found)
+
+
+def _of_another_version(signal: Signal, project: LocalProject) -> bool:
+    """Whether another version of a signal's package is installed, whose file does not hold the quote."""
+    told = _PACKAGE.fullmatch(signal.source)
+    installed = project.distribution(told[1]) if told else None
+    if told is None or installed is None or installed.version == told[2]:
+        return False
+    name = _LINE.sub("", signal.locator)
+    first, _slash, below = name.partition("/")
+    path = installed.metadata_folder / below if first.endswith(".dist-info") else installed.site / name
+    if ".." in path.parts or not path.resolve().is_relative_to(installed.site.resolve()):
+        return False
+    try:
+        text = path.read_text("utf-8", errors="replace")
+    except OSError:  # it has no such file any more
+        return True
+    return not (holds(text, signal.quote) or holds(_COMMENT.sub("", text), signal.quote))
+
+
+def _of_documents(signals: Iterable[Signal], state_folder: Path) -> frozenset[Signal]:
     indexed = [one for one in signals if _indexed(one)]
     path = state_folder / FILE_NAME
     if not indexed or not path.exists():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model.expedition import Signal
-    from kr_core.protocols import Journal
+    from kr_core.protocols import Journal, Project
 
 __all__ = ["AxiomStore", "gone", "stated"]
 
@@ -40,11 +40,15 @@ class AxiomStore:
     Args:
         journal: where they are kept.
         state_folder: the project's `.kr/`, in whose index of documents quotes are looked up again; without it none is.
+        project: in whose installed packages quotes are looked up again; without it none is.
     """
 
-    def __init__(self, journal: Journal, state_folder: Path | None = None) -> None:
+    def __init__(
+        self, journal: Journal, state_folder: Path | None = None, project: Project | None = None
+    ) -> None:
         self._journal = journal
         self._state_folder = state_folder
+        self._project = project
 
     def all(self, status: str = "") -> list[Axiom]:
         """All axioms (of one status, if given), the oldest first.
@@ -99,7 +103,7 @@ class AxiomStore:
         }
         every = {**beside, **{axiom.id: axiom for axiom in axioms}}
         signals = [signal for axiom in every.values() for signal in axiom.signals]
-        without = lost(signals, self._state_folder) if self._state_folder is not None else frozenset()
+        without = lost(signals, self._state_folder, self._project)
         now = {name: _without(axiom, without) for name, axiom in every.items()}
         left = {name for name, axiom in now.items() if gone(axiom)}
         return [_undisputed(now[axiom.id], left) for axiom in axioms]

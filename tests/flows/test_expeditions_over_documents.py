@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 from expeditions import Library, of, research
+from support import install, make_environment
 
 from kr_core import Expeditions
 from kr_core.expedition import tree
@@ -85,6 +86,31 @@ def test_what_was_disputed_by_what_is_gone(bench, handbook):
     asked = bench.request(topic="backups", tags=["backups"], question=KEPT)
     cited = later.research(later.read_request(asked)).result.results.citations
     assert {one.url for one in cited} == {"docs:handbook/two.rst"}
+
+
+@pytest.mark.req("E4", "E9")
+def test_what_another_version_says_no_longer(bench):
+    """What was quoted from a package counts as long as the version that is installed says it too."""
+    site = make_environment(bench.folder)
+    module = '"""Parcels."""\n\n\ndef send(address):\n    """Send a parcel.\n\n    {said}\n    """\n'
+    said = "A parcel that nobody takes waits nine days at the depot."
+    asked = "How many days does a parcel that nobody takes wait at the depot?"
+    folder = install(site, "parcel", "1.4.0", {"parcel/__init__.py": module.format(said=said)})
+    found = research(bench.pipeline(["installed_docs"]), f"parcel: {asked}")[-1]
+    assert said in found.answer
+    shutil.rmtree(folder)
+    longer = said.replace("nine days at", "nine days\n    at")
+    folder = install(site, "parcel", "1.5.0", {"parcel/__init__.py": module.format(said=longer)})
+    assert any(said in axiom.statement for axiom in Expeditions(bench.pipeline([])).axioms.about(asked))
+    shutil.rmtree(folder)
+    install(site, "parcel", "2.0.0", {"parcel/__init__.py": module.format(said=said.replace("nine", "ten"))})
+    expeditions = Expeditions(bench.pipeline([]))
+    assert not any(said in axiom.statement for axiom in expeditions.axioms.about(asked))
+    later = research(bench.pipeline(["installed_docs"]), f"parcel: {asked}")[-1]
+    assert "waits ten days" in later.answer
+    assert "waits nine days" not in later.answer
+    assert any("say them no longer" in note and "parcel/__init__.py" in note for note in later.notes)
+    assert "! its documents say it no longer" in tree.as_text(expeditions.get("X1"), expeditions)
 
 
 @pytest.mark.req("E4")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kr_core import Axiom, Journal, ResearchQuery, Setup, SourceContext
+    from kr_core import Axiom, Journal, Project, ResearchQuery, Setup, SourceContext
 
 _MOST = 8
 _OFFICIAL = frozenset({"DOCUMENT", "CODE", "USER"})
@@ -29,14 +29,16 @@ class Axioms:
     Args:
         journal: gives the journal in which they are kept.
         state_folder: the project's `.kr/`, where documents are indexed: what they say no longer is not told.
+        project: whose installed packages are looked into in the same way.
     """
 
     external = False
     timeout_seconds = 20.0
 
-    def __init__(self, journal: Callable[[], Journal], state_folder: Path) -> None:
+    def __init__(self, journal: Callable[[], Journal], state_folder: Path, project: Project) -> None:
         self._journal = journal
         self._state_folder = state_folder
+        self._project = project
 
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
         """The axioms about the question, those that say most of it first."""
@@ -44,7 +46,7 @@ class Axioms:
         return await asyncio.to_thread(self._found, query.question)
 
     def _found(self, question: str) -> Finding:
-        store = AxiomStore(self._journal(), self._state_folder)
+        store = AxiomStore(self._journal(), self._state_folder, self._project)
         axioms = store.about(question, "valid")[:_MOST]
         passages: dict[str, Passage] = {}
         for axiom in axioms:
@@ -87,6 +89,6 @@ def kr_source() -> Provider[kr_core.Source]:
         del settings
         if setup.journal is None:
             raise kr_core.ConfigError("works inside a pipeline only", where="axioms")
-        return Axioms(setup.journal, setup.state_folder)
+        return Axioms(setup.journal, setup.state_folder, setup.project)
 
     return Provider(build)
