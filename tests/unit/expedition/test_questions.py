@@ -24,6 +24,7 @@ def facts(question, *passages):
     [
         ("How are parcels weighed, and what may a carrier refuse?", ["How are parcels weighed", "what may a carrier refuse"]),
         ("Which carriers and depots are there?", []),
+        ("Who delivers first, the Fast Carrier or the Slow Carrier?", []),
         ("Which carriers of parcels support tracking, and since which versions?", []),
     ],
 )  # fmt: skip
