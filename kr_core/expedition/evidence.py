@@ -214,11 +214,13 @@ class Pool:
 
     def part_of(self, text: str) -> int:
         """The number of the part of the question that a text says most of; 0 where the question has no parts."""
-        weights = self.weights()
-        said = words(text)
+        parts = self._parts()
+        if not parts:
+            return 0
+        weights, said = self.weights(), words(text)
         roots = {root_of(word) for word in said} | (self.pairs & pairs_in(said))
-        shares = [_share(weights, roots, part) for part in self._parts()]
-        return shares.index(max(shares)) if shares else 0
+        shares = [_share(weights, roots, part) for part in parts]
+        return shares.index(max(shares))
 
     def _parts(self) -> list[set[str]]:
         """What each part of the question is about, as stems and pairs.
@@ -340,9 +342,12 @@ def _joined_in(question: str) -> dict[str, str]:
 
 def _share(weights: Mapping[str, float], roots: Collection[str], of: Iterable[str]) -> float:
     """How much of some words, by their weights, is among others."""
-    wanted = [root for root in of if root in weights]
-    total = sum(weights[root] for root in wanted)
-    return sum(weights[root] for root in wanted if root in roots) / total if total else 0.0
+    total = held = 0.0
+    for root in of:
+        worth = weights.get(root, 0.0)
+        total += worth
+        held += worth if root in roots else 0.0
+    return held / total if total else 0.0
 
 
 def _names(one: Gathered, other: Gathered) -> bool:
