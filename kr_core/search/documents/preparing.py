@@ -27,8 +27,6 @@ class Job(NamedTuple):
     size: int
     changed: int
     """Nanoseconds."""
-    file: int = 0
-    """Its number in the index; 0 where it is not in it."""
     hash: bytes = b""
     """SHA-256 of what the index has of it."""
 
@@ -48,16 +46,18 @@ class Prepared(NamedTuple):
 
 def prepared(job: Job) -> Prepared:
     """Read a file, unless its content is known."""
+    most = limit_of(kind_of(job.path) or "plain")
     try:
-        data = _bytes_of(job.path)
+        with Path(job.path).open("rb") as file:
+            data = file.read(min(job.size, most))  # one that grows meanwhile is read again the next time
     except OSError as error:
         return Prepared("left", (f"{job.path}: cannot be read: {error.strerror}",))
     faults = []
-    if len(data) < job.size:
+    if len(data) == most < job.size:
         faults.append(f"{job.path}: larger than {len(data) // 1_000_000} MB; what lies beyond is not read")
     digest = hashlib.sha256(data).digest()
     if digest == job.hash:
-        return Prepared("same", tuple(faults))
+        return Prepared("same", tuple(faults), digest)
     try:
         reading = read(job.path, data)
         blocks = tuple(packed(job.root, job.name, reading.title, reading.pieces))
@@ -69,10 +69,3 @@ def prepared(job: Job) -> Prepared:
     if reading.note:
         faults.append(f"{job.path}: {reading.note}")
     return Prepared("read", tuple(faults), digest, reading.title, reading.note, blocks)
-
-
-def _bytes_of(path: str) -> bytes:
-    """A file as far as it is read; one that grows while it is read is cut off, not followed."""
-    most = limit_of(kind_of(path) or "plain")
-    with Path(path).open("rb") as file:
-        return file.read(most)

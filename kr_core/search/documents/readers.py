@@ -1,7 +1,8 @@
 """Files read by other processes, where there are many: what they say is in the order in which they were asked for.
 
-A reader is this module run as a program. It takes jobs from its standard input and writes what became of them to its
-standard output; it ends when nobody is there any more who asks, however that came.
+A reader is another Python that runs `serve`. It takes jobs from its standard input and writes what became of them to its
+standard output; it ends when nobody is there any more who asks, however that came. A thread of its own talks with it, asks for
+some files and takes what they say before it asks for more: so neither of the two can wait for the other.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from kr_core.search.documents.preparing import Job, Prepared, prepared
+from kr_core.search.documents.store import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["processors", "read_all"]
+__all__ = ["processors", "read_all", "serve"]
 
 _ALONE = 4_000_000
 """Bytes that are read before other processes are started, which takes a tenth of a second."""
@@ -31,7 +35,12 @@ _MOST = 4
 _TOGETHER = 250_000
 """Bytes of files that are asked for at once: processes that talk of each small file do little else."""
 _AHEAD = 3
-"""Times that a reader may be asked before it is done."""
+"""Times that each reader may be asked before the first answer is taken."""
+_HELD = 25_000_000
+"""Bytes of files that may be ahead; a larger file is read while no other is."""
+_HELLO_SECONDS = 20.0
+"""How long a reader may take to start; what takes longer is no reader."""
+_START = "import sys; sys.path[:] = {path!r}; from kr_core.search.documents.readers import serve; serve()"
 
 
 def processors() -> int:
@@ -53,104 +62,151 @@ def read_all(jobs: Iterable[Job], processes: int) -> Iterator[tuple[Job, Prepare
     for job in coming:
         yield job, prepared(job)
         alone -= job.size + _OPENED
-        if alone <= 0 and processes > 1:
+        if alone <= 0 and processes > 1 and _may_start():
             break
-    readers: list[_Reader] = []
-    waiting: deque[tuple[list[Job], _Reader]] = deque()
+    else:
+        return
+    readers = _Readers(min(processes, _MOST))
     try:
-        for some in _groups(coming):
-            readers = readers or [_Reader() for _ in range(min(processes, _MOST))]
-            reader = min(readers, key=lambda one: one.asked)
-            reader.give(some)
-            waiting.append((some, reader))
-            if len(waiting) == _AHEAD * len(readers):
-                yield from _taken(waiting)
-        while waiting:
-            yield from _taken(waiting)
+        yield from readers.read(_groups(coming))
     finally:
-        for reader in readers:
-            reader.close()
+        readers.close()
 
 
-def _groups(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+def _may_start() -> bool:
+    """Whether there is a Python to start: a program that brings its own would start itself."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False)
+
+
+def _groups(jobs: Iterable[Job]) -> Iterator[tuple[list[Job], int]]:
+    """Some files, and their bytes."""
     some: list[Job] = []
     size = 0
     for job in jobs:
         some.append(job)
         size += job.size + _OPENED
         if size >= _TOGETHER:
-            yield some
+            yield some, size
             some, size = [], 0
     if some:
-        yield some
+        yield some, size
 
 
-def _taken(waiting: deque[tuple[list[Job], _Reader]]) -> Iterator[tuple[Job, Prepared]]:
-    some, reader = waiting.popleft()
-    return zip(some, reader.take(some), strict=True)
+class _Readers:
+    """Readers, each with a thread that talks with it."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._all: list[_Reader] = []
+        self._mine = threading.local()
+        self._closed = False
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="kr-reader")
+
+    def read(self, groups: Iterable[tuple[list[Job], int]]) -> Iterator[tuple[Job, Prepared]]:
+        waiting: deque[tuple[list[Job], int, Future[list[Prepared] | None]]] = deque()
+        held = 0
+        for jobs, size in groups:
+            while waiting and (held + size > _HELD or len(waiting) >= _AHEAD * self._count):
+                held -= waiting[0][1]
+                yield from _taken(*waiting.popleft())
+            waiting.append((jobs, size, self._threads.submit(self._read, jobs)))
+            held += size
+        while waiting:
+            yield from _taken(*waiting.popleft())
+
+    def _read(self, jobs: list[Job]) -> list[Prepared] | None:
+        reader: _Reader | None = getattr(self._mine, "reader", None)
+        if reader is None:
+            with self._lock:
+                if self._closed:
+                    return None
+                reader = self._mine.reader = _Reader()
+                self._all.append(reader)
+        return reader.read(jobs)
+
+    def close(self) -> None:
+        """End the readers, whatever they are at; they hold nothing that could be lost."""
+        with self._lock:
+            self._closed = True
+        for reader in self._all:
+            reader.end()
+        self._threads.shutdown(cancel_futures=True)
+
+
+def _taken(
+    jobs: list[Job], _size: int, read: Future[list[Prepared] | None]
+) -> Iterator[tuple[Job, Prepared]]:
+    found = read.result()
+    for number, job in enumerate(jobs):
+        yield job, prepared(job) if found is None else found[number]
 
 
 class _Reader:
-    """Another process that reads; where it cannot be started, or ends, its files are read here."""
+    """Another process that reads; for one thread. Where it cannot be started, or ends, None is read."""
 
     def __init__(self) -> None:
-        self.asked = 0
-        """How often it was given files that were not taken."""
         self._process: subprocess.Popen[bytes] | None = None
+        path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100  an empty one is the working folder
         with suppress(OSError):
-            self._process = subprocess.Popen(  # noqa: S603  KR itself
-                [sys.executable, "-P", "-m", __name__],
+            self._process = subprocess.Popen(  # noqa: S603  KR itself, found where this one was
+                [sys.executable, "-I", "-c", _START.format(path=path)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             )  # fmt: skip
+        if not self._says_hello():
+            self.end()
 
-    def give(self, jobs: list[Job]) -> None:
-        self.asked += 1
-        if self._process is not None and self._process.stdin is not None:
-            try:
-                pickle.dump(jobs, self._process.stdin)
-                self._process.stdin.flush()
-            except OSError:
-                self.close()
-
-    def take(self, jobs: list[Job]) -> list[Prepared]:
-        """What became of the oldest files that were given."""
-        self.asked -= 1
-        if self._process is not None and self._process.stdout is not None:
-            try:
-                taken: list[Prepared] = pickle.load(self._process.stdout)  # noqa: S301  of a process that was started here
-                return taken
-            except (
-                Exception
-            ):  # whatever became of that process: the files are read here, and say what is wrong with them
-                self.close()
-        return [prepared(job) for job in jobs]
-
-    def close(self) -> None:
-        """End the process; it holds nothing that could be lost."""
-        if self._process is None:
-            return
-        self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
-        self._process.wait()
-        self._process = None
-
-
-def _serve(jobs: BinaryIO, results: BinaryIO) -> None:
-    while True:
+    def _says_hello(self) -> bool:
+        """Whether it is the same KR: another one would put other words into the index, which could not be taken out."""
+        if self._process is None or self._process.stdout is None:
+            return False
+        late = threading.Timer(_HELLO_SECONDS, self._process.kill)
+        late.daemon = True
+        late.start()
         try:
-            some = pickle.load(jobs)  # noqa: S301  of the process that started this one
-        except EOFError:
+            return bool(pickle.load(self._process.stdout) == _who())  # noqa: S301  of a process that was started here
+        except Exception:  # it may be any program
+            return False
+        finally:
+            late.cancel()
+
+    def read(self, jobs: list[Job]) -> list[Prepared] | None:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            return None
+        try:
+            pickle.dump(jobs, process.stdin)
+            process.stdin.flush()
+            found: list[Prepared] = pickle.load(process.stdout)  # noqa: S301  of a process that was started here
+        except Exception:  # whatever became of it: the files are read here, and say what is wrong with them
+            self.end()
+            return None
+        return found
+
+    def end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
             return
-        pickle.dump([prepared(job) for job in some], results)
-        results.flush()
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(OSError, ValueError):  # its thread may be at it
+                    pipe.close()
 
 
-if __name__ == "__main__":
+def _who() -> tuple[str, str]:
+    return __file__, FORMAT
+
+
+def serve() -> None:
+    """Read what is asked for on standard input, until that ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks is interrupted too, and ends this process
-    answers = sys.stdout.buffer
+    jobs, results = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what a parser prints is no answer
-    with suppress(BrokenPipeError):
-        _serve(sys.stdin.buffer, answers)
+    with suppress(BrokenPipeError, EOFError):
+        pickle.dump(_who(), results)
+        while True:
+            results.flush()
+            some = pickle.load(jobs)  # noqa: S301  of the process that started this one
+            pickle.dump([prepared(job) for job in some], results)

@@ -128,23 +128,25 @@ class _Update:
             if known is None:
                 yield Job(root, seen.path, name, seen.size, seen.changed)
             elif (known.size, known.changed) != (seen.size, seen.changed):
-                yield Job(root, seen.path, name, seen.size, seen.changed, known.id, known.hash)
+                yield Job(root, seen.path, name, seen.size, seen.changed, known.hash)
             else:
                 self._counts.unchanged += 1
                 self._store.see(known.id)
                 self._keep_now_and_then()
 
     def _write(self, job: Job, prepared: Prepared) -> None:
+        """Write what became of a file; another process may have written the same file since it was asked for."""
         store, counts = self._store, self._counts
         for said in prepared.faults:
             counts.fault(said)
-        number = job.file
-        if prepared.outcome == "same":
-            store.touch(job.file, job.size, job.changed)
+        known = store.known(self._root, job.name)
+        number = known.id if known is not None else 0
+        if known is not None and known.hash == prepared.hash:
+            store.touch(known.id, job.size, job.changed)
             counts.unchanged += 1
         elif prepared.outcome == "read":
-            if job.file:
-                store.drop_file(job.file)
+            if known is not None:
+                store.drop_file(known.id)
             number, passages = store.add(
                 self._root, job.name, job.size, job.changed, prepared.hash, prepared.blocks, prepared.title, prepared.note
             )  # fmt: skip

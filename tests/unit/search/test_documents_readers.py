@@ -1,6 +1,7 @@
 """Files read by other processes: the same index as without them, whatever becomes of those."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -10,7 +11,8 @@ from time import monotonic, sleep
 
 import pytest
 
-from kr_core.search.documents import readers
+import kr_core
+from kr_core.search.documents import readers, updating
 from kr_core.search.documents.preparing import Job, prepared
 from kr_core.search.documents.readers import read_all
 from kr_core.search.documents.store import FILE_NAME, DocumentStore
@@ -125,11 +127,63 @@ def test_a_reader_that_is_killed_loses_nothing(folder, killed):
 
 
 @pytest.mark.req("E6")
-@pytest.mark.parametrize("program", ["/nowhere/python", "/bin/false"])
-def test_where_none_can_be_started_this_process_reads(folder, monkeypatch, program):
-    """As in a program that brings its own Python."""
+@pytest.mark.parametrize("program", ["/nowhere/python", "/bin/false", "/bin/echo", "waits", "", None])
+def test_where_none_can_be_started_this_process_reads(folder, monkeypatch, tmp_path, program):
+    """As in a program that brings its own Python; such a one may start, and never say anything."""
+    if program == "waits":
+        program = str(tmp_path / "waits")
+        Path(program).write_text("#!/bin/sh\nexec sleep 60\n")
+        Path(program).chmod(0o755)
+        monkeypatch.setattr(readers, "_HELLO_SECONDS", 0.1)
     monkeypatch.setattr(readers.sys, "executable", program)
     assert [one for _job, one in read_all(jobs(folder), 2)] == [prepared(job) for job in jobs(folder)]
+
+
+@pytest.mark.req("E6")
+def test_no_reader_is_of_another_kr(folder, tmp_path, monkeypatch):
+    """It would put other words into the index, which could not be taken out."""
+    whole = tmp_path / "other" / "kr_core"
+    shutil.copytree(Path(kr_core.__file__).parent, whole, ignore=shutil.ignore_patterns("__pycache__"))
+    packing = whole / "search" / "documents" / "packing.py"
+    packing.write_text(packing.read_text().replace("return searchable(f", "return 'other' + searchable(f"))
+    monkeypatch.setenv("PYTHONPATH", str(whole.parent))
+    assert [one for _job, one in read_all(jobs(folder), 2)] == [prepared(job) for job in jobs(folder)]
+    monkeypatch.setattr(readers.sys, "path", [str(whole.parent), *sys.path])
+    assert [one for _job, one in read_all(jobs(folder), 2)] == [prepared(job) for job in jobs(folder)]
+
+
+@pytest.mark.req("E6")
+def test_long_names_and_large_files_block_nobody(tmp_path):
+    """Neither waits for the other while it is itself waited for, however little a pipe takes."""
+    deep = tmp_path.joinpath(*["x" * 240] * 12)
+    deep.mkdir(parents=True)
+    for number in range(400):
+        (deep / f"{number:03}.md").write_text(f"# Parcel {number}\n\n" + f"weight{number} " * 3000)
+    assert [one for _job, one in read_all(jobs(deep), 2)] == [prepared(job) for job in jobs(deep)]
+
+
+@pytest.mark.req("E6")
+def test_what_another_process_has_written_meanwhile_is_not_written_again(folder, tmp_path, monkeypatch):
+    """Files are read ahead of what is written, and others may write between two transactions."""
+    state = tmp_path / FILE_NAME
+    met = []
+
+    class Polite(DocumentStore):
+        def commit(self):
+            super().commit()
+            if not met and self.size > 760:
+                met.append(update(other, folder, "docs", processes=0))
+
+    store, other = Polite(state, writable=True), DocumentStore(state, writable=True)
+    monkeypatch.setattr(updating, "_SECONDS", 0.01)
+    done = update(store, folder, "docs", processes=3)
+    assert met[0].read > 0
+    assert done.read + met[0].read == COUNT
+    assert done.read + done.unchanged == COUNT
+    assert store.size == sum(len(block.words) for job in jobs(folder) for block in prepared(job).blocks)
+    store._connection.execute("insert into postings (postings) values ('integrity-check')")
+    other.close()
+    store.close()
 
 
 @needs_proc
