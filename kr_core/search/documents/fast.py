@@ -6,11 +6,12 @@ which state of SQLite's index they are. That one is written in the same commit: 
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import unicodedata
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from math import log
 from string import ascii_letters, digits
@@ -45,14 +46,19 @@ _HEAP = 60_000_000
 """Bytes that tantivy gathers before it writes them."""
 _ROUNDS = 3
 """How often one follows a store that others change meanwhile; they follow it themselves when they are done."""
+_ROOM = 2 * _HEAP
+"""Bytes on the disk; with fewer, what could not be written is taken away again."""
 _BEHIND = "is behind, and words are searched slowly; `kr docs index` brings it up to date"
-_WRITING = ("cannot be written", "make room on the disk; `kr docs index` tries again")
+_CLOSED = "may not be written, as reading takes; words are searched slowly"
 _MOST_STEMS = 200_000
 """Words whose stems are remembered: about 30 MB."""
 _TOKEN = re.compile(r"[^\W_]+")
 _ACCENT = re.compile("[\u0300-\u036f]+")
 _TOKENS = bytes(ord(chr(at).lower()) if chr(at) in ascii_letters + digits else ord(" ") for at in range(256))
 """For `bytes.translate`: letters become small ones, what is no letter or digit a space; three times as fast as a pattern."""
+
+
+_Stamp = tuple[int, int] | None
 
 
 class FastIndex:
@@ -72,7 +78,8 @@ class FastIndex:
         self._store, self._folder = store, folder
         self._index: Index | None = None
         self._searcher: Searcher | None = None
-        self._of = self._failed = ""
+        self._of = ""
+        self._failed: tuple[str, _Stamp] | None = None
         self.lacks = ""
         """Why the last words were looked for in the store, where that would take long, and what to do; else empty."""
 
@@ -112,26 +119,27 @@ class FastIndex:
     def _current(self) -> Searcher | None:
         """What looks for words, if it holds what the store holds now."""
         state = self._store.state
-        if state == self._failed:
+        if self._failed is not None and self._failed == (state, _stamp(self._folder)):
             return None
         self._of, before = state, self._of
         if state != before or self._searcher is None:
             self._searcher = None
             with _faults(self._folder):
-                if self._index is None and self._folder.exists():
+                if self._index is None and _may_be_opened(self._folder):
                     self._index = _opened(self._folder)
                 if self._index is not None:
                     self._index.reload()
                     searcher = self._index.searcher()
                     self._searcher = searcher if _is_of(state, self._index, searcher) else None
         behind = self._searcher is None and self._store.size >= _FELT
-        self.lacks = f"{self._folder}: {_BEHIND}" if behind else ""
+        why = _CLOSED if self._index is None and self._folder.exists() else _BEHIND
+        self.lacks = f"{self._folder}: {why}" if behind else ""
         return self._searcher
 
     def _let_go(self, error: StorageError) -> None:
-        """Ask the store from now on, till that has changed: then this may have been made anew."""
+        """Ask the store from now on, till one of the two has changed: then this may have been made anew."""
         self._index = self._searcher = None
-        self._failed, self.lacks = self._of, f"{error}; words are searched slowly"
+        self._failed, self.lacks = (self._of, _stamp(self._folder)), f"{error}; words are searched slowly"
 
 
 def _found(query: Query, searcher: Searcher, limit: int) -> Found:
@@ -178,32 +186,34 @@ def follow(store: DocumentStore, folder: Path, told: Callable[[float], None] = l
     """
     import tantivy  # noqa: F401  who has it not makes no folder and no lock
 
-    with _faults(folder, *_WRITING), claimed(folder.with_name(f"{folder.name}.lock")) as alone:
+    with ExitStack() as held:
+        with _faults(folder, "cannot be written"):
+            alone = held.enter_context(claimed(folder.with_name(f"{folder.name}.lock")))
         if not alone:
             raise StorageError(
                 "another `kr docs` writes it", where=str(folder), todo="`kr docs index` when that is done"
             )
         try:
-            with _faults(folder, *_WRITING):
-                _follow(store, folder, told)
+            for share in _follow(store, folder):
+                told(share)
         except StorageError:
-            shutil.rmtree(folder, ignore_errors=True)  # room on a full disk is for what this is a copy of
+            if _is_full(folder):  # room on a full disk is for what this is a copy of
+                shutil.rmtree(folder, ignore_errors=True)
             raise
 
 
-def _follow(store: DocumentStore, folder: Path, told: Callable[[float], None]) -> None:
-    index = _made(folder)
-    for _round in range(_ROUNDS):
-        index.reload()
-        state, searcher = store.state, index.searcher()
-        if _is_of(state, index, searcher):
-            return
-        _bring(store, state, index, searcher, told)
+def _follow(store: DocumentStore, folder: Path) -> Iterator[float]:
+    with _faults(folder, "cannot be written"):
+        index = _made(folder)
+        for _round in range(_ROUNDS):
+            index.reload()
+            state, searcher = store.state, index.searcher()
+            if _is_of(state, index, searcher):
+                return
+            yield from _bring(store, state, index, searcher)
 
 
-def _bring(
-    store: DocumentStore, state: str, index: Index, searcher: Searcher, told: Callable[[float], None]
-) -> None:
+def _bring(store: DocumentStore, state: str, index: Index, searcher: Searcher) -> Iterator[float]:
     """Take out passages that are gone, put in new ones, and say which state they are, if the store is still in that."""
     from tantivy import Document, Query
 
@@ -219,7 +229,7 @@ def _bring(
     new, until = sorted(wanted.keys() - there, key=wanted.__getitem__), monotonic() + _SECONDS
     for done, name in enumerate(new, start=1):
         _add(store, wanted[name], name, writer)
-        told(done / len(new))
+        yield done / len(new)
         if monotonic() > until:
             writer.commit()
             until = monotonic() + _SECONDS
@@ -333,16 +343,42 @@ def _made(folder: Path) -> Index:
     return _opened(folder, _schema())
 
 
+def _may_be_opened(folder: Path) -> bool:
+    """Whether there is an index that may be read: tantivy makes a lock in its folder for that."""
+    return folder.exists() and os.access(folder, os.W_OK)
+
+
+def _stamp(folder: Path) -> _Stamp:
+    """What changes with each commit."""
+    try:
+        status = (folder / "meta.json").stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def _is_full(folder: Path) -> bool:
+    return shutil.disk_usage(folder.parent).free < _ROOM
+
+
 @contextmanager
-def _faults(
-    folder: Path, what: str = "cannot be used", todo: str = "delete it; `kr docs index` makes it anew"
-) -> Iterator[None]:
+def _faults(folder: Path, what: str = "cannot be used") -> Iterator[None]:
     """What tantivy and the system raise, as an error that says where; a damaged file makes tantivy panic, which is no `Exception`."""
     try:
         yield
     except (ValueError, OSError) as error:
-        raise StorageError(f"{what}: {error}", where=str(folder), todo=todo) from None
+        raise StorageError(f"{what}: {error}", where=str(folder), todo=_remedy(folder, error)) from None
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise StorageError(f"{what}: {error}", where=str(folder), todo=todo) from None
+        raise StorageError(f"{what}: {error}", where=str(folder), todo=_remedy(folder, error)) from None
+
+
+def _remedy(folder: Path, error: BaseException) -> str:
+    if _is_full(folder):
+        return "make room on the disk; `kr docs index` tries again"
+    if folder.exists() and not folder.is_dir():
+        return "move it away; `kr docs index` makes the folder that belongs there"
+    if isinstance(error, PermissionError) or not os.access(folder.parent, os.W_OK):
+        return "make the project's folder writable"
+    return "delete it; `kr docs index` makes it anew"

@@ -268,6 +268,27 @@ class TestFollowing:
         follow(store, followed)
         assert FastIndex(store, followed)._current().num_docs == store.size + 1
 
+    def test_what_fails_while_it_is_told_is_no_fault_of_the_index(self, docs, store, followed):
+        """As when the terminal is gone; what was there stays, and is behind."""
+        (docs / "taxes.md").write_text(TAXES)
+        update(store, docs, "docs")
+
+        def told(_share):
+            raise OSError(5, "the terminal is gone")
+
+        with pytest.raises(OSError, match="the terminal is gone"):
+            follow(store, followed, told)
+        assert segments(followed, "idx")
+        follow(store, followed)
+        assert is_current(store, followed)
+
+    def test_a_file_in_its_place(self, store, tmp_path):
+        (tmp_path / FOLDER_NAME).write_text("mine")
+        with pytest.raises(StorageError, match="move it away"):
+            follow(store, tmp_path / FOLDER_NAME)
+        assert (tmp_path / FOLDER_NAME).read_text() == "mine"
+        assert files(store, "van", FastIndex(store, tmp_path / FOLDER_NAME)) == ["van.md"]
+
     def test_two_at_once(self, store, tmp_path):
         """The second leaves it to the first."""
         with (
@@ -334,8 +355,6 @@ class TestBehind:
         assert "delete it; `kr docs index` makes it anew" in fast.lacks
         for one in folder.iterdir():
             one.unlink()
-        (docs / "letter.md").unlink()
-        update(store, docs, "docs")
         follow(store, folder)
         assert search(store, "van leaves", fast=fast)
         assert (fast.lacks, fast._current() is not None) == ("", True)
