@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 _NEVER = frozenset("node_modules __pycache__ site-packages _sources _static _downloads".split())
 """Folders of what others wrote, of what is made by programs, and of a built page's sources beside it."""
-_INDEXES = ("genindex", "py-modindex", "contents.html", "search.html")
-"""Pages of Sphinx that name everything and say nothing."""
+_INDEXES = ("genindex", "py-modindex", "contents.html", "search.html", "searchindex.js")
+"""Files of Sphinx that name everything and say nothing."""
+_SEARCH = frozenset("search.js search-index.js search_index.js".split())
+"""What looks things up in built pages, and its data; where no page lies beside it, it is somebody's program."""
+_MINIFIED = (".min.js", ".min.mjs", ".min.cjs")
 
 
 class Seen(NamedTuple):
@@ -78,7 +81,15 @@ class Walk:
         if folder != str(self._root) and os.path.lexists(os.path.join(folder, "pyvenv.cfg")):  # noqa: PTH118  a hot loop
             self.passed["virtual environments"] += 1
             return [], []
-        return sorted(files), sorted(folders)
+        return sorted(self._without_search(files)), sorted(folders)
+
+    def _without_search(self, files: list[Seen]) -> list[Seen]:
+        """A folder's files without those that look things up in its pages."""
+        left = [one for one in files if os.path.basename(one.path) not in _SEARCH]  # noqa: PTH119  a hot loop
+        if len(left) == len(files) or not any(kind_of(one.path) == "html" for one in files):
+            return files
+        self.passed["index pages"] += len(files) - len(left)
+        return left
 
     def _entry(self, entry: os.DirEntry[str], files: list[Seen], folders: list[str]) -> None:
         name = entry.name
@@ -103,6 +114,9 @@ class Walk:
             return
         if entry.name.startswith(_INDEXES):
             self.passed["index pages"] += 1
+            return
+        if entry.name.endswith(_MINIFIED):
+            self.passed["minified files"] += 1
             return
         status = entry.stat(follow_symlinks=False)
         if not stat.S_ISREG(status.st_mode):

@@ -202,6 +202,18 @@ class TestFolders:
                     f"{tmp_path / name}: passed over: is no file or folder, but a pipe, socket or device"
                 ]
 
+    @pytest.mark.req("E6")
+    def test_what_looks_things_up_in_built_pages_is_no_document(self, tmp_path):
+        """The data of a search, by its name; a program of such a name is one where no page lies beside it."""
+        for name in ("a/index.html", "a/searchindex.js", "a/search.js", "a/jquery.min.js", "b/search.js"):
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("parcels")
+        walk = Walk(tmp_path)
+        names = [os.path.relpath(seen.path, tmp_path) for seen in walk.files()]
+        assert names == ["a/index.html", "b/search.js"]
+        assert walk.passed == {"index pages": 2, "minified files": 1}
+
 
 class TestText:
     """Markdown, plain text and code."""
