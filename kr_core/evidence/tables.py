@@ -23,15 +23,14 @@ class Row(NamedTuple):
 
     @property
     def said(self) -> str:
-        """The row as a statement: `` `RETRIES`; Default: 3; Meaning: how often a call is tried``."""
-        first, *others = zip(self.heads, self.cells, strict=True)
-        told = [f"{head}: {cell}" if head else cell for head, cell in others if cell]
-        return "; ".join([first[1], *told]) if first[1] else "; ".join(told)
+        """The row as a statement: `` Setting: `RETRIES`; Default: 3; Meaning: how often a call is tried``."""
+        told = zip(self.heads, self.cells, strict=True)
+        return "; ".join(f"{head}: {cell}" if head else cell for head, cell in told if cell)
 
     @property
     def slots(self) -> list[str]:
         """What of the statement stands in the passage."""
-        return [part for part in (*self.heads[1:], *self.cells) if part]
+        return [part for part in (*self.heads, *self.cells) if part]
 
 
 def rows(text: str) -> list[Row]:

@@ -84,10 +84,11 @@ def test_a_row_of_a_table_is_told_with_the_heads_of_its_columns():
     row = "| `PUT_TIMEOUT` | 5 | the timeout of put, in seconds |"
     draft = draft_of(table_of("| Setting | Default | Meaning |", "|---|:-:|---|", "| `DEPTH` | 3 |  |", row))
     assert [claim.text for claim in draft.summary] == [
-        "Settings: `PUT_TIMEOUT`; Default: 5; Meaning: the timeout of put, in seconds [1]"
+        "Settings: Setting: `PUT_TIMEOUT`; Default: 5; Meaning: the timeout of put, in seconds [1]"
     ]
     assert (draft.citations[0].quote, draft.citations[0].locator) == (row, "settings.md:8")
     assert draft.summary[0].slots == (
+        "Setting",
         "Default",
         "Meaning",
         "`PUT_TIMEOUT`",

@@ -244,8 +244,8 @@ SETTINGS = """# Settings
 @pytest.mark.parametrize(
     ("question", "rows"),
     [
-        ("What is the default of PAYMENT_TIMEOUT_SECONDS?", ["PAYMENT_TIMEOUT_SECONDS; Default: 8.5"]),
-        ("How often is a payment tried again?", ["PAYMENT_RETRIES; Default: 3"]),
+        ("What is the default of PAYMENT_TIMEOUT_SECONDS?", ["Name: PAYMENT_TIMEOUT_SECONDS; Default: 8.5"]),
+        ("How often is a payment tried again?", ["Name: PAYMENT_RETRIES; Default: 3"]),
         ("How are invoices printed in colour?", []),
     ],
 )
@@ -298,7 +298,7 @@ def test_rows_of_a_list_that_is_shown_as_a_table():
 """
     question = "How many orders wait in the queue at most?"
     assert facts(question, ("Orders", listed)) == [
-        "ORDER_QUEUE_LENGTH; Meaning: So many orders wait in the queue at most."
+        "Name: ORDER_QUEUE_LENGTH; Meaning: So many orders wait in the queue at most."
     ]
 
 
