@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,7 @@ class _Page:
         self._row_places: list[str] = []
         self._row_place = ""
         self._cells: list[str] = []
+        self._heads: Counter[str] = Counter()
         self._in_table = 0
         self._depth = 0
 
@@ -120,6 +122,8 @@ class _Page:
         if self._in_table:
             if name in {"td", "th", "tr"}:
                 self._cell_ended()
+            if not closing and name in {"td", "th", "thead"} and not self._rows:
+                self._heads[name] += 1
             if name == "tr":
                 self._row_ended()
                 self._row_place = self._where(place)
@@ -177,11 +181,15 @@ class _Page:
     def _row_ended(self) -> None:
         if self._cells:
             where = self._row_place or self._place or ":1"
-            self._rows.append(f"| {' | '.join(self._cells)} |")
-            self._row_places.append(where)
-            if len(self._rows) == 1:
-                self._rows.append("|" + "---|" * len(self._cells))
+            row = f"| {' | '.join(self._cells)} |"
+            if self._rows:
+                self._rows.append(row)
                 self._row_places.append(where)
+            else:  # Markdown has no table without heads: where a page gives it none, they are empty
+                rule, bare = "|" + "---|" * len(self._cells), "|" + "  |" * len(self._cells)
+                headed = self._heads["thead"] or self._heads["th"] > self._heads["td"]
+                self._rows = [row, rule] if headed else [bare, rule, row]
+                self._row_places = [where] * len(self._rows)
         self._cells = []
 
     def _table_ended(self) -> Iterator[Block]:
@@ -196,6 +204,7 @@ class _Page:
             else:
                 yield Block("table", whole, self._row_places[0])
         self._rows, self._row_places, self._place, self._row_place = [], [], "", ""
+        self._heads.clear()
 
     def _where(self, position: int) -> str:
         return f"#{self._anchor}" if self._anchor else f":{bisect_right(self._lines, position) + 1}"

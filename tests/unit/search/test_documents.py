@@ -99,6 +99,20 @@ class TestReaders:
         number = int(second.text.split("key_")[1].split(" ")[0])
         assert second.place == f":{number + 3}"
 
+    @pytest.mark.parametrize(
+        ("rows", "head"),
+        [
+            ("<tr><td>run()<td>Runs it<tr><td>stop()<td>Stops it", "|  |  |"),
+            ("<tbody><tr><th>run()<td>Runs it<tr><th>stop()<td>Stops it", "|  |  |"),
+            ("<thead><tr><td>Name<td>Use</thead><tr><td>run()<td>Runs it", "| Name | Use |"),
+            ("<tr><th>Name<th>Use<tr><td>run()<td>Runs it", "| Name | Use |"),
+        ],
+    )
+    def test_a_table_of_a_page_without_headings(self, rows, head):
+        """Its first row is a row like the others, below empty heads; a heading is what the page says to be one."""
+        [made] = pieces("a.html", f"<h1>Calls</h1>\n<table>{rows}</table>")
+        assert f"{head}\n|---|---|\n| run() | Runs it |" in made.text
+
     def test_restructured_text(self):
         """Headings by their underlines, in the order in which they appear; directives of symbols are headings."""
         text = (
