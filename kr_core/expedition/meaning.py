@@ -116,7 +116,10 @@ def _turned_round(one: _Read, other: _Read) -> bool:
 
 def _otherwise(one: _Read, other: _Read) -> bool:
     if one.denies != other.denies:
-        return one.numbers == other.numbers
+        denied, stated = (one, other) if one.denies else (other, one)
+        # what is denied outright is stated with its measure: `do not expire`, `expire after 90 days`
+        measured = denied.numbers < stated.numbers and denied.words <= stated.words
+        return measured or one.numbers == other.numbers
     differ = bool(one.numbers and other.numbers) and not (
         one.numbers <= other.numbers or other.numbers <= one.numbers
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.expedition.disagreeing import are_of_releases, common_cells, row_of
 from kr_core.expedition.independence import confidence_of, document_of, site_of
 from kr_core.expedition.meaning import Relation, compared, normalised
 from kr_core.text import STOP_WORDS, root_of, words
@@ -12,6 +13,7 @@ from kr_core.text import STOP_WORDS, root_of, words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from kr_core.expedition.disagreeing import TableRow
     from kr_core.model.expedition import Axiom, AxiomStatus, Signal
 
 __all__ = ["Joined", "Known", "united"]
@@ -107,12 +109,35 @@ class Known:
         source has it: that one names its subject itself, and so must this one to say the same. Two below different headings
         never say the same, and say otherwise where both name the same subject themselves.
         """
+        ours, theirs = _bare(axiom), _bare(other)
+        rows = row_of(axiom, ours or axiom.statement), row_of(other, theirs or other.statement)
+        if rows[0] is not None and rows[1] is not None:
+            return self._of_rows(axiom, other, rows[0], rows[1])
+        related = self._by_words(axiom, other, ours, theirs)
+        releases = related == "conflict" and are_of_releases(axiom.signals[0], other.signals[0])
+        return "other" if releases else related
+
+    def _of_rows(self, axiom: Axiom, other: Axiom, one: TableRow, two: TableRow) -> Relation:
+        """How two rows of tables stand to each other: each says what its cells say of what its first one names."""
+        cells = common_cells(one, two)
+        if cells is None:
+            return "other"
+        related = compared(*cells)
+        if related == "same" and one.cells.keys() != two.cells.keys():
+            return "other"  # one of them says more
+        ours, theirs = cells
+        below = compared(f"{axiom.signals[0].title}: {ours}", f"{other.signals[0].title}: {theirs}")
+        return related if below == related else "other"
+
+    def _by_words(self, axiom: Axiom, other: Axiom, ours: str | None, theirs: str | None) -> Relation:
         related = compared(axiom.statement, other.statement, self._likeness)
+        if ours is None and theirs is None:
+            return related
+        if related == "conflict" and ours is not None and theirs is not None:
+            alone = axiom.signals[0].title != other.signals[0].title and compared(ours, theirs) != "conflict"
+            return "other" if alone else related  # their titles alone differ
         if related != "other":
             return related
-        ours, theirs = _bare(axiom), _bare(other)
-        if ours is None and theirs is None:
-            return "other"
         if ours is not None and theirs is not None:
             apart = self._told_apart(axiom, other, ours, theirs)
             return "conflict" if not apart and compared(ours, theirs) == "conflict" else "other"
