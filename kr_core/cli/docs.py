@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from kr_core.cli.excerpt import excerpt
 from kr_core.cli.output import as_json
 from kr_core.errors import ConfigError, StorageError
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
 from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, is_there, unread
-from kr_core.search.documents.wording import asked
-from kr_core.text import stem, words
 
 if TYPE_CHECKING:
     import argparse
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
     from kr_core.search.documents.updating import Updated
 
 NO_CONTENT = 4
-_SHOWN_LINES = 6
-_WIDTH = 200
 _GENERIC = frozenset("html doc docs api build _build site public man share".split())
 """Names of folders that say nothing of what is in them."""
 _REASONS = 3
@@ -136,7 +132,7 @@ def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
                 line = {"query": query, "hits": [_as_dict(hit, pipeline) for hit in hits]}
                 print(as_json(line, indent=None), flush=True)
             else:
-                _print(hits, pipeline, query)
+                _print(hits, pipeline, documents.weights(query))
         for note in documents.notes:
             _note(options, note)
     return 0 if found or options.json or options.batch else NO_CONTENT
@@ -252,39 +248,14 @@ def _as_dict(hit: DocumentHit, pipeline: Pipeline) -> dict[str, object]:
     return {"path": path, "locator": f"{path}{hit.locator}", "score": round(hit.score, 4), "text": hit.text}
 
 
-def _print(hits: list[DocumentHit], pipeline: Pipeline, query: str) -> None:
-    roots = frozenset(stem(word) for word in asked(query).words)
+def _print(hits: list[DocumentHit], pipeline: Pipeline, weights: dict[str, float]) -> None:
     for number, hit in enumerate(hits, start=1):
         print(printable(f"{number}. {_shown(Path(hit.path), pipeline)}{hit.locator}  ({hit.score:.2f})"))
-        for line in _shown_of(hit.text, roots):
+        for line in excerpt(hit.text, weights):
             print(printable(f"   {line}"))
         print()
     if not hits:
         print("nothing was found")
-
-
-def _shown_of(text: str, roots: frozenset[str]) -> list[str]:
-    """The lines of a passage that are printed: its first one, and those together that hold the most of the words asked for."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    if len(lines) <= _SHOWN_LINES:
-        return [_cut(line, roots) for line in lines]
-    held = [roots & {stem(word) for word in words(line)} for line in lines]
-    starts = range(len(lines) - _SHOWN_LINES + 1)
-    start = max(starts, key=lambda at: len(frozenset().union(*held[at : at + _SHOWN_LINES])))
-    shown = [_cut(line, roots) for line in lines[start : start + _SHOWN_LINES]]
-    before = [_cut(lines[0], roots), "..."] if start > 1 else [_cut(lines[0], roots)] if start else []
-    return [*before, *shown, *(["..."] if start + _SHOWN_LINES < len(lines) else [])]
-
-
-def _cut(line: str, roots: frozenset[str]) -> str:
-    """A line as far as it is printed: from shortly before the first word that was asked for, where that stands far behind."""
-    if len(line) <= _WIDTH:
-        return line
-    found = (at.start() for at in re.finditer(r"\w+", line) if roots & {stem(word) for word in words(at[0])})
-    first = next(found, 0)
-    start = first - _WIDTH // 4 if first > _WIDTH // 2 else 0
-    end = start + _WIDTH - 6
-    return f"{'...' if start else ''}{line[start:end]}{'...' if end < len(line) else ''}"
 
 
 def _shown(path: Path, pipeline: Pipeline) -> str:

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from kr_core.cli import main
+from kr_core.cli.excerpt import excerpt
 from kr_core.search.documents import store
 
 ORDERS = """\
@@ -258,3 +259,69 @@ def test_people_see_the_row_that_matched(kr, project):
     assert "needle" in out
     assert max(map(len, out.splitlines())) <= 210
     assert len(hits(kr, "key_23")[0]["text"]) > 800
+
+
+PLANS = """\
+# Plans
+
+What each plan may do: the limit of a plan holds for its whole team.
+
+A plan ends with the month in which it is ended.
+
+| plan | limit | burst |
+|---|---|---|
+| free | 10 | 20 |
+| basic | 20 | 40 |
+| school | 30 | 60 |
+| team | 50 | 100 |
+| office | 70 | 140 |
+| partner | 100 | 350 |
+| company | 200 | 400 |
+| state | 300 | 600 |
+| world | 400 | 800 |
+| space | 500 | 900 |
+"""
+
+
+@pytest.mark.req("E6")
+def test_people_see_the_row_that_holds_the_rare_word(kr, project):
+    """The row that heads the table holds three words of the question, and is shown above it."""
+    (project / "plans.md").write_text(PLANS, "utf-8")
+    (project / "more.md").write_text("# Bursts\n\nA burst above the limit of the plan.\n", "utf-8")
+    kr("index", "plans.md", "more.md")
+    out = kr("search", "What is the burst limit of the partner plan?", "--limit", "1")[1]
+    assert [line.strip() for line in out.splitlines()[1:]] == [
+        "# Plans",
+        "...",
+        "| plan | limit | burst |",
+        "...",
+        "| partner | 100 | 350 |",
+        "| company | 200 | 400 |",
+        "| state | 300 | 600 |",
+        "| world | 400 | 800 |",
+        "...",
+        "",
+    ]
+
+
+@pytest.mark.req("E6")
+def test_people_see_the_rare_word_of_a_long_line(kr, project):
+    """Common words at its beginning do not keep it from being shown."""
+    text = f"# Belts\n\nThe scanner of a belt {'runs ' * 100} and error E31 of it is a jam {'again ' * 60}\n"
+    (project / "belts.md").write_text(text, "utf-8")
+    kr("index", "belts.md")
+    assert "error E31 of it is a jam" in kr("search", "what does scanner error E31 mean")[1]
+
+
+def test_people_see_the_head_of_each_form_of_table():
+    """A grid's, that of the second of two tables, and none where the table has none."""
+    rows = [f"| name{number} | {number} |" for number in range(20)]
+    grid = ["# T", "+---+---+", "| who | age |", "+===+===+", *(f"{row}\n+---+---+" for row in rows)]
+    second = ["# T", "| a | b |", "|---|---|", "| one | 1 |", "", "| who | age |", "|---|---|", *rows]
+    bare = ["# T", "|  |  |", "|---|---|", *rows]
+    shown = ["# T", "...", "| who | age |", "...", "| name7 | 7 |"]
+    weights = {"name7": 2.0, "ag": 1.0}
+    assert excerpt("\n".join(grid), weights)[:4] == ["# T", "| who | age |", "...", "| name7 | 7 |"]
+    assert excerpt("\n".join(second), weights)[:5] == shown
+    assert "| name7 | 7 |" in excerpt("\n".join(bare), weights)
+    assert excerpt("\n".join(second), {"nothing": 1.0})[0] == "# T"

@@ -136,13 +136,7 @@ class Documents:
     def coverage(self, question: str, hits: Sequence[DocumentHit]) -> Coverage:
         """How much of a question passages hold."""
         said = {stem(word): word for word in asked(question).words}
-        with self._lock:
-            known = self._store.rarities(list(said))
-        rarest = max(known.values(), default=1.0)
-        weights = {
-            root: known.get(root, rarest) * (_EVERYDAY if is_weak(word) else 1.0)
-            for root, word in said.items()
-        }
+        known, weights = self._weights(said)
         total = sum(weights.values()) or 1.0
         shares, covered = [], []
         for hit in hits:
@@ -152,6 +146,30 @@ class Documents:
             covered.append(frozenset(held.values()))
         missing = tuple(word for root, word in said.items() if root not in known and not is_weak(word))
         return Coverage(shares, covered, missing)
+
+    def weights(self, question: str) -> dict[str, float]:
+        """What each word of a question weighs, by its stem: its rarity among the passages, everyday words less.
+
+        A word that no passage holds weighs as the rarest.
+
+        Raises:
+            StorageError: the index cannot be read.
+        """
+        try:
+            return self._weights({stem(word): word for word in asked(question).words})[1]
+        except sqlite3.Error as error:
+            raise fault("cannot be read", error, self._store.path) from None
+
+    def _weights(self, said: dict[str, str]) -> tuple[dict[str, float], dict[str, float]]:
+        """How rare those words are that some passage holds, and what each weighs; words by their stems."""
+        with self._lock:
+            known = self._store.rarities(list(said))
+        rarest = max(known.values(), default=1.0)
+        weights = {
+            root: known.get(root, rarest) * (_EVERYDAY if is_weak(word) else 1.0)
+            for root, word in said.items()
+        }
+        return known, weights
 
     def _opened(self) -> Vectors | None:
         if self._vectors is None and self._embedder is not None:
