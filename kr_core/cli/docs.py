@@ -123,6 +123,8 @@ def _note(options: argparse.Namespace, said: str) -> None:
 def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
     from kr_core.search.documents.library import Documents
 
+    if options.batch is None and not any(map(str.isalnum, options.query)):
+        raise ConfigError("is empty", where="the question", todo="write it in words")
     found = False
     with Documents(pipeline.config.state_folder, pipeline.components.embedder) as documents:
         for query in _queries(options):
@@ -150,7 +152,10 @@ def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
         print(as_json([one._asdict() for one in collections]))
         return 0
     for one in collections:
-        places = ", ".join(_shown(Path(path), pipeline) for path in one.paths)
+        places = ", ".join(
+            _shown(Path(path), pipeline) + ("" if is_there(Path(path)) else " (not there)")
+            for path in one.paths
+        )
         print(
             printable(
                 f"{one.name}  {_counted(one.files, 'file')}  {_counted(one.passages, 'passage')}  {places}"
@@ -198,6 +203,8 @@ def _store(pipeline: Pipeline, *, writable: bool = False) -> DocumentStore:
 
 
 def _paths(given: list[str], working: Path) -> list[Path]:
+    if "" in given:  # of a variable that is not set, say; the working folder is called `.`
+        raise ConfigError("is empty", where="PATH", todo="name a folder or a file")
     paths = [Path(os.path.abspath(working / Path(path).expanduser())) for path in given]  # noqa: PTH100  keeps symbolic links
     for path in paths:
         if not path.exists():

@@ -325,3 +325,28 @@ def test_people_see_the_head_of_each_form_of_table():
     assert excerpt("\n".join(second), weights)[:5] == shown
     assert "| name7 | 7 |" in excerpt("\n".join(bare), weights)
     assert excerpt("\n".join(second), {"nothing": 1.0})[0] == "# T"
+
+
+@pytest.mark.req("I1")
+@pytest.mark.parametrize("query", ["", "  ", "???"])
+def test_a_question_without_a_word_is_none(kr, query):
+    """Whatever is indexed; in a file of queries it is one that finds nothing."""
+    for _when in ("before", "after"):
+        assert kr("search", query) == (2, "", "kr: the question: is empty; write it in words\n")
+        kr("index", "team")
+
+
+def test_a_path_without_a_name_is_not_the_working_folder(kr):
+    """It is a variable that is not set, in most cases."""
+    assert kr("index", "") == (2, "", "kr: PATH: is empty; name a folder or a file\n")
+    assert kr("index", "team", "")[0] == 2
+    assert kr("index", ".")[0] == 0
+
+
+def test_a_folder_that_is_gone_is_marked_in_the_list(kr, project):
+    """Its name is quoted as a shell needs it, where it is to be taken out."""
+    (project / "team" / "services").rename(project / "odd dir ünï")
+    kr("index", "odd dir ünï")
+    (project / "odd dir ünï").rename(project / "other")
+    assert kr("list")[1] == "odd dir ünï  1 file  3 passages  odd dir ünï (not there)\n"
+    assert "`kr docs remove 'odd dir ünï'` takes" in kr("search", "orders")[2]

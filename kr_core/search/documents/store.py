@@ -8,6 +8,7 @@ import sqlite3
 import time
 from errno import EROFS
 from math import log
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import StorageError
@@ -84,7 +85,7 @@ def is_there(path: str | Path) -> bool:
 
 def absent(name: str, path: str) -> str:
     """What to say of a collection's path where nothing is any more."""
-    return f"{name}: {path} is not there, and nothing is answered from it; `kr docs remove {name}` takes {name} out of the index"
+    return f"{name}: {path} is not there, and nothing is answered from it; `kr docs remove {quote(name)}` takes {name} out of the index"
 
 
 def unread(name: str, path: str) -> str:
