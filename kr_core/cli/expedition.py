@@ -26,7 +26,7 @@ NO_CONTENT = 4
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what is asked and return the exit code: 4 where nothing was found."""
+    """Do what is asked and return the exit code: 4 where nothing that was found answers the question."""
     if options.action in {"run", "resume"}:
         return _go(options)
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
@@ -65,7 +65,7 @@ def _go(options: argparse.Namespace) -> int:
         notes = [] if options.json or options.quiet else pipeline.deliver_logs()
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
-    return 0 if finished.axioms else NO_CONTENT
+    return 0 if finished.answered and finished.axioms else NO_CONTENT
 
 
 async def _shown(updates: AsyncGenerator[ExpeditionUpdate, None], view: View) -> Finished | None:

@@ -148,6 +148,7 @@ class Cycle:
         if self._components.config.settings.embedder is not None:
             for note in await self._compared(name, axioms):
                 yield note
+        told: list[ExpeditionUpdate] = []
         new, merged = 0, 0
         touched: dict[str, None] = {}
         for axiom in axioms:
@@ -158,13 +159,13 @@ class Cycle:
             touched[joined.axiom.id] = None
             if joined.new:
                 new += 1
-                yield AxiomFound(cycle=number, axiom=joined.axiom)
+                told.append(AxiomFound(cycle=number, axiom=joined.axiom))
             else:
                 merged += 1
-                yield AxiomMerged(cycle=number, axiom=joined.axiom, before=joined.before)
+                told.append(AxiomMerged(cycle=number, axiom=joined.axiom, before=joined.before))
             for other in joined.conflicts:
                 touched[other] = None
-                yield ConflictFound(cycle=number, first=joined.axiom.id, second=other)
+                told.append(ConflictFound(cycle=number, first=joined.axiom.id, second=other))
         changed = [one for key in touched if (one := state.known.get(key)) is not None]
         passages = state.passages_of(changed)
 
@@ -187,6 +188,8 @@ class Cycle:
 
         await self._steps.do(step_of(number, attempt), keep)
         state.history.append(report)
+        for update in told:  # what is told is kept: whoever ends it now finds it again
+            yield update
 
     def _worth_noting(self, wanted: Search, finding: Finding, notes: Sequence[str]) -> list[str]:
         """What a person should know of a search: why a source failed, once, and whose environment was read."""

@@ -285,6 +285,10 @@ class Pool:
         """Whether a text has what the question spells as a name; never where it spells none."""
         return self._holds_focus(text)
 
+    def is_name(self, root: str) -> bool:
+        """Whether a stem is of a name or a number: what is said of another one answers nothing."""
+        return any(mark.isdigit() for mark in root) or any(root in parts for parts in self._focus)
+
     def about_it(self, text: str, url: str) -> bool:
         """Whether a text speaks of the thing that the question spells as a name, or else of two of the things it is about.
 

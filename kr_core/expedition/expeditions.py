@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from kr_core.errors import ConfigError
 from kr_core.evidence.quotes import holds
 from kr_core.expedition.axioms import id_of, of_note
+from kr_core.expedition.earlier import KIND
 from kr_core.expedition.progress import Progress, progress
 from kr_core.expedition.state import CALLS, TOKENS, Plan
 from kr_core.expedition.store import AxiomStore
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Expeditions", "KeptExpedition"]
 
-_KIND = "expedition"
 _MOST_CALLS, _MOST_TOKENS = 1_000, 100_000_000
 
 
@@ -132,7 +132,7 @@ class Expeditions:
         """
         found: list[KeptExpedition] = []
         after = ""
-        while documents := self._journal.documents(_KIND, after=after):
+        while documents := self._journal.documents(KIND, after=after):
             found += [one for document in documents if (one := _read(document)) is not None]
             after = documents[-1].key
         return found
@@ -147,9 +147,9 @@ class Expeditions:
         Raises:
             StorageError: the journal cannot be read.
         """
-        keys = [key for key, _status, _version in self._journal.versions(_KIND)]
+        keys = [key for key, _status, _version in self._journal.versions(KIND)]
         older = keys[: keys.index(before)] if before in keys else keys
-        documents = [self._journal.document(_KIND, key) for key in older[-limit:][::-1]]
+        documents = [self._journal.document(KIND, key) for key in older[-limit:][::-1]]
         kept = [one for document in documents if document and (one := _read(document)) is not None]
         return kept, len(keys)
 
@@ -161,7 +161,7 @@ class Expeditions:
         """
         wanted = name.strip().upper()
         wanted = f"X{wanted}" if wanted.isdigit() else wanted
-        document = self._journal.document(_KIND, wanted)
+        document = self._journal.document(KIND, wanted)
         kept = None if document is None else _read(document)
         if kept is None:
             raise ConfigError(
@@ -281,19 +281,19 @@ class Expeditions:
         if who is not None and who not in agents:
             raise ConfigError(f"there is no agent {who!r}", where="agent", todo=f"one of {', '.join(agents)}")
         plan = Plan(
-            id=f"X{self._journal.number(_KIND)}", run=new_id(), query=asked, max_cycles=cycles, max_calls=calls,
+            id=f"X{self._journal.number(KIND)}", run=new_id(), query=asked, max_cycles=cycles, max_calls=calls,
             max_tokens=tokens, agent=who,
         )  # fmt: skip
         data = {"plan": _plain(plan), "begun": datetime.now(UTC).isoformat(), "finished": None}
-        self._journal.change(Document(_KIND, plan.id, "unfinished", 1, data))
+        self._journal.change(Document(KIND, plan.id, "unfinished", 1, data))
         return plan
 
     def _end(self, finished: Finished) -> None:
-        document = self._journal.document(_KIND, finished.id)
+        document = self._journal.document(KIND, finished.id)
         if document is None or document.status == "finished":
             return
         data = {**document.data, "finished": finished.model_dump(mode="json")}
-        self._journal.change(Document(_KIND, finished.id, "finished", document.version + 1, data))
+        self._journal.change(Document(KIND, finished.id, "finished", document.version + 1, data))
 
 
 def _sensible(text: str, what: str) -> str:

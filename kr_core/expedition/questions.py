@@ -30,6 +30,15 @@ _GENERAL = frozenset(
     "feature features support supports supported supporting option options available api apis ways kind kinds".split()
 )
 """Words that ask what there is of a thing, and do not name it."""
+_EVERYDAY = frozenset(
+    map(
+        root_of,
+        "accept allow do exist get happen have let may mean need per permit say set show speak take use want work".split(),
+    )
+)
+"""Stems of everyday verbs: what a question does with the things that it is about, and no such thing."""
+_ARTICLES = frozenset("a an the each every this that of".split())
+"""After one of these such a word is a noun: `the set`."""
 _LEAST_WORDS = 2
 """Telling words of a part that can be asked alone."""
 _CAVEATS = re.compile(
@@ -90,8 +99,11 @@ def weighed(question: str) -> dict[str, float]:
     }
     telling = [word for word in content_words(question) if word not in numbers] or content_words(question)
     found: dict[str, float] = {}
+    before = ""
     for word, parts in identified(question):
-        weight = _WEAK if is_weak(word) or word in _GENERAL else 1.0
+        everyday = root_of(word) in _EVERYDAY and before not in _ARTICLES
+        weight = _WEAK if everyday or is_weak(word) or word in _GENERAL else 1.0
+        before = word
         told = {word: weight} | (
             {word: WHOLE} | dict.fromkeys(parts, (1 - WHOLE) / len(parts)) if parts else {}
         )
@@ -149,4 +161,8 @@ def parts_of(question: str) -> list[str]:
 
 def subject_of(part: str) -> list[str]:
     """The words of a question, or of a part, that say what it is about by themselves."""
-    return [word for word in asked_words(part) if not is_weak(word) and not asks_time(word)]
+    return [
+        word
+        for word in asked_words(part)
+        if not is_weak(word) and not asks_time(word) and root_of(word) not in _EVERYDAY
+    ]

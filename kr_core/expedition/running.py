@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from kr_core.expedition import synthesis
 from kr_core.expedition.convergence import decide
 from kr_core.expedition.cycle import Cycle
+from kr_core.expedition.earlier import found_before
+from kr_core.expedition.evidence import Pool
 from kr_core.expedition.independence import where
 from kr_core.expedition.mind import Mind
 from kr_core.expedition.searching import engines_of
@@ -137,7 +139,7 @@ async def expedition(
 
 async def _begun(plan: Plan, components: Components, steps: Steps, store: AxiomStore) -> State:
     async def begin() -> dict[str, Any]:
-        every = await to_its_end(lambda: store.recalled(plan.query))
+        every = await to_its_end(lambda: _remembered(plan.query, components, store))
         recalled = [axiom for axiom in every if not gone(axiom)]
         named, subjects = await to_its_end(lambda: subjects_of(plan.query, components.project))
         return {
@@ -155,6 +157,18 @@ async def _begun(plan: Plan, components: Components, steps: Steps, store: AxiomS
     return state
 
 
+def _remembered(query: str, components: Components, store: AxiomStore) -> list[Axiom]:
+    """What is known of a question: what was found for it before, and what says of it what a passage must say to be read."""
+    before = [axiom for name in found_before(components.journal, query) if (axiom := store.get(name))]
+    found = {axiom.id: axiom for axiom in store.standing(before)}
+    pool = Pool(query)
+    for axiom in store.recalled(query):
+        places = " . ".join(f"{one.title} . {pool.owner(one.source)}" for one in axiom.signals)
+        if pool.about_it(f"{places} . {axiom.statement}", axiom.signals[0].source):
+            found.setdefault(axiom.id, axiom)
+    return list(found.values())
+
+
 def _no_longer(gone: Sequence[str]) -> list[str]:
     """What is said of known axioms that may not be used."""
     if not gone:
@@ -169,10 +183,15 @@ async def _written(state: State, mind: Mind | None) -> dict[str, Any]:
     came = {} if mind is None else await mind.write(state)
     lines = came.get("lines") or ()
     by = [axiom for name in came.get("cited", ()) if (axiom := state.known.get(name)) is not None]
-    text, cited = synthesis.answer_of(state, lines, by)
+    made = synthesis.answer_of(state, lines, by)
     agent = state.plan.agent if lines else None
-    told = {"answer": text, "cited": list(cited), "agent": agent, "dropped": came.get("dropped", 0)}
-    return {**told, "tokens": came.get("tokens"), "notes": came.get("notes", [])}
+    told = {"answer": made.text, "answered": made.answers, "cited": list(made.cited), "agent": agent}
+    return {
+        **told,
+        "dropped": came.get("dropped", 0),
+        "tokens": came.get("tokens"),
+        "notes": came.get("notes", []),
+    }
 
 
 async def _end(state: State, reason: Ending, written: dict[str, Any], calls: int) -> dict[str, Any]:
@@ -190,6 +209,7 @@ async def _end(state: State, reason: Ending, written: dict[str, Any], calls: int
         axioms=tuple(found),
         sources=tuple(state.documents),
         answer=written["answer"],
+        answered=written.get("answered", True),
         notes=tuple(dict.fromkeys(state.notes)),
         written_by=written["agent"],
     ).model_dump(mode="json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.categories import MEANINGS
@@ -13,12 +13,12 @@ from kr_core.expedition.questions import asks_since, asks_since_when, asks_time
 from kr_core.text import root_of, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kr_core.expedition.state import State
     from kr_core.model.expedition import Axiom, Signal
 
-__all__ = ["Answer", "answer_of", "chosen"]
+__all__ = ["Answer", "Written", "answer_of", "chosen"]
 
 _FIRST = 5
 _NEAR_BEST = 0.6
@@ -34,12 +34,25 @@ _TITLES = {
 }
 _TIMED = 0.15
 _HALF, _MOST_OF_IT = 0.5, 2 / 3
+_NEARLY_ALL = 0.8
+"""Of the telling words of a question, so that what says them answers it though another word is missing."""
 _LITTLE = 0.5
 """A question of which less is covered gets a warning before anything else."""
 
 
 _INDEXED = re.compile(r"docs:([^/#]+)")
 _PACKAGE = re.compile(r"pkg:[^/]+/(.+)@([^@]+)$")
+
+
+class Written(NamedTuple):
+    """An answer as it is read."""
+
+    text: str
+    """Markdown."""
+    cited: tuple[str, ...]
+    """The ids of the axioms that it cites."""
+    answers: bool
+    """Whether it says what was asked; else it tells the nearest that was found, or nothing."""
 
 
 class Answer:
@@ -78,10 +91,8 @@ def chosen(state: State) -> list[Axiom]:
     return sorted(telling, key=lambda axiom: -worth[axiom.id])[:_MOST]
 
 
-def answer_of(
-    state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()
-) -> tuple[str, tuple[str, ...]]:
-    """The answer as Markdown, and the ids of the axioms that it cites.
+def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) -> Written:
+    """The answer, with what it cites.
 
     Args:
         state: what was found.
@@ -93,7 +104,7 @@ def answer_of(
     made.lines.append(f"# {state.plan.query}")
     if not axioms:
         made.lines += ["", _nothing(state)]
-        return "\n".join(made.lines) + "\n", ()
+        return Written("\n".join(made.lines) + "\n", (), answers=False)
     missing, answers = _missing(state, axioms)
     if missing:
         made.lines += ["", missing]
@@ -121,7 +132,7 @@ def answer_of(
             made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in rest]
     made.lines += _conflicts(state, axioms, made)
     made.lines += _sources(state, made)
-    return "\n".join(made.lines) + "\n", tuple(made.cited)
+    return Written("\n".join(made.lines) + "\n", tuple(made.cited), answers or bool(told))
 
 
 def _first(state: State, axioms: Sequence[Axiom]) -> list[Axiom]:
@@ -169,45 +180,52 @@ def _nothing(state: State) -> str:
 
 def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     """A warning where the axioms leave something of the question out, and whether they answer it all the same."""
-    said = {
-        root_of(word)
-        for axiom in axioms
-        for word in words(
-            " ".join(
-                [
-                    axiom.statement,
-                    *(f"{one.title} {state.pool.owner(one.source)}" for one in axiom.signals),
-                ]
-            )
-        )
-    }
-    asked = state.pool.asked
-    total = sum(asked.values())
-    held = sum(weight for root, weight in asked.items() if root in said)
-    spelled = {root_of(word): word for word in reversed(words(state.plan.query))}
-    left = [spelled.get(root, root) for root in asked if root in state.pool.telling and root not in said]
-    since = asks_since(state.plan.query)
+    pool = state.pool
+    said = frozenset().union(*(_told_by(state, axiom) for axiom in axioms))
+    total = sum(pool.asked.values())
+    held = sum(weight for root, weight in pool.asked.items() if root in said)
+    left = [root for root in pool.asked if root in pool.telling and root not in said]
+    says_most = any(_says(state, axiom, _HALF, _MOST_OF_IT) for axiom in axioms)
     if (
         asks_since_when(state.plan.query)
         and not any(dated(axiom.statement) for axiom in axioms)
-        and any(_says_most(state, axiom) for axiom in axioms)
+        and says_most
     ):
         return "No source says since when. What follows is so in the versions that are named beside it.", True
-    if since:
-        left = [word for word in left if not asks_time(word)]
-    nowhere = [word for word in left if not _found(state, root_of(word))]
-    if not any(_says_most(state, axiom) for axiom in axioms):
-        said_of = f"speaks of {', '.join(nowhere)}" if nowhere else "speaks of most of the question at once"
+    spelled = {root_of(word): word for word in reversed(words(state.plan.query))}
+    if asks_since(state.plan.query):
+        left = [root for root in left if not asks_time(spelled.get(root, root))]
+    nowhere = [root for root in left if not _found(state, root)]
+    if not says_most:
+        who = _listed(nowhere, spelled)
+        said_of = f"says anything about {who}" if who else "speaks of most of the question at once"
         return f"Nothing that was found says it: no passage {said_of}.", False
     if not left:
         return "", True
-    told = f"Nothing that was found speaks of: {', '.join(nowhere)}." if nowhere else ""
-    named = [word for word in left if word not in nowhere]
-    if named:
-        told = f"{told} No answer below speaks of: {', '.join(named)}, which passages that were found name.".strip()
+    named = [root for root in left if root not in nowhere]
+    told = [f"No passage that was found says anything about {_listed(nowhere, spelled)}."] if nowhere else []
+    told += [f"Nothing found below says anything about {_listed(named, spelled)}."] if named else []
     if held < _LITTLE * total:
-        return f"The sources do not seem to answer this. {told}", False
-    return told, False
+        return " ".join(["The sources do not seem to answer this.", *told]), False
+    lacks = nowhere or any(pool.is_name(root) for root in left)
+    return " ".join(told), not lacks and any(
+        _says(state, axiom, _NEARLY_ALL, _NEARLY_ALL) for axiom in axioms
+    )
+
+
+def _listed(roots: Sequence[str], spelled: Mapping[str, str]) -> str:
+    """Stems as the question has their words: `a, b or c`."""
+    *first, last = [spelled.get(root, root) for root in roots] or [""]
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _told_by(state: State, axiom: Axiom) -> frozenset[str]:
+    """The stems that an axiom speaks of: its own, those of its headings, and what else its passage says, names and numbers aside."""
+    places = " ".join(f"{one.title} {state.pool.owner(one.source)}" for one in axiom.signals)
+    own = {root_of(word) for word in words(f"{axiom.statement} {places}")}
+    taken = {signal.sha256 for signal in axiom.signals if signal.sha256}
+    beside = {root for one in state.pool if one.passage.sha256 in taken for root in one.counts}
+    return frozenset(own | {root for root in beside if not state.pool.is_name(root)})
 
 
 def _found(state: State, root: str) -> bool:
@@ -218,8 +236,8 @@ def _found(state: State, root: str) -> bool:
     )
 
 
-def _says_most(state: State, axiom: Axiom) -> bool:
-    """Whether one axiom says most of what a question, or a part of it, is about; or half with the name that the question spells."""
+def _says(state: State, axiom: Axiom, with_name: float, without: float) -> bool:
+    """Whether one axiom says so much of what a question, or a part of it, is about; less will do with the name that it spells."""
     pool = state.pool
     dating = {
         root_of(word) for word in words(state.plan.query) if asks_since(state.plan.query) and asks_time(word)
@@ -231,7 +249,7 @@ def _says_most(state: State, axiom: Axiom) -> bool:
         ]
     )
     held = {root_of(word) for word in words(text)}
-    enough = _HALF if pool.names_it(text) else _MOST_OF_IT
+    enough = with_name if pool.names_it(text) else without
     return any(len(telling & held) >= enough * len(telling) for telling in pool.asks(dating))
 
 

@@ -236,6 +236,8 @@ class Finished(Value):
     sources: tuple[str, ...]
     """Every document that was read, in the order in which they were found: addresses, and files of packages."""
     answer: str
+    answered: bool = True
+    """Whether the answer says what was asked; else it tells the nearest that was found, or nothing."""
     notes: tuple[str, ...] = ()
     written_by: str | None = None
 

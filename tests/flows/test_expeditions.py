@@ -167,6 +167,43 @@ def test_what_is_cited_of_earlier_ones_is_in_the_tree(bench):
 
 
 @pytest.mark.req("E4")
+def test_the_same_question_again(bench):
+    """What was found for it before counts, little as each fact of it says of the whole; capitals and marks make no other question."""
+    question = (
+        "Which night carriers take parcels, letters and crates to the harbour by rail, and who pays for owls?"
+    )
+    pages = {
+        "https://carriers.example/": (
+            "Night carriers",
+            "Night carriers take parcels, letters and crates to the harbour by rail.",
+        ),
+        "https://owls.example/": ("Owls", "The forest office pays for owls by the month."),
+    }
+    first = research(bench.pipeline({"web": Library(pages)}), question)[-1]
+    assert "## Answer" in first.answer
+    assert "The forest office pays" in first.answer
+    updates = research(bench.pipeline({"web": Library({})}), question.replace("?", ".").upper())
+    assert updates[0].known == len(first.axioms)
+    assert "## Answer" in updates[-1].answer
+    assert "The forest office pays" in updates[-1].answer
+    other = research(bench.pipeline({"web": Library({})}), "Which owls pay for parcels?")[-1]
+    assert "take parcels" not in other.answer
+
+
+@pytest.mark.req("E4")
+def test_what_is_known_of_other_things(bench):
+    """A known fact with one word of the question is not about it, and is not shown as what comes near."""
+    expeditions = Expeditions(bench.pipeline({"web": Library()}))
+    expeditions.note("The order code of the Fast Carrier is FC-7.", by="ada")
+    nothing = research(bench.pipeline({"web": Library()}), "What is the zebra code?")
+    assert nothing[0].known == 0
+    assert "Nothing was found" in nothing[-1].answer
+    known = research(bench.pipeline({"web": Library({})}), "What is the order code?")
+    assert known[0].known == 1
+    assert "FC-7" in known[-1].answer
+
+
+@pytest.mark.req("E4")
 def test_contradictions_are_kept_and_shown_with_their_versions(bench):
     """Two sites that disagree stand side by side in the answer; a later version of one site supersedes the earlier."""
     pages = {
@@ -376,8 +413,34 @@ def test_what_no_answer_speaks_of(bench):
         bench.pipeline({"web": Library(pages, most=4)}),
         "Which night carrier takes parcels and letters to the harbour with insurance and lanterns?",
     )[-1]
-    assert "Nothing that was found speaks of: lanterns." in finished.answer
-    assert "No answer below speaks of: insurance" in finished.answer
+    assert "No passage that was found says anything about lanterns." in finished.answer
+    assert "Nothing found below says anything about insurance." in finished.answer
+    assert not finished.answered
+
+
+@pytest.mark.req("E9")
+@pytest.mark.parametrize(
+    ("question", "heading", "lead"),
+    [
+        ("What should I do when the scanner shows E47?", "Answer", ""),
+        ("What happens to a warehouse scanner that gets E47?", "Answer", ""),
+        ("What should I do when the warehouse scanner with a label printer shows E48?", "nearest", "no passage says anything about"),
+        ("How long is the battery life of the warehouse scanner E47 in the cold store?", "Answer", "Nothing found below says anything about life."),
+    ],
+)  # fmt: skip
+def test_which_words_an_answer_must_speak_of(bench, question, heading, lead):
+    """Everyday verbs are none of them; a number must be that very one; of the rest most will do, and what is left is told."""
+    pages = {
+        "https://scanners.example/codes": (
+            "Warehouse scanners / E47",
+            "Restart the base station of each warehouse scanner. In the cold store its battery lasts nine hours.",
+        ),
+        "https://owls.example/life": ("Life", "Owls have a long life in the forest, which is cold at night."),
+    }
+    answer = research(bench.pipeline({"web": Library(pages)}), question)[-1].answer
+    assert f"## {heading}" in answer or f"## The {heading}" in answer
+    assert lead in answer
+    assert ("anything about" in answer) == bool(lead)
 
 
 @pytest.mark.req("E4")
@@ -511,6 +574,21 @@ def test_gone_on_with_no_call_left_is_decided_as_before(tmp_path, calls):
     left.close()
     told = [(one.reason, one.cycles, one.calls, one.answer, len(one.axioms)) for one in (ended, again)]
     assert told[0] == told[1]
+
+
+@pytest.mark.req("E8", "E9")
+def test_one_that_was_left_in_its_first_cycle(bench):
+    """What it has told is kept by then, and in its tree."""
+    expeditions = Expeditions(bench.pipeline({"web": Library()}))
+
+    async def left():
+        async with aclosing(expeditions.run_expedition(QUERY)) as updates:
+            return await anext(update.axiom.id async for update in updates if update.type == "axiom_found")
+
+    told = asyncio.run(left())
+    kept = expeditions.get("X1")
+    assert kept.finished is None
+    assert told in {axiom.id for axiom in expeditions.found(kept)}
 
 
 @pytest.mark.req("E8")
@@ -730,6 +808,13 @@ def test_notes_and_mistakes_of_the_command(kr, parcels):
     nothing = kr("expedition", "run", "zyzzyva quokka marmalade", "-q")
     assert nothing.code == 4
     assert "Nothing was found" in nothing.out
+    near = kr(
+        "expedition", "run", "How long does parcel wait for a carrier with a broken telescope?", "--json"
+    )
+    assert near.code == 4
+    last = json.loads(near.out.splitlines()[-1])
+    assert (last["answered"], bool(last["axioms"])) == (False, True)
+    assert kr("expedition", "resume", last["id"]).code == 4
     for wrong in (("show", "X99"), ("run", "parcels", "--max-cycles", "1")):
         done = kr("expedition", *wrong)
         assert done.code == 2, done

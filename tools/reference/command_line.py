@@ -69,7 +69,7 @@ wrapped, in a pipe it is plain Markdown. `--json` and `--yaml` print the result 
 | 1 | anything unforeseen; `verify`: a quote is false |
 | 2 | wrong use, wrong configuration or an invalid request |
 | 3 | a plugin could not be loaded or built |
-| 4 | no content |
+| 4 | no content; `expedition`: nothing that answers the question |
 | 5 | waiting for a human |
 | 130 | interrupted |
 

@@ -44,6 +44,21 @@ def test_what_asks_for_caveats_names_no_thing():
 
 
 @pytest.mark.req("E5")
+@pytest.mark.parametrize(
+    ("question", "telling"),
+    [
+        ("What does the scanner show, and what does it accept?", {"scanner"}),
+        ("How many parcels per day may a depot get?", {"parcel", "depot"}),
+        ("How is the set of carriers sorted?", {"set", "carrier", "sort"}),
+        ("What happens?", {"happen"}),
+    ],
+)
+def test_everyday_verbs_are_no_subject(question, telling):
+    """They say what a question does with what it is about; after an article such a word is a thing."""
+    assert Pool(question).telling == telling
+
+
+@pytest.mark.req("E5")
 def test_each_part_has_its_statements():
     """What answers one part is not measured by what answers another, though that says more of the question."""
     question = "How does the depot sort heavy parcels by region at night, and who repairs scales?"
