@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TAG = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,30}+)((?:[^<>\"']|\"[^\"]{0,4000}+\"|'[^']{0,4000}+')*+)>",
+    r"<!--.*?(?:-->|\Z)|<(?:(?i:!doctype)\b|\?)[^<>]*>|<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,30}+)((?:[^<>\"']|\"[^\"]{0,4000}+\"|'[^']{0,4000}+')*+)>",
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"([a-zA-Z-]{1,20})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))")
@@ -27,6 +27,11 @@ _AROUND = frozenset(
     contents local toc-backref navigation skip-link cookie-banner""".split()
 )
 """Classes of what stands around a page's text, in the forms in which documentation is built."""
+_LINKS = "toctree-wrapper"
+"""The class of Sphinx's links to the pages below one; where there is little else, they are what the page says."""
+_AROUND_IDS = frozenset("toc column2".split())
+_AROUND_DIVISIONS = frozenset("sidebar sidebarbutton footer hd ft".split())
+"""The same by their names; the latter only of a `div` that is no section, since headings give sections their names."""
 _BLOCKS = frozenset(
     """address article blockquote body br caption center dd details div dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6
     header hr html li main ol option p pre section summary table tbody td tfoot th thead title tr ul""".split()
@@ -40,8 +45,9 @@ _HEADING = re.compile(r"h[1-6]")
 _MAIN = re.compile(r"<main\b|<[a-z]{1,30}+[^<>]{0,200}\srole=[\"']main[\"']", re.IGNORECASE)
 _DEFINED = 7
 """The level of a defined symbol among headings; one within another is a level below."""
-_SOME, _LITTLE = 4_000, 200
-"""Characters of a page, and of its text: where so much comes to so little, what stands around the text is kept."""
+_SOME, _LITTLE, _LEAST = 4_000, 200, 100
+"""Characters of a page, and of its text: where so much comes to so little, its links are kept; where it comes to the least,
+all that stands around the text."""
 _MOST_NAMES = 40
 """Names of elements that are left out of one page; for each, the page is searched once for its tags."""
 
@@ -50,20 +56,28 @@ def blocks(text: str) -> Iterator[Block]:
     """The blocks of a page."""
     text = _INLINE.sub("", text)
     main = _MAIN.search(text)
-    found = list(_Page(text).blocks(main.start() if main else 0))
-    if (
-        len(text) > _SOME and sum(len(block.text) for block in found) < _LITTLE
-    ):  # it is built in some other way
-        found = list(_Page(text, whole=True).blocks(0))
+    start = main.start() if main else 0
+    found = list(_Page(text).blocks(start))
+    if len(text) > _SOME and _size(found) < _LITTLE:
+        linking = list(_Page(text, around=_AROUND - {_LINKS}).blocks(start))
+        if _size(linking) > _size(found):
+            found = linking
+        elif _size(found) < _LEAST:  # it is built in some other way
+            found = list(_Page(text, around=None).blocks(0))
     yield from found
+
+
+def _size(found: list[Block]) -> int:
+    return sum(len(block.text) for block in found)
 
 
 class _Page:
     """One walk over the tags of a page; nothing is assumed to be closed."""
 
-    def __init__(self, text: str, *, whole: bool = False) -> None:
+    def __init__(self, text: str, *, around: frozenset[str] | None = _AROUND) -> None:
         self._text = text
-        self._whole = whole
+        self._around = around
+        """Classes of what is left out; None where nothing is, but what is never text."""
         self._ends: dict[str, dict[int, int]] = {}
         self._lines = [found.start() for found in re.finditer("\n", text)]
         self._words: list[str] = []
@@ -88,7 +102,9 @@ class _Page:
                 continue
             name, closing = found[2].lower(), bool(found[1])
             attributes = _attributes(found[3]) if not closing and found[3] else {}
-            if not closing and (name in _DROPPED or (not self._whole and _is_around(name, attributes))):
+            if not closing and (
+                name in _DROPPED or (self._around is not None and _is_around(name, attributes, self._around))
+            ):
                 position = self._after(name, found)
                 continue
             if "id" in attributes or (name == "a" and "name" in attributes):
@@ -242,15 +258,15 @@ def _attributes(raw: str) -> dict[str, str]:
     }
 
 
-def _is_around(name: str, attributes: dict[str, str]) -> bool:
+def _is_around(name: str, attributes: dict[str, str], around: frozenset[str]) -> bool:
     if name == "body" or not attributes:
         return False
     if attributes.get("role") == "navigation" or attributes.get("aria-hidden") == "true":
         return True
-    return not _AROUND.isdisjoint(attributes.get("class", "").lower().split()) or attributes.get("id") in {
-        "toc",
-        "column2",
-    }
+    classes = attributes.get("class", "").lower().split()
+    if not around.isdisjoint(classes) or attributes.get("id") in _AROUND_IDS:
+        return True
+    return name == "div" and attributes.get("id") in _AROUND_DIVISIONS and "section" not in classes
 
 
 def title(text: str) -> str:

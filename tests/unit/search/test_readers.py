@@ -96,6 +96,28 @@ class TestPages:
         """Where it is never closed, its words are kept: they may be the page's text."""
         assert " ".join(" ".join(block.text for block in html.blocks(page)).split()) == said
 
+    @pytest.mark.req("E6")
+    @pytest.mark.parametrize(
+        "around", ['<div id="hd">{}</div>', '<div class="b" id="sidebar">{}</div>', '<div id="sidebarbutton">{}</div>']
+    )  # fmt: skip
+    def test_what_stands_around_is_known_by_its_name(self, around):
+        """What is said of the page's form is no text either; a section may have such a name, by its heading."""
+        page = f"<!DOCTYPE html>\n<?xml version='1.0'?><body><p>one{around.format('<h3>Last update:</h3><p>Nov 11')}"
+        assert [block.text for block in html.blocks(page)] == ["one"]
+        section = '<div class="section" id="sidebar"><h2>Sidebar</h2><p>two</div><h2 id="footer">Footer</h2><p>three'
+        assert [block.text for block in html.blocks(section)] == ["## Sidebar", "two", "## Footer", "three"]
+
+    @pytest.mark.req("E6")
+    @pytest.mark.parametrize("main", ["<div role='main'>{}</div>", "<div class='body'>{}</div>"])
+    def test_a_page_of_links_says_them(self, main):
+        """Since it says little else; nothing of what stands around it."""
+        links = "<h1>Services</h1><div class='toctree-wrapper'><ul><li>msvcrt<li>winreg</ul></div>"
+        around = f"<div class='sphinxsidebar'><h3>This Page</h3>{'<p>Show Source</p>' * 400}</div>"
+        page = f"<!DOCTYPE html>{around}{main.format(links)}{around}"
+        assert [block.text for block in html.blocks(page)] == ["# Services", "- msvcrt", "- winreg"]
+        other = f"{around}{main.format('')}{around}"
+        assert "Show Source" in {block.text for block in html.blocks(other)}
+
 
 class TestOneBadFile:
     """A file that cannot be read is noted, and those beside it are indexed."""
