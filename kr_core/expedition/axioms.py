@@ -75,6 +75,7 @@ def of_quote(
         title=passage.title or passage.symbol or "",
         quote=folded(quote),
         version=passage.version,
+        dated=passage.dated,
         sha256=passage.sha256,
         found_by=source,
     )

@@ -11,7 +11,7 @@ from kr_core.expedition.meaning import normalised
 if TYPE_CHECKING:
     from kr_core.model.expedition import Axiom, Signal
 
-__all__ = ["TableRow", "are_of_releases", "common_cells", "row_of"]
+__all__ = ["TableRow", "are_of_releases", "common_cells", "heading_of", "row_of"]
 
 _RELEASES = re.compile(
     r"\brelease[ _-]?notes?\b|\bchange[ _-]?log\b|\bwhat.?s[ _-]?new\b|\b(?:release|version) history\b"
@@ -64,6 +64,13 @@ def common_cells(one: TableRow, other: TableRow) -> tuple[str, str] | None:
         return None
     ours, theirs = ("; ".join([row.first, *(row.cells[head] for head in common)]) for row in (one, other))
     return ours, theirs
+
+
+def heading_of(signal: Signal) -> str:
+    """The headings that lead to a signal's passage, without the name of its file, which may stand before them."""
+    first, slash, rest = signal.title.partition(" / ")
+    file = re.split(r"[/:]", signal.source.partition("#")[0])[-1]
+    return rest if slash and first == file.rpartition(".")[0] else signal.title
 
 
 def are_of_releases(one: Signal, other: Signal) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.expedition.disagreeing import are_of_releases, common_cells, row_of
+from kr_core.expedition.disagreeing import are_of_releases, common_cells, heading_of, row_of
+from kr_core.expedition.evidence import is_private
 from kr_core.expedition.independence import confidence_of, document_of, site_of
 from kr_core.expedition.meaning import Relation, compared, normalised
 from kr_core.text import STOP_WORDS, root_of, words
@@ -126,7 +127,9 @@ class Known:
         if related == "same" and one.cells.keys() != two.cells.keys():
             return "other"  # one of them says more
         ours, theirs = cells
-        below = compared(f"{axiom.signals[0].title}: {ours}", f"{other.signals[0].title}: {theirs}")
+        below = compared(
+            f"{heading_of(axiom.signals[0])}: {ours}", f"{heading_of(other.signals[0])}: {theirs}"
+        )
         return related if below == related else "other"
 
     def _by_words(self, axiom: Axiom, other: Axiom, ours: str | None, theirs: str | None) -> Relation:
@@ -134,8 +137,8 @@ class Known:
         if ours is None and theirs is None:
             return related
         if related == "conflict" and ours is not None and theirs is not None:
-            alone = axiom.signals[0].title != other.signals[0].title and compared(ours, theirs) != "conflict"
-            return "other" if alone else related  # their titles alone differ
+            alike = heading_of(axiom.signals[0]) == heading_of(other.signals[0])
+            return related if alike or compared(ours, theirs) == "conflict" else "other"
         if related != "other":
             return related
         if ours is not None and theirs is not None:
@@ -211,6 +214,8 @@ def _later(one: Axiom, other: Axiom) -> Axiom | None:
     ours, theirs = one.signals[0], other.signals[0]
     if site_of(ours) != site_of(theirs) or not ours.version or not theirs.version:
         return None
+    if is_private(ours.source) and heading_of(ours) != heading_of(theirs):
+        return None  # one folder holds documents of many things, each with versions of its own
     first, second = _numbers(ours.version), _numbers(theirs.version)
     if first == second:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.quotes import plain
@@ -254,7 +255,7 @@ def _says(state: State, axiom: Axiom, with_name: float, without: float) -> bool:
 
 
 def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]:
-    """Axioms that say otherwise, side by side, each with its versions and dates."""
+    """Axioms that say otherwise, side by side, the newest first, each with its version and dates."""
     lines: list[str] = []
     shown: set[frozenset[str]] = set()
     for axiom in axioms:
@@ -264,7 +265,7 @@ def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]
             if other is None or pair in shown:
                 continue
             shown.add(pair)
-            for one in (axiom, other):
+            for one in sorted((axiom, other), key=_newness, reverse=True):
                 superseded = " (superseded)" if one.status == "superseded" else ""
                 lines.append(f"- {_said(one)} {made.mark(one)}, {_dated(one.signals[0])}{superseded}")
             lines.append("")
@@ -273,7 +274,14 @@ def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]
 
 def _dated(signal: Signal) -> str:
     version = f"version {signal.version}, " if signal.version else ""
-    return f"{version}read {signal.timestamp.date().isoformat()}"
+    day = f"of {signal.dated.isoformat()}, " if signal.dated else ""
+    return f"{version}{day}read {signal.timestamp.date().isoformat()}"
+
+
+def _newness(axiom: Axiom) -> tuple[date, list[int]]:
+    """By what its document states of itself: the day, then the version."""
+    signal = axiom.signals[0]
+    return signal.dated or date.min, [int(part[:9]) for part in re.findall(r"\d+", signal.version or "")]
 
 
 def _sources(state: State, made: Answer) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Literal
 
@@ -98,6 +98,8 @@ class Passage(Value):
     that fits is shown; its language is the one that its fence in `text` names, without a fence Python."""
     version: str | None = None
     """The version that the text is about, as its citation shows it."""
+    dated: date | None = None
+    """The day that its document gives as its own."""
     official: bool = False
     """Whether the text is the authority on its subject: the maker's documentation, or the team's own rules. Of what is not,
     KR's scorer `evidence` rates no answer better than `medium`, and than `low` where it stands in one place alone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -53,6 +53,8 @@ class Signal(Value):
     """Its words, verbatim in the passage."""
     version: str | None = None
     """The version that the source is about."""
+    dated: date | None = None
+    """The day that the source gives as its own."""
     sha256: str = ""
     """The passage's fingerprint; empty for what a person said."""
     found_by: str = ""

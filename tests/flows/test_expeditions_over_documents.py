@@ -114,6 +114,21 @@ def test_what_another_version_says_no_longer(bench):
 
 
 @pytest.mark.req("E4")
+def test_what_disagrees_is_told_with_the_days_of_its_documents(bench, handbook):
+    """The newest first, by what each states of itself; of one that states a version too, the earlier is superseded."""
+    old, new = (
+        copies(days).replace("\n\n", f"\n\n:Version: {version}\n:Date: {day}\n\n", 1)
+        for days, version, day in ((60, "1.10", "2024-03-11"), (90, "2.3", "2026-02-19"))
+    )
+    handbook(one=old, two=new)
+    answer = research(bench.pipeline(["local_docs"]), KEPT)[-1].answer
+    first, second = answer.partition("The sources disagree")[2].partition("## Sources")[0].split("\n- ")[1:]
+    assert "for 90 days. (handbook 2.3) [1], version 2.3, of 2026-02-19, read " in first
+    assert "for 60 days. (handbook 1.10) [2], version 1.10, of 2024-03-11, read " in second
+    assert second.rstrip().endswith("(superseded)")
+
+
+@pytest.mark.req("E4")
 def test_what_answers_another_question_contradicts(bench, handbook):
     """What is found now is compared with all that is known, and not only with what is about the question."""
     handbook(uploads="Uploads\n=======\n\nThe largest upload of the shop takes 25 megabytes.\n")

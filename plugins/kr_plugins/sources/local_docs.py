@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import kr_core
 from kr_core import ConfigError, Documents, Finding, Outcome, Passage, Provider, Settings, StorageError
+from kr_plugins.sources.stating import Stated, stated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,8 @@ _OF_VERSION = re.compile(rb"\bv?(\d{1,4}(?:\.\d{1,4}){1,3}\w{0,6}) [Dd]ocumentat
 _SITE = re.compile(r"\s+[\u2014\u2013|-]\s+[^\u2014\u2013|]*\b[Dd]ocumentation$")
 """What the pages of built documentation put behind their own titles."""
 _HEAD = 8192
-"""Bytes of a page that are looked at for the version."""
+"""Bytes of a file that are looked at for what it says of itself."""
+_TEXTS = frozenset((".md", ".markdown", ".mdx", ".rst", ".txt"))
 _LONG_TITLE = 80
 _HEADING = re.compile(r"\s*(?:#{1,6} |`[^`]+`$|[=~^*-]{3,}$)")
 
@@ -122,6 +124,7 @@ class LocalDocs:
         else:
             place = f"{stored.collection}/{stored.path}".rstrip("/")
             url = f"docs:{place}"
+        said = _stated(path, _changed(path))
         line = int(hit.locator[1:]) if hit.locator.startswith(":") else None
         before = hit.text[: len(hit.text) - len(stored.body)].count("\n")
         text = f"```\n{hit.text}\n```" if stored.code else hit.text
@@ -131,7 +134,8 @@ class LocalDocs:
             locator=f"{place}{hit.locator}",
             lines=() if line is None else ((before + stored.code, line),),
             title=_title(stored.title or path.stem, stored.outer, stored.name),
-            version=_version(path),
+            version=said.version,
+            dated=said.dated,
             lead="" if stored.code else _lead(stored.body),
             kind="section",
             code=(stored.body,)
@@ -153,17 +157,33 @@ def _title(page: str, outer: str, name: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _version(path: Path) -> str | None:
-    """The version that a page of built documentation says it is of (`Python 3.11.2 documentation`)."""
-    if path.suffix not in {".html", ".htm", ".xhtml"}:
-        return None
+def _stated(path: Path, changed: int) -> Stated:
+    """What a file says of itself: a page of built documentation its version (`Python 3.11.2 documentation`), a text more.
+
+    Args:
+        path: the file.
+        changed: when it was; what it said before is not told again.
+    """
+    del changed
+    page = path.suffix in {".html", ".htm", ".xhtml"}
+    if not page and path.suffix not in _TEXTS:
+        return Stated()
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except OSError:  # moved since it was indexed
-        return None
+        return Stated()
+    if not page:
+        return stated(head.decode("utf-8", errors="replace"))
     found = _OF_VERSION.search(head)
-    return found[1].decode() if found else None
+    return Stated(found[1].decode() if found else None)
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _lead(body: str) -> str:

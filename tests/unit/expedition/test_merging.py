@@ -105,3 +105,16 @@ def test_headings_that_differ_are_no_contradiction():
     known = Known([stated(said.format(25), title="Guide to shop 1.8", url="file:a/one.md")])
     assert not known.join(stated(said.format(25), title="Guide to shop 2.3", url="file:b/two.md")).conflicts
     assert known.join(stated(said.format(90), title="Guide to shop 2.4", url="file:c/two.md")).conflicts
+
+
+@pytest.mark.req("E4")
+@pytest.mark.parametrize(
+    ("title", "status"), [("Guide", "superseded"), ("b / Guide", "superseded"), ("Handbook", "disputed")]
+)
+def test_versions_of_documents_in_one_folder(title, status):
+    """Of documents that call themselves alike the later version supersedes; of others each counts its own versions."""
+    said = "The largest upload of the shop takes {} megabytes."
+    known = Known([stated(said.format(25), title="Guide", url="file:notes/a.md", version="1.8")])
+    [old] = known
+    known.join(stated(said.format(90), title=title, url="file:notes/b.md", version="2.0"))
+    assert known.get(old.id).status == status

@@ -1,0 +1,100 @@
+"""What a document says of itself before its first section: of which version it is, and of which day."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Stated", "stated"]
+
+_MOST_LINES = 40
+"""Of front matter, and of what stands before the first section."""
+_FRONT = re.compile(r"---[ \t]*\Z")
+_FRONT_END = re.compile(r"(?:---|\.\.\.)[ \t]*\Z")
+_FIELD = re.compile(
+    r"[ \t:*_>-]{0,4}([A-Za-z][A-Za-z _-]{2,20}?)[*_]{0,2}:[*_]{0,2}[ \t]+(\S.{0,60}?)[ \t*_.]*\Z"
+)
+"""`Version: 1.8`, `**Date:** 2026-02-19`, `:Date: 2026-02-19`."""
+_VERSION = re.compile(r"[vV]?(\d{1,8}(?:\.\d{1,8}){0,4}(?:[-+.]?[A-Za-z][\w.]{0,20})?)\Z")
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ][\d:.+Z-]{1,30})?\Z")
+_VERSIONS = frozenset(("version", "document version"))
+_DAYS = frozenset(
+    (
+        "date",
+        "updated",
+        "last updated",
+        "last update",
+        "last modified",
+        "lastmod",
+        "revised",
+        "effective date",
+    )
+)
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
+_RULE = re.compile(r"([=\-~^*#+])\1{2,}[ \t]*\Z")
+_FENCE = ("```", "~~~")
+
+
+class Stated(NamedTuple):
+    """What a document says of itself."""
+
+    version: str | None = None
+    dated: date | None = None
+
+
+def stated(text: str) -> Stated:
+    """The version and the day that a text states in its front matter, or in lines of their own above its first section.
+
+    Args:
+        text: how a document in Markdown, reStructuredText or plain text begins.
+    """
+    version, day = None, None
+    for name, value in _fields(text):
+        if name in _VERSIONS and version is None and (found := _VERSION.match(value)):
+            version = found[1]
+        elif name in _DAYS and day is None and (found := _DAY.match(value)):
+            day = _day(found[1])
+    return Stated(version, day)
+
+
+def _day(said: str) -> date | None:
+    try:
+        return date.fromisoformat(said)
+    except ValueError:  # the thirtieth of February
+        return None
+
+
+def _fields(text: str) -> Iterator[tuple[str, str]]:
+    """Names and values, in order."""
+    for line in _head(text):
+        if found := _FIELD.match(line):
+            name = re.sub(r"[ _-]+", " ", found[1]).strip().casefold()
+            yield name, found[2].strip("\"'")
+
+
+def _head(text: str) -> Iterator[str]:
+    """The lines of the front matter, and those up to the first section; the title is no section, and code ends it too."""
+    lines = iter(text.removeprefix("\ufeff").splitlines())
+    first = next(lines, "")
+    if _FRONT.match(first):
+        for line in islice(lines, _MOST_LINES):
+            if _FRONT_END.match(line):
+                break
+            yield line
+        else:
+            return
+        first = next(lines, "")
+    headings, before = 0, ""
+    for line in islice((one for part in ([first], lines) for one in part), _MOST_LINES):
+        headings += bool(_HEADING.match(line)) or bool(
+            _RULE.match(line) and before.strip() and not _RULE.match(before)
+        )
+        if headings > 1 or line.lstrip().startswith(_FENCE):
+            return
+        yield line
+        before = line
