@@ -126,9 +126,17 @@ def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
     if options.batch is None and not any(map(str.isalnum, options.query)):
         raise ConfigError("is empty", where="the question", todo="write it in words")
     found = False
-    with Documents(pipeline.config.state_folder, pipeline.components.embedder) as documents:
+    with (
+        _Counter(quiet=options.quiet) as counter,
+        Documents(
+            pipeline.config.state_folder,
+            pipeline.components.embedder,
+            counter.show_vectors if counter.is_seen else None,
+        ) as documents,
+    ):
         for query in _queries(options):
             hits = documents.search(query, options.limit)
+            counter.clear()
             found = found or bool(hits)
             if options.json or options.batch:
                 line = {"query": query, "hits": [_as_dict(hit, pipeline) for hit in hits]}
@@ -276,10 +284,11 @@ def _counted(count: int, what: str) -> str:
 
 
 class _Counter:
-    """A line on the terminal that moves while files are read."""
+    """A line on the terminal that moves while there is something to wait for."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._moving = sys.stderr.isatty() and not quiet
+        self.is_seen = sys.stderr.isatty() and not quiet
+        """Whether anybody looks on."""
         self._shown = False
         self._percent = 0
 
@@ -287,21 +296,33 @@ class _Counter:
         return self
 
     def __exit__(self, *_error: object) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line away."""
         if self._shown:
             print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+        self._shown = False
 
     def show(self, files: int, passages: int) -> None:
         """Show how far the update is."""
-        if self._moving:
-            self._shown = True
-            print(f"\r{files} files, {passages} new passages", end="", file=sys.stderr, flush=True)
+        self._show(f"{files} files, {passages} new passages")
 
     def show_share(self, share: float) -> None:
         """Show how far the words are that are found quickly; what takes no time is not shown."""
         percent = int(100 * share)
-        if self._moving and self._percent < percent < 100:
-            self._shown, self._percent = True, percent
-            print(f"\rwords: {percent} %", end="", file=sys.stderr, flush=True)
+        if self._percent < percent < 100:
+            self._percent = percent
+            self._show(f"words: {percent} %")
+
+    def show_vectors(self, done: int, count: int) -> None:
+        """Show how far the vectors are."""
+        self._show(f"making vectors, {done} of {count}")
+
+    def _show(self, said: str) -> None:
+        if self.is_seen:
+            self._shown = True
+            print(f"\r{said}", end="", file=sys.stderr, flush=True)
 
 
 _ACTIONS = {"index": _index, "search": _search, "list": _list, "remove": _remove}

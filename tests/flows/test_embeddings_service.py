@@ -1,5 +1,6 @@
 """Documents searched by the vectors of a service: `embedder: openai_compatible`, against a server on loopback."""
 
+import io
 import json
 
 import openai
@@ -95,6 +96,34 @@ def test_what_means_the_same_is_found_by_a_services_vectors(kr, serving):
     server.bodies.clear()
     assert searched(kr, server, "lorry")[0][0] == "docs/van.md"
     assert [body["input"] for body in server.bodies] == [["lorry"]]
+
+
+class Terminal(io.StringIO):
+    """What somebody sees who looks on."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.req("I1")
+def test_people_see_how_far_the_vectors_are(kr, serving, tmp_path, monkeypatch):
+    """A few passages at a time; the line is gone before an answer is shown, and where nobody looks on nothing is said."""
+    server = serving()
+    for number in range(23):
+        (tmp_path / "docs" / f"{number}.md").write_text(f"# Van {number}\n\nVan {number} leaves at ten.\n")
+    assert kr(server, "index", "docs")[0] == 0
+    with monkeypatch.context() as context:
+        context.setattr("sys.stderr", seen := Terminal())
+        assert kr(server, "search", "van")[0] == 0
+    assert seen.getvalue() == "".join(
+        [f"\rmaking vectors, {done} of 25" for done in (0, 10, 20)] + ["\r\x1b[2K"]
+    )
+    assert [len(body["input"]) for body in server.bodies] == [1, 10, 10, 5]
+    (tmp_path / "docs" / "new.md").write_text("# New\n\nNo van.\n")
+    kr(server, "index")
+    server.bodies.clear()
+    assert kr(server, "search", "van")[2] == ""
+    assert [len(body["input"]) for body in server.bodies] == [1, 1]
 
 
 def test_vectors_have_a_model_of_their_own(kr, serving):

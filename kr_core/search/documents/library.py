@@ -45,13 +45,19 @@ class Documents:
     Args:
         state_folder: the project's `.kr/`.
         embedder: gives what makes vectors, or None; called on the first search.
+        told: of how many passages vectors are made on the way to an answer, and of how many they are to be made.
 
     Raises:
         ConfigError: nothing is indexed.
         StorageError: the index cannot be read.
     """
 
-    def __init__(self, state_folder: Path, embedder: Callable[[], Embedder | None] | None = None) -> None:
+    def __init__(
+        self,
+        state_folder: Path,
+        embedder: Callable[[], Embedder | None] | None = None,
+        told: Callable[[int, int], None] | None = None,
+    ) -> None:
         path = state_folder / FILE_NAME
         if not path.exists():
             raise ConfigError(_NOTHING, todo=_INDEX_IT)
@@ -59,6 +65,7 @@ class Documents:
         self._store = DocumentStore(path)
         self._fast = _fast_index(self._store, state_folder)
         self._embedder = embedder
+        self._told = told
         self._vectors: Vectors | None = None
         self._lock = threading.Lock()
         self._said: list[str] = []
@@ -178,7 +185,7 @@ class Documents:
                 if embedder is not None:
                     from kr_core.search.documents.vectors import Vectors
 
-                    self._vectors = Vectors(self._folder, embedder)
+                    self._vectors = Vectors(self._folder, embedder, self._told)
             except ImportError:
                 self._note(
                     "embedder: needs numpy, which is not installed (pip install 'kr-core[semantic]'); words alone were searched"

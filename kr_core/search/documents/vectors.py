@@ -15,7 +15,7 @@ from kr_core.search.documents.searching import shown
 from kr_core.search.documents.store import fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from kr_core.protocols import Embedder
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 50
 """Passages that one question has embedded at most, the best by words first; more would keep people waiting."""
+_BETWEEN = 10
+"""Passages between two words to somebody who looks on: a slow model takes some seconds for them."""
 _CANDIDATES = 100
 _NEIGHBOURS, _NEIGHBOURS_WEIGH = 5, 0.5
 """How many passages have a say in another's score, and what they count there; chosen on one half of the questions."""
@@ -43,17 +45,22 @@ class Vectors:
     Args:
         folder: where they are kept.
         embedder: makes them.
+        told: of how many passages vectors are made, and of how many they are to be made; for somebody who looks on. The
+            embedder is given a few at a time then.
 
     Raises:
         ImportError: numpy is not installed.
         StorageError: they cannot be read or written.
     """
 
-    def __init__(self, folder: Path, embedder: Embedder) -> None:
+    def __init__(
+        self, folder: Path, embedder: Embedder, told: Callable[[int, int], None] | None = None
+    ) -> None:
         import numpy as np
 
         self._np = np
         self._embedder = embedder
+        self._told = told
         make_state_folder(folder)
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", embedder.identity)[:80]
         self.path = folder / f"docs-vectors-{name}.sqlite"
@@ -284,6 +291,16 @@ class Vectors:
             raise RequestError(Outcome.bad_answer, "made a vector with what is no number")
         return self._normal(made)
 
+    def _all_made(self, texts: list[str]) -> Any:
+        """The vectors of the texts of passages, each of length 1."""
+        if self._told is None:
+            return self._made(texts)
+        made = []
+        for start in range(0, len(texts), _BETWEEN):
+            self._told(start, len(texts))
+            made.append(self._made(texts[start : start + _BETWEEN]))
+        return self._np.concatenate(made)
+
     def _normal(self, vectors: Any) -> Any:
         """As an array of float32, each of length 1."""
         made = self._np.asarray(vectors, dtype=self._np.float32)
@@ -305,7 +322,7 @@ class Vectors:
         missing = {
             placed[number]: text for number, text in texts.items() if placed[number] not in self._places
         }
-        made = self._made(list(missing.values())) if missing else None
+        made = self._all_made(list(missing.values())) if missing else None
         rows = [] if made is None else [
             (digest, vector.astype(self._np.float16).tobytes()) for digest, vector in zip(missing, made, strict=True)
         ]  # fmt: skip
