@@ -65,6 +65,10 @@ _LEAST_WORTH = 0.3
 _READ = 6000
 """Characters of a passage that are looked at."""
 
+_LANGUAGES = frozenset(
+    "python cpython javascript typescript node nodejs java ruby php perl go golang rust swift kotlin".split()
+)
+"""What other packages and documents are written in or run by: a question that names one of these asks of them too."""
 _OF = re.compile(r"(?:pkg:[^/]+/|docs:)([^/@#]+)")
 _PUBLISHED = ("http://", "https://", "pkg:")
 
@@ -169,7 +173,7 @@ class Pool:
             counts[root] += 1
         self._gathered[key] = made
         if owner:
-            self._owned += 1
+            self._owned += "".join(words(owner)) not in _LANGUAGES
             self._owned_by |= {root_of(word) for word in words(owner)}
         self._in_focus += self._holds_focus(f"{title} . {passage.text[:_READ]}")
         self._frequency.update(counts.keys())
@@ -197,7 +201,7 @@ class Pool:
 
     def _held_together(self, pair: str) -> float:
         """How much two words are one term: how often the rarer of them stands beside the other, where there is either."""
-        rarer = min(self._frequency[root] for root in pair.split())
+        rarer = min(max(self._frequency[root], self._frequency[root_of(root)]) for root in pair.split())
         return self._frequency[pair] / (rarer + 1)
 
     def share(self, text: str, worth: Mapping[str, float] | None = None) -> float:
@@ -311,6 +315,21 @@ class Pool:
         said = words(text)
         held = {root_of(word) for word in said} | pairs_in(said)
         return any(parts <= held for parts in self._focus)
+
+    @property
+    def unspoken(self) -> list[str]:
+        """The words that the question joins by a hyphen and that no passage, title or address has, joined or side by side."""
+        said = [f"{one.body}. {one.title} . {' '.join(words(one.passage.url))}" for one in self]
+        return [
+            name
+            for name in dict.fromkeys(_JOINED.findall(self._question))
+            if not any(
+                f" {beginning}" in text
+                for parts in [words(name)]
+                for beginning in (" ".join(parts), "".join(parts))
+                for text in said
+            )
+        ]
 
     def missing(self, among: Sequence[Gathered]) -> list[str]:
         """The stems of the question that stand in none of these passages."""

@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
+from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,8 +114,8 @@ def weighed(question: str) -> dict[str, float]:
 
 
 def pairs_in(said: Sequence[str]) -> set[str]:
-    """The pairs of stems that stand side by side in a text, stop words aside."""
-    roots = [root_of(word) for word in said if word not in STOP_WORDS]
+    """The pairs of stems that stand side by side in a text, stop words aside; `server sent` is a term, and `server sends` another."""
+    roots = [stem(word) for word in said if word not in STOP_WORDS]
     return {f"{one} {other}" for one, other in itertools.pairwise(roots) if one != other}
 
 

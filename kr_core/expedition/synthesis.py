@@ -182,6 +182,11 @@ def _nothing(state: State) -> str:
 def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     """A warning where the axioms leave something of the question out, and whether they answer it all the same."""
     pool = state.pool
+    if unspoken := pool.unspoken:
+        return (
+            f"Nothing that was found says it: no passage says anything about {_listed(unspoken, {})}.",
+            False,
+        )
     said = frozenset().union(*(_told_by(state, axiom) for axiom in axioms))
     total = sum(pool.asked.values())
     held = sum(weight for root, weight in pool.asked.items() if root in said)

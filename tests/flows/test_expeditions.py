@@ -396,6 +396,20 @@ def test_words_of_a_question_in_many_places_are_no_answer(bench):
     assert listed == 5 < len(finished.axioms)
 
 
+@pytest.mark.req("E5", "E9")
+def test_the_words_of_a_term_one_by_one_are_no_answer(bench):
+    """What says most of the words, and nothing of the term that two of them make, is only the nearest."""
+    pages = {
+        f"https://{word}.example/": (word, f"The depot of the {word} sends events to heavy lorries.")
+        for word in ("carrier", "hangar", "harbour")
+    }
+    finished = research(
+        bench.pipeline({"web": Library(pages, most=6)}), "Which heavy lorries support depot-sent events?"
+    )[-1]
+    assert "Nothing that was found says it: no passage says anything about depot-sent." in finished.answer
+    assert "## The nearest that was found" in finished.answer
+
+
 @pytest.mark.req("E9")
 def test_what_no_answer_speaks_of(bench):
     """A word that stands in no passage is told apart from one that some passage names, in a heading for one, and no answer has."""

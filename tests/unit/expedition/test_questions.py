@@ -111,3 +111,42 @@ def test_what_leads_back_counts_less(opening):
     text = f"{opening} depot weighs parcels with scales. The depot weighs parcels with its scales."
     told = facts("How does the depot weigh parcels with scales?", ("https://a.example/", "Depot", text))
     assert told[0] == "The depot weighs parcels with its scales."
+
+
+@pytest.mark.req("E5")
+def test_a_language_that_is_named_leaves_what_is_written_in_it_in_question():
+    """`Python carriers` are those that other packages bring."""
+    pages = [
+        (f"docs:python3.11/{n}.html", "Notes", f"Python depot {n} keeps parcels for carriers.")
+        for n in range(4)
+    ]
+    other = ("pkg:pypi/lorry@1.0", "lorry", "A carrier of heavy parcels that weighs each on arrival.")
+    assert f"lorry: {other[2]}" in facts("Which Python carriers weigh heavy parcels?", *pages, other)
+
+
+@pytest.mark.req("E5")
+@pytest.mark.parametrize(
+    ("text", "unspoken"),
+    [
+        ("The depot sends parcels when events are there.", ["depot-sent"]),
+        ("The depot sent events.", []),
+        ("Depot-sent events are kept.", []),
+        ("DepotSent is kept.", []),
+    ],
+)
+def test_what_a_hyphen_joins_is_one_thing(text, unspoken):
+    """That the depot sends something says nothing of depot-sent events."""
+    pool = Pool("Which carriers have depot-sent events?")
+    pool.add("local_docs", Passage(text=text, title="Notes", url="docs:depot/a.md"), 1)
+    assert pool.unspoken == unspoken
+
+
+@pytest.mark.req("E5")
+def test_a_package_whose_name_has_a_hyphen_is_spoken_of_by_its_own_passages():
+    pool = Pool("How does heavy-lorry weigh parcels?")
+    pool.add(
+        "installed_docs",
+        Passage(text="Parcels are weighed.", title="weigh", url="pkg:pypi/heavy-lorry@1.0"),
+        1,
+    )
+    assert pool.unspoken == []
