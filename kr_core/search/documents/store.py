@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from kr_core.search.documents.packing import Packed, Stored
 
-FORMAT = "4"
-"""Raised whenever the tables or the words put into them change; an index of another format is made anew."""
+FORMAT = "5"
+"""Raised whenever the tables, passages or words put into them change; an index of another format is made anew."""
 FILE_NAME = "docs.sqlite"
 
 _TABLES = """
