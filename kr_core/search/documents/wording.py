@@ -19,6 +19,8 @@ _LITERAL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[_.]++[A-Za-z0-9]++)++")
 _MOST_WORDS = 60
 """A longer question is a text; what it is about stands at its beginning."""
 _MOST_LITERALS = 10
+_MOST_BESIDE = 1
+"""Words beside a name with which it is still looked for as a whole: `subprocess.run timeout`. Chosen on one half of ODEX."""
 _DATA = re.compile(r"[A-Za-z0-9+/=]{60}")
 _FAR_WORD = 60
 """A longer run of letters is data; its parts say nothing."""
@@ -84,7 +86,7 @@ class Asked(NamedTuple):
     telling: int
     """How many of them are no everyday words."""
     literals: tuple[str, ...] = ()
-    """Names of several parts, as they were written, where nothing else is asked for."""
+    """Names of several parts, as they were written, where at most one word more is asked for."""
 
     def query(self, times: int = 1, more: Sequence[str] = ()) -> str:
         """As FTS5 reads it. A word that stands there more often weighs more: everyday ones two thirds, `more` the least."""
@@ -101,8 +103,7 @@ def asked(question: str) -> Asked:
     """The words of a question that say what it is about."""
     found = content_words(question)[:_MOST_WORDS]
     literals = tuple(dict.fromkeys(_LITERAL.findall(question)))[:_MOST_LITERALS]
-    if not set(found) <= set(
-        words(" ".join(literals))
-    ):  # those in a longer question are mostly of the asker's own data
+    beside = set(found) - set(words(" ".join(literals)))
+    if len(beside) > _MOST_BESIDE:  # those in a longer question are mostly of the asker's own data
         literals = ()
     return Asked(tuple(found), sum(word not in WEAK_WORDS for word in found), literals)

@@ -419,9 +419,22 @@ def test_a_key_of_a_large_table_is_found_by_its_name(docs, tmp_path, key):
     assert f"`{keys[first - 5]}`" in best.stored.body.split("\n")[0]
 
 
+@pytest.mark.req("E6")
+def test_a_name_with_one_word_more_is_looked_for_as_a_whole(docs, tmp_path):
+    """What has its parts here and there comes behind what has the name, though it is shorter."""
+    told = "It is told where. " * 6
+    (docs / "run.md").write_text(f"# Programs\n\nTo `process.run` is to wait; there is a timeout. {told}\n")
+    (docs / "output.md").write_text("# Output\n\nOf the run of a process; none after a timeout.\n")
+    for number in range(10):
+        (docs / f"{number}.md").write_text(f"# Other {number}\n\nSome other thing.\n")
+    indexed(tmp_path, docs)
+    assert found(tmp_path, "process.run timeout")[0] == ("run.md", ":1")
+
+
 def test_names_in_a_longer_question_are_looked_for_by_their_parts_alone():
     """They are mostly of the asker's own data."""
     assert asked("what does split_df do?").literals == ("split_df",)
+    assert asked("what does split_df index?").literals == ("split_df",)
     assert asked("merge dataframes `split_df` and `csv_df`").literals == ()
 
 
