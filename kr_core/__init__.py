@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from kr_core.pipeline import Research as Research
     from kr_core.pipeline.lessons import Lessons as Lessons
     from kr_core.processes import end_group as end_group
+    from kr_core.processes import start_group as start_group
     from kr_core.protocols import Agent as Agent
     from kr_core.protocols import Cache as Cache
     from kr_core.protocols import Candidates as Candidates
@@ -284,7 +285,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.evidence.sites": {"host_of": "", "site_of": ""},
     "kr_core.pipeline": {"Pipeline": "", "Research": ""},
     "kr_core.pipeline.lessons": {"Lessons": ""},
-    "kr_core.processes": {"end_group": ""},
+    "kr_core.processes": {"end_group": "", "start_group": ""},
     "kr_core.service": {"AsyncKnowledgeRouterService": "", "KnowledgeRouterService": ""},
 }
 """Where each public name lives, and its name there if that differs."""

@@ -5,17 +5,47 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import Callable
 
-__all__ = ["POLITE_SECONDS", "end_group", "has_ended"]
+__all__ = ["POLITE_SECONDS", "end_group", "has_ended", "start_group"]
 
 POLITE_SECONDS = 0.5
 """How long each step waits for the program: two of them end within the second that a cancelled call has."""
 _POLL_SECONDS = 0.01
+
+
+async def start_group(*argv: str, **options: Any) -> Process:
+    """Start a program that leads a group of its own, with pipes for its input and outputs; to be ended by `end_group`.
+
+    Where this is cancelled meanwhile, the group is ended: asyncio would end the program alone, and leave what that has started.
+
+    Args:
+        argv: the program and its arguments.
+        options: more for `asyncio.create_subprocess_exec`: `cwd`, `env`, `limit`.
+
+    Raises:
+        OSError, ValueError: it cannot be started.
+    """
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+            **options,
+        )
+    )
+    cancelled = await _done(starting)
+    if cancelled is not None:
+        if not starting.cancelled() and starting.exception() is None:
+            await end_group(starting.result())
+        raise cancelled
+    return starting.result()
 
 
 async def end_group(process: Process, *, polite: bool = False) -> None:
@@ -26,15 +56,21 @@ async def end_group(process: Process, *, polite: bool = False) -> None:
         polite: wait for it to end by itself, as one that has done its work, before it is asked to and then made to.
     """
     ending = asyncio.ensure_future(_end(process, polite=polite))
-    cancelled: BaseException | None = None
-    while not ending.done():
-        try:
-            await asyncio.wait({ending})
-        except asyncio.CancelledError as error:
-            cancelled = cancelled or error
+    cancelled = await _done(ending)
     if cancelled is not None:
         raise cancelled
     await ending
+
+
+async def _done(task: asyncio.Future[Any]) -> asyncio.CancelledError | None:
+    """Wait for a task however often this is cancelled; returns the first time that it was."""
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = cancelled or error
+    return cancelled
 
 
 async def has_ended(process: Process) -> bool:

@@ -18,7 +18,7 @@ from mcp_types import jsonrpc_message_adapter
 from kr_core.errors import RequestError
 from kr_core.model import Outcome
 from kr_core.net.bodies import too_long
-from kr_core.processes import POLITE_SECONDS, end_group, has_ended
+from kr_core.processes import POLITE_SECONDS, end_group, has_ended, start_group
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -90,14 +90,10 @@ async def running(
 
 async def _started(program: Program, most: int) -> Process:
     try:
-        return await asyncio.create_subprocess_exec(
+        return await start_group(
             *program.argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
             env=get_default_environment() | dict(program.environment),
             cwd=program.folder,
-            start_new_session=True,  # so that what it starts can be ended with it
             limit=most,
         )
     except (OSError, ValueError) as error:

@@ -22,7 +22,8 @@ ResearchResult Route Router RoutingRule SKELETON_MARK STAGES STALE_MARK Score Sc
 SinkContext Source SourceContext StorageError Store Table Term ToolResult TopicIndex Unclear Value Verdict Verifier
 __version__ answered build_index closest_name content_words end_group fold_name for_terminal gap hookimpl host_of
 import_names inside is_python json_of locked main_text make_state_folder new_id question_terms rank redacted
-read_replies refusal render_template report_path require run_expedition served_at site_of telling_parameters write_atomically yamltext"""
+read_replies refusal render_template report_path require run_expedition served_at site_of start_group telling_parameters
+write_atomically yamltext"""
 
 
 @pytest.mark.req("P1")

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import Outcome, RequestError, end_group
+from kr_core import Outcome, RequestError, end_group, start_group
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -48,15 +48,7 @@ async def run_program(argv: Sequence[str], given: str, *, folder: Path, environ:
         RequestError: it cannot be started, or writes more than 8 MB.
     """
     try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=folder,
-            env=environ,
-            start_new_session=True,  # so that what it starts can be ended with it
-        )
+        process = await start_group(*argv, cwd=folder, env=environ)
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise RequestError(
