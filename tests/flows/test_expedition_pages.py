@@ -47,7 +47,8 @@ def inbox(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser():
+def browser(inbox):
+    """Begun after the expeditions are made: while it runs, this thread has an event loop and cannot run another."""
     with chromium() as one:
         yield one
 
