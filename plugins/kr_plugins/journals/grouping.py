@@ -13,7 +13,7 @@ import os
 import threading
 from collections import deque
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,11 +30,12 @@ MOST = 1000
 Item = TypeVar("Item")
 
 
-class _Durable(Future[None]):
-    """Resolves when a group is durable; who waits for it, or wants to be told, has the group committed at once."""
+class _Group(Future[None], Generic[Item]):
+    """Resolves when its things are durable; who waits for it, or wants to be told, has them committed at once."""
 
-    def __init__(self, commit: Callable[[_Durable], None], wake: threading.Event) -> None:
+    def __init__(self, commit: Callable[[_Group[Any]], None], wake: threading.Event) -> None:
         super().__init__()
+        self.items: list[Item] = []
         self.hurries = False
         self._commit = commit
         self._wake = wake
@@ -50,8 +51,9 @@ class _Durable(Future[None]):
         self._wake.set()
 
     def result(self, timeout: float | None = None) -> None:
-        if self._state != "FINISHED" or self._exception is not None:
+        if self._state != "FINISHED":
             self._ask(timeout)
+        if self._state != "FINISHED" or self._exception is not None:
             super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
@@ -69,14 +71,6 @@ class _Durable(Future[None]):
             self._commit(self)
 
 
-class _Group(Generic[Item]):
-    __slots__ = ("done", "items")
-
-    def __init__(self, commit: Callable[[_Durable], None], wake: threading.Event) -> None:
-        self.items: list[Item] = []
-        self.done = _Durable(commit, wake)
-
-
 class Groups(Generic[Item]):
     """Collects things and has them committed, in their order, group by group.
 
@@ -89,7 +83,7 @@ class Groups(Generic[Item]):
         self._commit = commit
         self._waiting: deque[_Group[Item]] = deque()
         self._open: _Group[Item] | None = None
-        self._newest: _Durable | None = None
+        self._newest: _Group[Item] | None = None
         self._wake = threading.Event()  # one for all groups: it takes long to make
         self._lock = threading.Lock()
         self._turn = threading.RLock()  # a callback may wait for another group
@@ -105,8 +99,7 @@ class Groups(Generic[Item]):
                 return None
             group = self._open
             if group is None:
-                group = self._open = _Group(self._through, self._wake)
-                self._newest = group.done
+                group = self._open = self._newest = _Group(self._through, self._wake)
                 self._waiting.append(group)
                 if self._writer is None:
                     self._start_writer()
@@ -115,8 +108,8 @@ class Groups(Generic[Item]):
             group.items += items
             if len(group.items) >= MOST:
                 self._open = None
-                group.done.hurry()
-        return group.done
+                group.hurry()
+        return group
 
     def close(self) -> None:
         """Wait until everything that was added is durable; a second time does nothing."""
@@ -147,18 +140,18 @@ class Groups(Generic[Item]):
                 self._rest(None if looks > LINGER else OPEN_SECONDS)
                 continue
             looks = 0
-            while not group.done.done():
+            while not group.done():
                 self._wake.clear()
-                if not group.done.hurries and not self._closed:
+                if not group.hurries and not self._closed:
                     self._wake.wait(OPEN_SECONDS)
-                    if self._committing and not group.done.hurries:
+                    if self._committing and not group.hurries:
                         continue  # who commits would have to wait for this thread the next time
-                self._through(group.done)
+                self._through(group)
 
     def _oldest(self) -> _Group[Item] | None:
         """The first group that is not committed."""
         with self._lock:
-            while self._waiting and self._waiting[0].done.done():
+            while self._waiting and self._waiting[0].done():
                 self._waiting.popleft()
             return self._waiting[0] if self._waiting else None
 
@@ -171,7 +164,7 @@ class Groups(Generic[Item]):
         self._wake.wait(seconds)
         self._asleep = False
 
-    def _through(self, wanted: _Durable) -> None:
+    def _through(self, wanted: _Group[Item]) -> None:
         """Commit groups in their order until one is done; a group leaves its place only after that."""
         with self._turn:
             self._committing = True
@@ -179,7 +172,7 @@ class Groups(Generic[Item]):
                 while not wanted.done():
                     with self._lock:
                         group = self._waiting[0]
-                        if group.done.done():
+                        if group.done():
                             self._waiting.popleft()
                             continue
                         if group is self._open:
@@ -187,8 +180,9 @@ class Groups(Generic[Item]):
                     try:
                         self._commit(group.items)
                     except Exception as error:  # whatever it is, those who wait must hear of it
-                        group.done.set_exception(error)
+                        group.set_exception(error)
                     else:
-                        group.done.set_result(None)
+                        group.set_result(None)
+                    group.items = []  # whoever keeps the future does not keep them
             finally:
                 self._committing = False

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
-from collections import deque
 from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import datetime
@@ -21,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core import Document, Event, Provider, StorageError, hookimpl, make_state_folder
 from kr_plugins.journals import chaining, forms
+from kr_plugins.journals.connections import MOVE_ASIDE, Connections, use_write_ahead_log
 from kr_plugins.journals.grouping import Groups
 from kr_plugins.journals.turns import Turns
 
@@ -44,12 +43,8 @@ _APPEND_ONE = (
     " link((SELECT hash FROM events ORDER BY number DESC LIMIT 1), ?, ?, ?, ?, ?))"
 )
 _KNOWN = "SELECT 1 FROM events WHERE id = ?"
-_BUSY_SECONDS = 30.0
 _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 """Made once: `json.dumps` would make one for each event."""
-_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-_DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
-_MOVE_ASIDE = "move it aside together with its -wal and -shm files; KR then starts a new one"
 
 _Row = tuple[str, str, str, str, str, str | None]
 """An event as it is stored: id, time, run, kind, data and feature."""
@@ -87,14 +82,13 @@ class SQLite:
     def __init__(self, folder: Path) -> None:
         self._file = folder / "journal.sqlite"
         self._turns = Turns(folder / "journal.turn")
-        self._idle: deque[sqlite3.Connection] = deque()
-        self._closed = False
+        self._connections = Connections(self._file, self._link)
         self._last = chaining.START
         """The hash of the last event that this process has written; right as long as no other writes."""
         self._groups: Groups[_Row | _Change] = Groups(self._commit)
         _make_folder(folder)
         try:
-            with self._connection() as connection:
+            with self._connections.one() as connection:
                 self._prepare(connection)
         except StorageError:
             self.close()
@@ -128,7 +122,7 @@ class SQLite:
         """
         rows = [one for one in group if not isinstance(one, _Change)]
         if len(rows) == len(group):
-            with self._turns.turn(), self._connection() as connection:
+            with self._turns.turn(), self._connections.one() as connection:
                 if _append(connection, rows[0]) if len(rows) == 1 else self._appended(connection, rows):
                     return
         with self._transaction() as connection:
@@ -194,7 +188,7 @@ class SQLite:
         Raises:
             StorageError: the journal cannot be read.
         """
-        with self._connection() as connection, _snapshot(connection):
+        with self._connections.one() as connection, _snapshot(connection):
             dense_after = int(connection.execute("SELECT dense_after FROM chain").fetchone()[0])
             last = connection.execute(  # a log cannot have had what was never there
                 "SELECT max(seq) FROM (SELECT seq FROM sqlite_sequence WHERE name = 'events'"
@@ -313,7 +307,7 @@ class SQLite:
 
     def spent(self, session_id: str, story_key: str) -> int:
         """Calls taken by the story in this session."""
-        with self._connection() as connection:
+        with self._connections.one() as connection:
             return _spent(connection, session_id, story_key)
 
     # -- the file ----------------------------------------------------------------------------------------
@@ -321,39 +315,8 @@ class SQLite:
     def close(self) -> None:
         """Wait until everything queued is durable, and let go of the file; a second time does nothing."""
         self._groups.close()
-        self._closed = True
-        while self._idle:
-            self._idle.pop().close()
+        self._connections.close()
         self._turns.close()
-
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        """A connection that no other thread uses meanwhile."""
-        connection: sqlite3.Connection | None = None
-        try:
-            try:
-                connection = self._idle.pop()
-            except IndexError:
-                connection = self._connect()
-                connection.execute("PRAGMA synchronous = FULL")
-            yield connection
-        except BaseException as error:
-            if connection is not None:
-                connection.close()  # what state it is in is not known
-            if isinstance(error, sqlite3.Error):
-                raise self._failure(error) from error
-            raise
-        if self._closed:
-            connection.close()
-        else:
-            self._idle.append(connection)
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        connection.create_function("link", 6, self._link)
-        return connection
 
     def _link(self, before: bytes | None, *row: str) -> bytes:
         """The hash of a row, for SQL; if the row is not kept after all, the next group finds that another event is the last."""
@@ -362,17 +325,17 @@ class SQLite:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._turns.turn(), self._connection() as connection, _immediate(connection):
+        with self._turns.turn(), self._connections.one() as connection, _immediate(connection):
             yield connection
 
     def _rows(self, query: str, values: tuple[Any, ...]) -> list[Any]:
-        with self._connection() as connection:
+        with self._connections.one() as connection:
             return connection.execute(query, values).fetchall()
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make the tables of a new file, bring those of an older one up to date, and refuse one from the future."""
         version = self._version(connection)
-        _use_write_ahead_log(connection)
+        use_write_ahead_log(connection)
         if version == forms.VERSION:
             return
         with _immediate(connection):  # of several processes that found it new, one makes the tables
@@ -384,24 +347,9 @@ class SQLite:
             raise StorageError(
                 f"the journal was written by a newer KR (its form is {version}, this KR knows {forms.VERSION})",
                 where=str(self._file),
-                todo=f"update KR, or {_MOVE_ASIDE}",
+                todo=f"update KR, or {MOVE_ASIDE}",
             )
         return version
-
-    def _failure(self, error: sqlite3.Error) -> StorageError:
-        # The low byte is the plain code; the rest says more. Errors of the Python module itself have none.
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        what, todo = "the journal cannot be used", "see that the folder can be written and is not full"
-        if code in _DAMAGED:
-            what, todo = "the journal is damaged, or is not one", _MOVE_ASIDE
-        elif code in _BUSY:
-            what, todo = (
-                f"another process kept the journal locked for {_BUSY_SECONDS:.0f} s",
-                "end it and try again",
-            )
-        elif code == sqlite3.SQLITE_FULL:
-            what, todo = "the journal cannot be written", "make room on the disk"
-        return StorageError(f"{what} ({error})", where=str(self._file), todo=todo)
 
 
 @contextmanager
@@ -503,24 +451,6 @@ def _change(connection: sqlite3.Connection, document: Document, data: str) -> bo
 def _document(row: tuple[str, str, str, int, str]) -> Document:
     kind, key, status, version, data = row
     return Document(kind, key, status, version, json.loads(data))
-
-
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Switch a new file to WAL; the mode stays with the file.
-
-    SQLite does not wait for a lock here (the busy handler is not called), so several processes that make
-    the file at once would see `database is locked`: wait as it would.
-    """
-    until = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > until:
-                raise
-        time.sleep(0.01)
 
 
 def _make_folder(folder: Path) -> None:

@@ -10,16 +10,15 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 try:
     import fcntl
-except ImportError:  # this system has no such locks
-    fcntl = None  # type: ignore[assignment]
+except ImportError:
+    fcntl = None  # type: ignore[assignment]  # Windows has no such locks, and mypy reads the module of this system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 __all__ = ["Turns"]
@@ -43,20 +42,30 @@ class Turns:
         self._handle: int | None = None
         self._process = 0
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Have the turn, or have waited for it."""
+    def turn(self) -> AbstractContextManager[None]:
+        """Have the turn, or have waited for it, until the block ends."""
+        return _Turn(self)
+
+    def take(self) -> bool | None:
+        """Have the turn among processes, if it comes soon; None where not even that among this one's threads did."""
         if fcntl is None or not self._lock.acquire(timeout=_PATIENCE):
-            yield
-            return
-        taken = False
+            return None
         try:
-            with suppress(OSError):  # a file system without locks, no handles left: SQLite says what is wrong
-                taken = self._taken(self._opened())
-            yield
-        finally:
+            return self._locked(self._opened())
+        except OSError:  # a file system without locks, no handles left: SQLite says what is wrong
+            return False
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def pass_on(self, taken: bool | None) -> None:
+        """Let the next one have what `take` has returned."""
+        if taken is None:
+            return
+        try:
             if taken and self._handle is not None:
                 fcntl.flock(self._handle, fcntl.LOCK_UN)
+        finally:
             self._lock.release()
 
     def close(self) -> None:
@@ -75,7 +84,7 @@ class Turns:
         return self._handle
 
     @staticmethod
-    def _taken(handle: int) -> bool:
+    def _locked(handle: int) -> bool:
         pause, end = _SHORTEST, time.monotonic() + _PATIENCE
         while True:
             try:
@@ -87,3 +96,18 @@ class Turns:
                 pause = min(2 * pause, _LONGEST)
             else:
                 return True
+
+
+class _Turn:
+    """One turn. A class, since each event takes one, and a generator would take longer than the locks."""
+
+    __slots__ = ("_taken", "_turns")
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+
+    def __enter__(self) -> None:
+        self._taken = self._turns.take()
+
+    def __exit__(self, *error: object) -> None:
+        self._turns.pass_on(self._taken)

@@ -69,7 +69,7 @@ class TestFile:
     @pytest.mark.req("Z7")
     def test_durability(self, journal, folder):
         """The file is in WAL mode, and every connection waits for the disk."""
-        with journal._connection() as connection:
+        with journal._connections.one() as connection:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
             assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
             assert connection.execute("PRAGMA user_version").fetchone() == (forms.VERSION,)

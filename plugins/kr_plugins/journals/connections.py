@@ -1,0 +1,131 @@
+"""The connections of a process to the journal's file, and what its errors mean for who uses KR."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from kr_core import StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+__all__ = ["MOVE_ASIDE", "Connections", "use_write_ahead_log"]
+
+MOVE_ASIDE = "move it aside together with its -wal and -shm files; KR then starts a new one"
+_BUSY_SECONDS = 30.0
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+
+
+class Connections:
+    """As many as threads use at the same time; they are kept, since to make one takes as long as several statements.
+
+    Args:
+        file: what they lead to.
+        link: SQL's function of that name: the hash of a row, from the one before it and the row's values.
+    """
+
+    def __init__(self, file: Path, link: Callable[..., bytes]) -> None:
+        self._file = file
+        self._link = link
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._closed = False
+
+    def one(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A connection that no other thread uses meanwhile.
+
+        Raises:
+            StorageError: SQLite has failed, in the block or before it.
+        """
+        return _Lent(self)
+
+    def lend(self) -> sqlite3.Connection:
+        """One that is idle, or a new one; to be given back."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._new()
+
+    def take_back(self, connection: sqlite3.Connection, error: BaseException | None) -> None:
+        """Keep what was lent; after an error it is not known what state it is in, and it is closed."""
+        if error is None and not self._closed:
+            self._idle.append(connection)
+            return
+        connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise self._failure(error) from error
+
+    def close(self) -> None:
+        """Close those that are idle now, and the others when they are given back."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+
+    def _new(self) -> sqlite3.Connection:
+        try:
+            connection = sqlite3.connect(
+                self._file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
+        try:
+            connection.create_function("link", 6, self._link)
+            connection.execute("PRAGMA synchronous = FULL")
+        except sqlite3.Error as error:
+            connection.close()
+            raise self._failure(error) from error
+        return connection
+
+    def _failure(self, error: sqlite3.Error) -> StorageError:
+        # The low byte is the plain code; the rest says more. Errors of the Python module itself have none.
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        what, todo = "the journal cannot be used", "see that the folder can be written and is not full"
+        if code in _DAMAGED:
+            what, todo = "the journal is damaged, or is not one", MOVE_ASIDE
+        elif code in _BUSY:
+            what, todo = (
+                f"another process kept the journal locked for {_BUSY_SECONDS:.0f} s",
+                "end it and try again",
+            )
+        elif code == sqlite3.SQLITE_FULL:
+            what, todo = "the journal cannot be written", "make room on the disk"
+        return StorageError(f"{what} ({error})", where=str(self._file), todo=todo)
+
+
+class _Lent:
+    """A connection for a while. A class, since each event needs one: a generator would take longer."""
+
+    __slots__ = ("_connection", "_connections")
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._connection = self._connections.lend()
+        return self._connection
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._connections.take_back(self._connection, error)
+
+
+def use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Switch a new file to WAL; the mode stays with the file.
+
+    SQLite does not wait for a lock here (the busy handler is not called), so several processes that make
+    the file at once would see `database is locked`: wait as it would.
+    """
+    until = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
