@@ -16,7 +16,8 @@ import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.search.documents.preparing import Job, Prepared, prepared
 from kr_core.search.documents.store import FORMAT
@@ -92,89 +93,68 @@ def _groups(jobs: Iterable[Job]) -> Iterator[tuple[list[Job], int]]:
         yield some, size
 
 
+class _Group(NamedTuple):
+    """Files that are asked for together, and what is read of them; None where they are to be read here."""
+
+    jobs: list[Job]
+    size: int
+    read: Future[list[Prepared] | None]
+
+    def taken(self) -> Iterator[tuple[Job, Prepared]]:
+        found = self.read.result()
+        for number, job in enumerate(self.jobs):
+            yield job, prepared(job) if found is None else found[number]
+
+
 class _Readers:
-    """Readers, each with a thread that talks with it."""
+    """Readers, and as many threads that talk with them."""
 
     def __init__(self, count: int) -> None:
-        self._count = count
-        self._all: list[_Reader] = []
-        self._mine = threading.local()
-        self._closed = False
-        self._lock = threading.Lock()
+        self._all = [_Reader() for _ in range(count)]
+        self._free: SimpleQueue[_Reader] = SimpleQueue()
+        for reader in self._all:
+            self._free.put(reader)
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="kr-reader")
 
     def read(self, groups: Iterable[tuple[list[Job], int]]) -> Iterator[tuple[Job, Prepared]]:
-        waiting: deque[tuple[list[Job], int, Future[list[Prepared] | None]]] = deque()
+        waiting: deque[_Group] = deque()
         held = 0
         for jobs, size in groups:
-            while waiting and (held + size > _HELD or len(waiting) >= _AHEAD * self._count):
-                held -= waiting[0][1]
-                yield from _taken(*waiting.popleft())
-            waiting.append((jobs, size, self._threads.submit(self._read, jobs)))
+            while waiting and (held + size > _HELD or len(waiting) >= _AHEAD * len(self._all)):
+                held -= waiting[0].size
+                yield from waiting.popleft().taken()
+            waiting.append(_Group(jobs, size, self._threads.submit(self._read, jobs)))
             held += size
         while waiting:
-            yield from _taken(*waiting.popleft())
+            yield from waiting.popleft().taken()
 
     def _read(self, jobs: list[Job]) -> list[Prepared] | None:
-        reader: _Reader | None = getattr(self._mine, "reader", None)
-        if reader is None:
-            with self._lock:
-                if self._closed:
-                    return None
-                reader = self._mine.reader = _Reader()
-                self._all.append(reader)
-        return reader.read(jobs)
+        reader = self._free.get()
+        try:
+            return reader.read(jobs)
+        finally:
+            self._free.put(reader)
 
     def close(self) -> None:
         """End the readers, whatever they are at; they hold nothing that could be lost."""
-        with self._lock:
-            self._closed = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
         for reader in self._all:
             reader.end()
-        self._threads.shutdown(cancel_futures=True)
-
-
-def _taken(
-    jobs: list[Job], _size: int, read: Future[list[Prepared] | None]
-) -> Iterator[tuple[Job, Prepared]]:
-    found = read.result()
-    for number, job in enumerate(jobs):
-        yield job, prepared(job) if found is None else found[number]
+        self._threads.shutdown()
 
 
 class _Reader:
-    """Another process that reads; for one thread. Where it cannot be started, or ends, None is read."""
+    """Another process that reads, for one thread at a time. Where it cannot be started, or ends, None is read."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100  an empty one is the working folder
-        with suppress(OSError):
-            self._process = subprocess.Popen(  # noqa: S603  KR itself, found where this one was
-                [sys.executable, "-I", "-c", _START.format(path=path)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-        if not self._says_hello():
-            self.end()
-
-    def _says_hello(self) -> bool:
-        """Whether it is the same KR: another one would put other words into the index, which could not be taken out."""
-        if self._process is None or self._process.stdout is None:
-            return False
-        late = threading.Timer(_HELLO_SECONDS, self._process.kill)
-        late.daemon = True
-        late.start()
-        try:
-            return bool(pickle.load(self._process.stdout) == _who())  # noqa: S301  of a process that was started here
-        except Exception:  # it may be any program
-            return False
-        finally:
-            late.cancel()
+        self._ended = False
 
     def read(self, jobs: list[Job]) -> list[Prepared] | None:
-        process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
-            return None
         try:
+            process = self._process or self._started()
+            if self._ended or process.stdin is None or process.stdout is None:
+                return None
             pickle.dump(jobs, process.stdin)
             process.stdin.flush()
             found: list[Prepared] = pickle.load(process.stdout)  # noqa: S301  of a process that was started here
@@ -183,8 +163,20 @@ class _Reader:
             return None
         return found
 
+    def _started(self) -> subprocess.Popen[bytes]:
+        path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100  an empty one is the working folder
+        process = self._process = subprocess.Popen(  # noqa: S603  KR itself, found where this one was
+            [sys.executable, "-I", "-c", _START.format(path=path)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        if self._ended or not _says_hello(process):
+            self.end()
+        return process
+
     def end(self) -> None:
-        process, self._process = self._process, None
+        """End it for good, from any thread; who waits for what it reads goes on with None."""
+        self._ended = True  # before it is looked for: one that is just being started sees this
+        process = self._process
         if process is None:
             return
         process.kill()
@@ -193,6 +185,21 @@ class _Reader:
             if pipe is not None:
                 with suppress(OSError, ValueError):  # its thread may be at it
                     pipe.close()
+
+
+def _says_hello(process: subprocess.Popen[bytes]) -> bool:
+    """Whether it is the same KR: another one would put other words into the index, which could not be taken out."""
+    if process.stdout is None:
+        return False
+    late = threading.Timer(_HELLO_SECONDS, process.kill)
+    late.daemon = True
+    late.start()
+    try:
+        return bool(pickle.load(process.stdout) == _who())  # noqa: S301  of a process that was started here
+    except Exception:  # it may be any program
+        return False
+    finally:
+        late.cancel()
 
 
 def _who() -> tuple[str, str]:

@@ -13,6 +13,7 @@ import pytest
 
 import kr_core
 from kr_core.search.documents import readers, updating
+from kr_core.search.documents import store as store_module
 from kr_core.search.documents.preparing import Job, prepared
 from kr_core.search.documents.readers import read_all
 from kr_core.search.documents.store import FILE_NAME, DocumentStore
@@ -175,7 +176,8 @@ def test_what_another_process_has_written_meanwhile_is_not_written_again(folder,
                 met.append(update(other, folder, "docs", processes=0))
 
     store, other = Polite(state, writable=True), DocumentStore(state, writable=True)
-    monkeypatch.setattr(updating, "_SECONDS", 0.01)
+    monkeypatch.setattr(updating, "_SECONDS", -1.0)  # a transaction for each file, one behind the other
+    monkeypatch.setattr(store_module, "_PAUSE", 0.0)
     done = update(store, folder, "docs", processes=3)
     assert met[0].read > 0
     assert done.read + met[0].read == COUNT
