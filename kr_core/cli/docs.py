@@ -13,7 +13,8 @@ from kr_core.cli.output import as_json
 from kr_core.errors import ConfigError, StorageError
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
-from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, is_there, unread
+from kr_core.search.documents.faults import absent, fault, is_there, unread
+from kr_core.search.documents.store import FILE_NAME, DocumentStore
 
 if TYPE_CHECKING:
     import argparse

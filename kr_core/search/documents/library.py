@@ -7,8 +7,9 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from kr_core.errors import ConfigError, KRError
+from kr_core.search.documents.faults import absent, fault, is_there, unread
 from kr_core.search.documents.searching import search
-from kr_core.search.documents.store import FILE_NAME, DocumentStore, absent, fault, is_there, unread
+from kr_core.search.documents.store import FILE_NAME, DocumentStore
 from kr_core.search.documents.wording import asked
 from kr_core.text import is_weak, root_of, stem, words
 

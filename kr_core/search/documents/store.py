@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import sqlite3
 import time
-from errno import EROFS
+from contextlib import contextmanager
 from math import log
-from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import StorageError
 from kr_core.files import make_state_folder
+from kr_core.search.documents.faults import fault
 from kr_core.search.documents.packing import BLOCKS, NUMBERED, block_of, stored, words_of
 
 if TYPE_CHECKING:
@@ -48,49 +47,6 @@ NAME_WEIGHT, BODY_WEIGHT = 4.0, 1.0
 _PAUSE = 0.025
 """Seconds between two transactions of an update. SQLite tries again after pauses of up to 100 ms, so that who waits to write
 comes in by one of them in a few seconds; with none of them it waits till the update ends."""
-_REMEDIES = {
-    sqlite3.SQLITE_CORRUPT: "the index is damaged: delete it, and index again with `kr docs index PATH`",
-    sqlite3.SQLITE_NOTADB: "this is no index: delete it, and index again with `kr docs index PATH`",
-    sqlite3.SQLITE_READONLY: "make the project's folder writable",
-    sqlite3.SQLITE_CANTOPEN: "make the project's folder writable",
-    sqlite3.SQLITE_BUSY: "another `kr docs` writes it; try again when that is done",
-    sqlite3.SQLITE_FULL: "make room on the disk",
-}
-
-
-def fault(what: str, error: sqlite3.Error | OSError, path: Path) -> StorageError:
-    """What to say, and to do, about an index that cannot be used.
-
-    Args:
-        what: what failed: "cannot be read".
-        error: why.
-        path: of the index.
-    """
-    if isinstance(error, OSError):
-        return StorageError(
-            f"{what}: {error.strerror or error}",
-            where=str(error.filename or path),
-            todo="make the project's folder writable"
-            if isinstance(error, PermissionError) or error.errno == EROFS
-            else "",
-        )
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest of it says more than is needed
-    return StorageError(f"{what}: {error}", where=str(path), todo=_REMEDIES.get(code, ""))
-
-
-def is_there(path: str | Path) -> bool:
-    """Whether there is something at a path that can be reached."""
-    return os.path.exists(path)  # noqa: PTH110  a path's own raises where a folder above may not be looked into
-
-
-def absent(name: str, path: str) -> str:
-    """What to say of a collection's path where nothing is any more."""
-    return f"{name}: {path} is not there, and nothing is answered from it; `kr docs remove {quote(name)}` takes {name} out of the index"
-
-
-def unread(name: str, path: str) -> str:
-    """What to say of a collection's path of which nothing is indexed, as after an index was made anew."""
-    return f"{name}: nothing of {path} is indexed; `kr docs index` reads it"
 
 
 class Collection(NamedTuple):
@@ -207,47 +163,46 @@ class DocumentStore:
 
     # -- changing ------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Begin a transaction; nobody else may write until it ends.
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A transaction: what the block did is there from its end on, and nobody else may write until then.
 
         Raises:
-            StorageError: somebody else writes for longer than a minute.
+            StorageError: somebody else writes for longer than a minute, the disk is full; nothing of the transaction stays.
         """
         try:
-            self._connection.execute("begin immediate")
-            self._next_block = int(self._meta("next_block") or 1)
-            self._passages = self.size
+            self._begin()
+            yield
+            self._commit()
         except sqlite3.Error as error:
-            self.rollback()
+            self._rollback()
             raise fault("cannot be written", error, self.path) from None
-
-    def commit(self) -> None:
-        """End the transaction; what it did is there from now on.
-
-        Raises:
-            StorageError: the disk is full, say.
-        """
-        values = {"next_block": self._next_block, "passages": self._passages}
-        try:
-            self._connection.executemany("insert or replace into meta values (?, ?)", values.items())
-            self._connection.execute("commit")
-        except sqlite3.Error as error:
-            self.rollback()
-            raise fault("cannot be written", error, self.path) from None
+        except BaseException:
+            self._rollback()
+            raise
 
     def keep(self) -> None:
-        """Commit, let others write who wait for that, and begin again.
+        """Within `writing`: commit, let others write who wait for that, and begin again.
 
         Raises:
-            StorageError: as `commit` and `begin`.
+            sqlite3.Error: for `writing` to tell.
         """
-        self.commit()
+        self._commit()
         time.sleep(_PAUSE)
-        self.begin()
+        self._begin()
 
-    def rollback(self) -> None:
-        """Undo the transaction, if there is one."""
-        if self._connection.in_transaction:
+    def _begin(self) -> None:
+        self._connection.execute("begin immediate")
+        self._next_block = int(self._meta("next_block") or 1)
+        self._passages = self.size
+
+    def _commit(self) -> None:
+        values = {"next_block": self._next_block, "passages": self._passages}
+        self._connection.executemany("insert or replace into meta values (?, ?)", values.items())
+        self._connection.execute("commit")
+
+    def _rollback(self) -> None:
+        if self._connection.in_transaction:  # SQLite may have done so by itself
             self._connection.execute("rollback")
 
     def root(self, collection: str, path: str) -> int:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, StorageError
 from kr_core.search.documents.preparing import Job
 from kr_core.search.documents.readers import processors, read_all
-from kr_core.search.documents.store import fault
 from kr_core.search.documents.walking import Walk
 
 if TYPE_CHECKING:
@@ -92,8 +90,7 @@ class _Update:
 
     def run(self, processes: int) -> Updated:
         store, counts = self._store, self._counts
-        store.begin()
-        try:
+        with store.writing():
             self._root = store.root(self._name, str(self._path))
             store.see_none()
             self._until = monotonic() + _SECONDS
@@ -101,13 +98,6 @@ class _Update:
                 self._write(job, prepared)
                 self._keep_now_and_then()
             _drop_gone(store, self._root, self._path, self._walk, counts)
-            store.commit()
-        except sqlite3.Error as error:
-            store.rollback()
-            raise fault("cannot be written", error, store.path) from None
-        except BaseException:
-            store.rollback()
-            raise
         return Updated(
             self._name,
             str(self._path),
@@ -204,8 +194,7 @@ def remove(store: DocumentStore, name: str, path: Path | None = None) -> int:
     for root, _name, place in store.roots_of(name):
         if path is not None and str(path) != place:
             continue
-        store.begin()
-        try:
+        with store.writing():
             until = monotonic() + _SECONDS
             for number, _file in store.files_of(root):
                 store.drop_file(number)
@@ -214,11 +203,4 @@ def remove(store: DocumentStore, name: str, path: Path | None = None) -> int:
                     store.keep()
                     until = monotonic() + _SECONDS
             store.forget_root(root)
-            store.commit()
-        except sqlite3.Error as error:
-            store.rollback()
-            raise fault("cannot be written", error, store.path) from None
-        except BaseException:
-            store.rollback()
-            raise
     return count

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from kr_core.errors import RequestError
 from kr_core.files import make_state_folder
 from kr_core.model import Outcome
+from kr_core.search.documents.faults import fault
 from kr_core.search.documents.packing import block_of
 from kr_core.search.documents.searching import shown
-from kr_core.search.documents.store import fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -154,13 +154,12 @@ def test_who_waits_to_write_comes_in_while_a_folder_is_indexed(tmp_path):
 
     def index():
         store = DocumentStore(tmp_path / FILE_NAME, writable=True)
-        store.begin()
-        in_it.set()
-        while not done.is_set() and len(kept) < 100:
-            sleep(0.01)
-            store.keep()
-            kept.append(True)
-        store.commit()
+        with store.writing():
+            in_it.set()
+            while not done.is_set() and len(kept) < 100:
+                sleep(0.01)
+                store.keep()
+                kept.append(True)
         store.close()
 
     thread = threading.Thread(target=index)
@@ -168,8 +167,8 @@ def test_who_waits_to_write_comes_in_while_a_folder_is_indexed(tmp_path):
     in_it.wait()
     other = DocumentStore(tmp_path / FILE_NAME, writable=True)
     for _time in range(8):
-        other.begin()
-        other.commit()
+        with other.writing():
+            pass
     done.set()
     other.close()
     thread.join()

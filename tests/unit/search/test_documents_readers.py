@@ -170,8 +170,8 @@ def test_what_another_process_has_written_meanwhile_is_not_written_again(folder,
     met = []
 
     class Polite(DocumentStore):
-        def commit(self):
-            super().commit()
+        def _commit(self):
+            super()._commit()
             if not met and self.size > 760:
                 met.append(update(other, folder, "docs", processes=0))
 
