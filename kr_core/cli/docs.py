@@ -158,12 +158,12 @@ def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
     finally:
         store.close()
     if options.json:
-        print(as_json([one._asdict() for one in collections]))
+        print(as_json([{**one._asdict(), "not_there": _gone(one.paths)} for one in collections]))
         return 0
     for one in collections:
+        gone = _gone(one.paths)
         places = ", ".join(
-            _shown(Path(path), pipeline) + ("" if is_there(Path(path)) else " (not there)")
-            for path in one.paths
+            _shown(Path(path), pipeline) + (" (not there)" if path in gone else "") for path in one.paths
         )
         print(
             printable(
@@ -173,6 +173,10 @@ def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
     if not collections:
         print("nothing is indexed")
     return 0
+
+
+def _gone(paths: Iterable[str]) -> list[str]:
+    return [path for path in paths if not is_there(path)]
 
 
 def _remove(pipeline: Pipeline, options: argparse.Namespace) -> int:

@@ -387,7 +387,9 @@ def _docs(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> 
         help="a line {query, hits: [{path, locator, score, text}]} for each query",
     )
     listing = _with(actions, common, "list", "list what is indexed")
-    listing.add_argument("--json", action="store_true", help="a list of {name, paths, files, passages}")
+    listing.add_argument(
+        "--json", action="store_true", help="a list of {name, paths, files, passages, not_there: [path]}"
+    )
     _with(actions, common, "remove", "take out of the index what was indexed under a name").add_argument(
         "name", metavar="NAME"
     )

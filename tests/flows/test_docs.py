@@ -136,7 +136,15 @@ def test_list_and_remove(kr):
     code, out, _err = kr("list", "--json")
     assert (code, json.loads(out)) == (
         0,
-        [{"name": "handbook", "paths": [os.path.abspath("team")], "files": 2, "passages": 5}],
+        [
+            {
+                "name": "handbook",
+                "paths": [os.path.abspath("team")],
+                "files": 2,
+                "passages": 5,
+                "not_there": [],
+            }
+        ],
     )
     assert kr("list")[1] == "handbook  2 files  5 passages  team\n"
     code, _out, err = kr("remove", "handbok")
@@ -349,4 +357,6 @@ def test_a_folder_that_is_gone_is_marked_in_the_list(kr, project):
     kr("index", "odd dir ünï")
     (project / "odd dir ünï").rename(project / "other")
     assert kr("list")[1] == "odd dir ünï  1 file  3 passages  odd dir ünï (not there)\n"
+    (listed,) = json.loads(kr("list", "--json")[1])
+    assert listed["not_there"] == listed["paths"]
     assert "`kr docs remove 'odd dir ünï'` takes" in kr("search", "orders")[2]
