@@ -130,6 +130,18 @@ def test_only_what_changed_is_read_again(kr, project):
     assert hits(kr, "fortnight") == []
 
 
+def test_what_stands_in_two_files_is_one_hit(kr, project):
+    """A manual may have each of its pages once more, in one whole; the place that is free goes to what says something else."""
+    pages = [f"## Page {number}\n\nLorries of the depot, number {number}.\n" for number in range(3)]
+    (project / "manual").mkdir()
+    for number, page in enumerate(pages):
+        (project / "manual" / f"page{number}.md").write_text(page)
+    (project / "manual" / "whole.md").write_text("\n".join(pages))
+    kr("index", "manual")
+    found = hits(kr, "lorries")
+    assert len(found) == len({one["text"] for one in found}) == 3
+
+
 def test_list_and_remove(kr):
     """By name; a name that nothing has is told with those there are."""
     kr("index", "team", "--name", "handbook")

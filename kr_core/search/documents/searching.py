@@ -86,10 +86,26 @@ def search(
     for number, file, score in found:
         (later if file in files else first).append((number, score))
         files.add(file)
-    chosen = [*first, *later][:limit]
-    chosen.sort(key=lambda one: -one[1])
-    stored = store.get([number for number, _score in chosen])
-    return [_hit(stored[number], score) for number, score in chosen if number in stored]
+    hits = _different(store, [*first, *later], limit)
+    return sorted(hits, key=lambda one: -one.score)
+
+
+def _different(store: DocumentStore, found: list[tuple[int, float]], limit: int) -> list[DocumentHit]:
+    """The first passages that say something else than those before them: a manual may have each page once more, in a whole."""
+    hits: list[DocumentHit] = []
+    said: set[tuple[str, str]] = set()
+    for start in range(0, len(found), limit):
+        some = found[start : start + limit]
+        stored = store.get([number for number, _score in some])
+        for number, score in some:
+            one = stored.get(number)
+            if one is None or (one.name, one.body) in said:
+                continue
+            said.add((one.name, one.body))
+            hits.append(_hit(one, score))
+            if len(hits) == limit:
+                return hits
+    return hits
 
 
 def _by_words(store: DocumentStore, by: DocumentStore | FastIndex, said: Asked, limit: int) -> Found:
