@@ -161,3 +161,8 @@ def content_words(text: str) -> list[str]:
 def stems(text: str) -> frozenset[str]:
     """The stems of the content words of a text."""
     return frozenset(stem(word) for word in content_words(text))
+
+
+def roots(text: str) -> frozenset[str]:
+    """The roots of the words of a text, stop words aside; none where it has no others."""
+    return frozenset(root_of(word) for word in words(text) if word not in STOP_WORDS)

@@ -18,7 +18,7 @@ from kr_core.evidence.tables import rows
 from kr_core.expedition.axioms import of_quote
 from kr_core.expedition.evidence import title_of
 from kr_core.expedition.questions import asks_since
-from kr_core.text import STOP_WORDS, root_of, words
+from kr_core.text import roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -189,14 +189,14 @@ def _best(one: Gathered, pool: Pool, *, since: bool) -> list[_Sentence]:
 def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
     title = title_of(one.passage)
     context = _context(one.passage, pool)
-    head = _roots(title)
-    called = _roots(plain(f"{one.passage.title} . {one.passage.symbol}"))  # a heading states nothing
+    head = roots(title)
+    called = roots(plain(f"{one.passage.title} . {one.passage.symbol}"))  # a heading states nothing
     weights = pool.weights()
     for quote, reading in _candidates(one):
         said = _REFERENCE.sub(r"\1", plain(reading)).replace("**", "").strip()
         if len(said) > _LONGEST or len(said) < (_SHORTEST_DATE if dated(said) else _SHORTEST):
             continue  # first, since what is looked for below may take long in what is endless
-        if _LINKS.search(quote) or _RAGGED.match(said) or _roots(said) <= called or instructs(said):
+        if _LINKS.search(quote) or _RAGGED.match(said) or roots(said) <= called or instructs(said):
             continue
         if not pool.about_it(f"{context} . {said}", one.passage.url):
             continue
@@ -267,7 +267,7 @@ def _about(said: str, title: str, head: frozenset[str], passage: Passage) -> str
     parameter = passage.parameter
     if len(title) > _LONGEST_TITLE:
         title = title.rpartition(" / ")[2]
-    if not title or len(title) > _LONGEST_TITLE or (head <= _roots(said) and not parameter):
+    if not title or len(title) > _LONGEST_TITLE or (head <= roots(said) and not parameter):
         return said
     is_code = re.fullmatch(r"[\w.]+(?:\(\))?", title) and re.search(r"[._A-Z]", title[1:])
     named = f"`{title}`" if is_code else title
@@ -275,7 +275,3 @@ def _about(said: str, title: str, head: frozenset[str], passage: Passage) -> str
         return f"{named}: {said}"
     default = passage.default if passage.default and holds(passage.text, passage.default) else ""
     return f"{named}, `{parameter}=`: {said}{f' The default is `{default}`.' if default else ''}"
-
-
-def _roots(text: str) -> frozenset[str]:
-    return frozenset(root_of(word) for word in words(text) if word not in STOP_WORDS)

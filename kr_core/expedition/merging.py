@@ -9,7 +9,7 @@ from kr_core.expedition.disagreeing import are_of_releases, common_cells, headin
 from kr_core.expedition.evidence import is_private
 from kr_core.expedition.independence import confidence_of, document_of, site_of
 from kr_core.expedition.meaning import Relation, compared, normalised
-from kr_core.text import STOP_WORDS, root_of, words
+from kr_core.text import roots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -152,9 +152,9 @@ class Known:
             return True
         if any(one.signals[0].source.startswith("pkg:") for one in (axiom, other)):
             return True  # each symbol is a subject of its own
-        first, second = _roots(axiom.signals[0].title), _roots(other.signals[0].title)
-        kinds = _kinds(axiom) & _kinds(other) & _roots(ours) & _roots(theirs)
-        asked = ((first | _roots(ours)) ^ (second | _roots(theirs))) & self._asked
+        first, second = roots(axiom.signals[0].title), roots(other.signals[0].title)
+        kinds = _kinds(axiom) & _kinds(other) & roots(ours) & roots(theirs)
+        asked = ((first | roots(ours)) ^ (second | roots(theirs))) & self._asked
         return bool(kinds or asked)
 
     def _put(self, axiom: Axiom) -> None:
@@ -201,12 +201,8 @@ def _bare(axiom: Axiom) -> str | None:
 
 def _kinds(axiom: Axiom) -> frozenset[str]:
     """What a heading has more to say of: of `Fast Carrier`, "The carrier ..." means that one; of `Backups` it is the subject."""
-    parts = map(_roots, axiom.signals[0].title.split(" / "))
+    parts = map(roots, axiom.signals[0].title.split(" / "))
     return frozenset().union(*(part for part in parts if len(part) > 1))
-
-
-def _roots(text: str) -> frozenset[str]:
-    return frozenset(root_of(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def _later(one: Axiom, other: Axiom) -> Axiom | None:

@@ -16,6 +16,7 @@ from kr_core.text import (
     infinitive,
     is_weak,
     root_of,
+    roots,
     split_identifier,
     stem,
     stems,
@@ -79,6 +80,13 @@ def test_content_words_say_what_a_text_is_about(text, expected):
 
 def test_stems_are_those_of_the_content_words():
     assert stems("How do I configure connections?") == {"configur", "connect"}
+
+
+@pytest.mark.req("E5")
+def test_roots_are_those_of_all_words_but_the_stop_words():
+    """A form of an irregular verb gives its verb's root; a text of stop words alone has none."""
+    assert roots("How is a kept connection configured?") == {"keep", "connect", "configur"}
+    assert roots("How do I?") == frozenset()
 
 
 @pytest.mark.req("E5")
