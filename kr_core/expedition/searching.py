@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.knowledge.topics import topic_and_tags
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from kr_core.model.expedition import SubQuery
     from kr_core.pipeline.budget import Budget
     from kr_core.pipeline.components import Components, Link
+    from kr_core.protocols import Source
 
 __all__ = ["Engine", "Search", "affordable", "engines_of", "search", "wanted"]
 
@@ -52,7 +54,7 @@ async def engines_of(components: Components) -> tuple[list[Engine], list[str]]:
     for link in links:
         try:
             source = await apart(link.build)
-            reason = await apart(lambda source=source: str(getattr(source, "unready", "")))  # type: ignore[misc]  # as below
+            reason = await apart(partial(_unready, source))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a plugin may raise anything
@@ -69,6 +71,11 @@ async def engines_of(components: Components) -> tuple[list[Engine], list[str]]:
         there = link._replace(build=lambda source=source: source, built=True)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
         found.append(Engine(there, bool(source.external), knows))
     return found, notes
+
+
+def _unready(source: Source) -> str:
+    """What it lacks before it can be asked; most sources never lack anything, and do not say so."""
+    return str(getattr(source, "unready", ""))
 
 
 def wanted(
