@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,15 +105,15 @@ def _answers(timing: Timing) -> None:
         reading = [sys.executable, "-c", _READ, str(site / package)]
         timing.in_turn(
             {
-                f"read {package}": lambda command=reading: timing.run(command, timing.folder, cache),  # type: ignore[misc]
-                f"first {package}": lambda package=package: first(package),  # type: ignore[misc]
+                f"read {package}": partial(timing.run, reading, timing.folder, cache),
+                f"first {package}": partial(first, package),
             },
             LONG,
         )
     timing.in_turn(
         {
             "pass again": lambda: timing.run(PASS, timing.folder, cache),
-            **{f"next {package}": (lambda package=package: following(package)) for package in ASKED},  # type: ignore[misc]
+            **{f"next {package}": partial(following, package) for package in ASKED},
         },
         MIDDLE,
     )

@@ -12,7 +12,7 @@ import pytest
 FOLDER = Path(__file__).parent / "mutants"
 sys.path.insert(0, str(FOLDER))  # the right plugins are imported by name, as installed ones are
 from table import MUTANTS  # noqa: E402  they lie in the folder that the line above names
-from twins import TWINS, CommandSourceTwin, PartialLogTwin  # noqa: E402
+from twins import TWINS, CommandSourceTwin, PartialLogTwin  # noqa: E402  as above
 
 SECONDS = 300
 

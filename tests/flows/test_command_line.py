@@ -289,7 +289,7 @@ done.set()
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             # A job in the background starts its children deaf to this signal.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  nothing else sets it
         )
         asked = process.stderr.readline()
         process.send_signal(signal.SIGINT)

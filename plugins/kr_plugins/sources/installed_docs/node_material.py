@@ -169,7 +169,7 @@ def _files(folder: str) -> Iterator[tuple[str, int, int]]:
                 status = os.stat(os.path.join(here, name))  # noqa: PTH116, PTH118  thousands of files
             except OSError:
                 continue
-            yield os.path.relpath(os.path.join(here, name), folder), status.st_size, status.st_mtime_ns  # noqa: PTH118
+            yield os.path.relpath(os.path.join(here, name), folder), status.st_size, status.st_mtime_ns  # noqa: PTH118  as above
         if count > _MOST_FILES:
             return
 

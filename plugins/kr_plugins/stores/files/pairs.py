@@ -78,7 +78,7 @@ def _content(handle: int | None) -> bytes:
 def _identity(place: Path | int | None) -> tuple[int, int] | None:
     """Which file it is: every write makes a new one."""
     try:
-        status = os.stat(place) if place is not None else None  # noqa: PTH116 - also of a handle
+        status = os.stat(place) if place is not None else None  # noqa: PTH116  also of a handle
     except OSError:
         return None
     return None if status is None else (status.st_dev, status.st_ino)
