@@ -65,6 +65,7 @@ def _go(options: argparse.Namespace) -> int:
         notes = [] if options.json or options.quiet else pipeline.deliver_logs()
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
+    # The record of one that was written before answers were judged says nothing of that, and counts as answered.
     return 0 if finished.answered and finished.axioms else NO_CONTENT
 
 

@@ -201,6 +201,7 @@ class Pool:
 
     def _held_together(self, pair: str) -> float:
         """How much two words are one term: how often the rarer of them stands beside the other, where there is either."""
+        # A pair is of stems, single words are counted by their roots: `sent` is there as `send` alone.
         rarer = min(max(self._frequency[root], self._frequency[root_of(root)]) for root in pair.split())
         return self._frequency[pair] / (rarer + 1)
 
