@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from fast_index import is_current, opened
 
 from kr_core.errors import StorageError
 from kr_core.search.documents.fast import FOLDER_NAME, FastIndex, follow
@@ -28,12 +29,13 @@ def test_killed_writers(killed, tmp_path):
         done = killed(instants.uniform(0, 0.15), "follow", tmp_path, last + 1)
         last = int(done[-1])
         store = DocumentStore(tmp_path / FILE_NAME, writable=True)
-        current += FastIndex(store, folder)._current() is not None
+        current += is_current(store, folder)
         for number in range(max(1, last - 30), last + 3):
             assert found(store, folder, number) == [hit.text for hit in search(store, f"number{number}")]
         assert found(store, folder, last) != []
         follow(store, folder)
-        assert FastIndex(store, folder)._current().num_docs == store.size + 1
+        assert is_current(store, folder)
+        assert opened(folder).num_docs == store.size + 1
         store.close()
     assert 0 < current < 25
 
@@ -56,5 +58,5 @@ def test_full_disk(mounted):
     assert found(store, folder / FOLDER_NAME, 7) == ["# Note 7\n\nThe van number7 leaves."]
     ballast.unlink()
     follow(store, folder / FOLDER_NAME)
-    assert FastIndex(store, folder / FOLDER_NAME)._current() is not None
+    assert is_current(store, folder / FOLDER_NAME)
     store.close()
