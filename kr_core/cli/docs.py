@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 NO_CONTENT = 4
 _GENERIC = frozenset("html doc docs api build _build site public man share".split())
 """Names of folders that say nothing of what is in them."""
+_SOURCE = "local_docs"
+"""The source that answers from what is indexed."""
 _REASONS = 3
 """Of what could not be indexed, in the error."""
 _NOTES = 20
@@ -74,6 +76,8 @@ def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
             if named and (name, Path(place)) not in named:
                 _note(options, unread(name, place))
         _follow(store, options)
+        if not before and store.roots_of():
+            _tell_who_asks(pipeline, options)
     except sqlite3.Error as error:
         raise fault("cannot be read", error, store.path) from None
     finally:
@@ -81,6 +85,12 @@ def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
     if nothing:
         raise nothing[0]
     return 0 if len(gone) < len(wanted) else ConfigError.exit_code
+
+
+def _tell_who_asks(pipeline: Pipeline, options: argparse.Namespace) -> None:
+    """Once, since who has indexed documents takes them for asked."""
+    if _SOURCE not in (pipeline.config.settings.knowledge_research.sources or ()):
+        _note(options, f"`kr research` asks them once `knowledge_research.sources` names `{_SOURCE}`")
 
 
 def _indexed(store: DocumentStore, name: str | None) -> list[tuple[str, Path]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import kr_core
 from kr_core import ConfigError, Documents, Finding, Outcome, Passage, Provider, Settings, StorageError
-from kr_plugins.sources.stating import Stated, stated
+from kr_plugins.sources.stating import Stated, is_site, stated, stated_by_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from kr_core import DocumentHit, Embedder, ResearchQuery, Setup, SourceContext
 
 _SHOWN = 6
+_LOOKED_AT = 30
+"""Of these the first are shown that are about what was asked about."""
 _ABOUT = 0.4
 """A passage that holds less of the question is not about it."""
 _FENCED = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n(.*?)\n\1[ \t]*$", re.MULTILINE | re.DOTALL)
-_OF_VERSION = re.compile(rb"\bv?(\d{1,4}(?:\.\d{1,4}){1,3}\w{0,6}) [Dd]ocumentation\b")
+_CODE = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n.*?(?:\n\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+"""The same, and what goes on in the next passage."""
 _SITE = re.compile(r"\s+[\u2014\u2013|-]\s+[^\u2014\u2013|]*\b[Dd]ocumentation$")
 """What the pages of built documentation put behind their own titles."""
 _HEAD = 8192
@@ -34,6 +37,8 @@ _HEAD = 8192
 _TEXTS = frozenset((".md", ".markdown", ".mdx", ".rst", ".txt"))
 _LONG_TITLE = 80
 _HEADING = re.compile(r"\s*(?:#{1,6} |`[^`]+`$|[=~^*-]{3,}$)")
+_FIELD = re.compile(r"[A-Z][\w ]{1,20}:(?: \S{1,20}){1,5}$")
+"""`Added in: v18.11.0`, `Stability: 2 - Stable`: what is said of a function before what it does."""
 
 
 class LocalDocsSettings(Settings):
@@ -84,7 +89,7 @@ class LocalDocs:
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
         """Search the documents in a thread."""
         del context
-        return await asyncio.to_thread(self._look_up, query.question)
+        return await asyncio.to_thread(self._look_up, query.question, query.framework)
 
     def _opened(self) -> Documents:
         with self._lock:
@@ -92,30 +97,34 @@ class LocalDocs:
                 self._documents = Documents(self._state_folder, self._embedder)
             return self._documents
 
-    def _look_up(self, question: str) -> Finding:
+    def _look_up(self, question: str, framework: str) -> Finding:
         try:
             documents = self._opened()
         except ConfigError as error:
             return Finding(outcome=Outcome.unavailable, reason=str(error), reached=False)
-        hits = documents.search(question, _SHOWN)
-        if not hits and (unready := documents.unready):
+        found = documents.search(question, _LOOKED_AT)
+        if not found and (unready := documents.unready):
             return Finding(outcome=Outcome.unavailable, reason=unready, reached=False)
-        said = documents.coverage(question, hits)
+        hits = _about([(hit, _stated_in(hit)) for hit in found], framework)[:_SHOWN]
+        covers = documents.coverage(
+            question, [hit._replace(text=f"{said.product} {hit.text}") for hit, said in hits]
+        )
         passages = tuple(
-            self._passage(hit, share, covered)
-            for hit, share, covered in zip(hits, said.shares, said.covered, strict=True)
+            self._passage(hit, said, share, covered)
+            for (hit, said), share, covered in zip(hits, covers.shares, covers.covered, strict=True)
             if share >= _ABOUT
         )
         return Finding(
             outcome=Outcome.ok if passages else Outcome.empty,
             reason="" if passages else "nothing about the question in the documents that are indexed",
             passages=tuple(sorted(passages, key=lambda passage: -passage.coverage)),
-            missing=said.missing,
+            missing=covers.missing,
             notes=tuple(documents.notes),
             url=passages[0].url if passages else None,
+            version=next((said.version for _hit, said in hits if said.product), None) if passages else None,
         )
 
-    def _passage(self, hit: DocumentHit, coverage: float, covered: frozenset[str]) -> Passage:
+    def _passage(self, hit: DocumentHit, said: Stated, coverage: float, covered: frozenset[str]) -> Passage:
         stored = hit.stored
         path = Path(hit.path)
         if path.is_relative_to(self._root):
@@ -124,10 +133,10 @@ class LocalDocs:
         else:
             place = f"{stored.collection}/{stored.path}".rstrip("/")
             url = f"docs:{place}"
-        said = _stated(path, _changed(path))
         line = int(hit.locator[1:]) if hit.locator.startswith(":") else None
-        before = hit.text[: len(hit.text) - len(stored.body)].count("\n")
-        text = f"```\n{hit.text}\n```" if stored.code else hit.text
+        before = stored.head.count("\n") + 1 if stored.head else 0
+        text = f"{stored.head}\n{stored.body}" if stored.head else stored.body
+        text = f"```\n{text}\n```" if stored.code else text
         return Passage(
             text=text,
             url=url,
@@ -150,10 +159,45 @@ class LocalDocs:
 def _title(page: str, outer: str, name: str) -> str:
     """The headings that lead to a passage, behind the page's title where they do not say what the page is about."""
     page = _SITE.sub("", page)
-    headings = [part for heading in (outer, name) for part in heading.split(" / ") if part]
+    headings = [
+        part for heading in (outer, name) for part in heading.split(" / ") if part and not is_site(part)
+    ]
     title = page.casefold()
     alike = any(part.casefold() in title or title in part.casefold() for part in headings)
     return " / ".join(headings if headings and (alike or len(page) > _LONG_TITLE) else [page, *headings])
+
+
+def _stated_in(hit: DocumentHit) -> Stated:
+    path = Path(hit.path)
+    return _stated(path, _changed(path))
+
+
+def _about(hits: list[tuple[DocumentHit, Stated]], framework: str) -> list[tuple[DocumentHit, Stated]]:
+    """Those that may answer: what the manual of another product says is so there, and not in what was asked about.
+
+    Documents that are no manual of a product may be about anything. Where there is no manual of what was asked about, what
+    those of others say of it stays, without their version.
+    """
+    if not framework:
+        return hits
+    manual = any(_is_of(said, framework) for _hit, said in hits)
+    kept = []
+    for hit, said in hits:
+        if not said.product or _is_of(said, framework):
+            kept.append((hit, said))
+        elif not manual and framework.casefold() in hit.text.casefold():
+            kept.append((hit, said._replace(version=None, product="")))
+    return kept
+
+
+def _is_of(said: Stated, framework: str) -> bool:
+    own, asked = _plain(said.product), _plain(framework)
+    return bool(own) and (own.startswith(asked) or asked.startswith(own))
+
+
+def _plain(name: str) -> str:
+    """A product's name as others may write it: `node` for `Node.js`."""
+    return re.sub(r"[\W_]", "", name.casefold()).removesuffix("js")
 
 
 @lru_cache(maxsize=1024)
@@ -173,10 +217,8 @@ def _stated(path: Path, changed: int) -> Stated:
             head = file.read(_HEAD)
     except OSError:  # moved since it was indexed
         return Stated()
-    if not page:
-        return stated(head.decode("utf-8", errors="replace"))
-    found = _OF_VERSION.search(head)
-    return Stated(found[1].decode() if found else None)
+    said = head.decode("utf-8", errors="replace")
+    return stated_by_page(said) if page else stated(said)
 
 
 def _changed(path: Path) -> int:
@@ -188,12 +230,14 @@ def _changed(path: Path) -> int:
 
 def _lead(body: str) -> str:
     """The first paragraph of prose, folded into one line."""
-    for paragraph in re.split(r"\n\s*\n", body):
+    for paragraph in re.split(r"\n\s*\n", _CODE.sub("\n\n", body)):
         lines = [line for line in paragraph.split("\n") if not _HEADING.match(line)]
         if lines and not paragraph.startswith(
             ("```", "~~~", "|", "+-", "==", ".. list-table::", "    ", "<")
         ):
-            return " ".join(" ".join(lines).split())
+            lead = " ".join(" ".join(lines).split())
+            if not _FIELD.match(lead):
+                return lead
     return ""
 
 

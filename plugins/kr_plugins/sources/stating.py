@@ -1,4 +1,4 @@
-"""What a document says of itself before its first section: of which version it is, and of which day."""
+"""What a document says of itself before its first section: of what and of which version it is, and of which day."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Stated", "stated"]
+__all__ = ["Stated", "is_site", "stated", "stated_by_page"]
 
 _MOST_LINES = 40
 """Of front matter, and of what stands before the first section."""
@@ -35,6 +35,7 @@ _DAYS = frozenset(
         "effective date",
     )
 )
+_OF_VERSION = re.compile(r"([A-Za-z][\w.+-]{0,40}) v?(\d{1,4}(?:\.\d{1,4}){1,3}\w{0,6}) [Dd]ocumentation\b")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 _RULE = re.compile(r"([=\-~^*#+])\1{2,}[ \t]*\Z")
 _FENCE = ("```", "~~~")
@@ -45,6 +46,8 @@ class Stated(NamedTuple):
 
     version: str | None = None
     dated: date | None = None
+    product: str = ""
+    """What it is the documentation of, where it says so beside the version."""
 
 
 def stated(text: str) -> Stated:
@@ -60,6 +63,21 @@ def stated(text: str) -> Stated:
         elif name in _DAYS and day is None and (found := _DAY.match(value)):
             day = _day(found[1])
     return Stated(version, day)
+
+
+def stated_by_page(html: str) -> Stated:
+    """What a page of built documentation states: `Python 3.11.2 documentation`, `Node.js v18.20.4 Documentation`.
+
+    Args:
+        html: how the page begins.
+    """
+    found = _OF_VERSION.search(html)
+    return Stated(found[2], product=found[1]) if found else Stated()
+
+
+def is_site(heading: str) -> bool:
+    """Whether a heading says of what all pages of a site are, and nothing of its own page."""
+    return _OF_VERSION.fullmatch(heading) is not None
 
 
 def _day(said: str) -> date | None:
