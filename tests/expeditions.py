@@ -33,6 +33,13 @@ PAGES = {
         "The Owl Post carries parcels at night. Tracking of owls was removed in version 1.4 for safety.",
     ),
 }
+ENDINGS = {
+    "maximum_cycles",
+    "axiom_diminishing_returns",
+    "source_exhaustion",
+    "zero_findings",
+    "budget_exhausted",
+}
 WHEN = datetime(2026, 2, 5, tzinfo=UTC)
 
 
