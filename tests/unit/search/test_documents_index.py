@@ -5,34 +5,13 @@ import threading
 from time import sleep
 
 import pytest
+from documents import Synonyms, indexed
 
 from kr_core import Documents, StorageError
 from kr_core.search.documents import store as stores
 from kr_core.search.documents.store import FILE_NAME, DocumentStore
-from kr_core.search.documents.updating import update
 
 VAN, LETTER = "# A\n\nThe van leaves at nine.\n", "# B\n\nA letter leaves at ten.\n"
-
-
-class Synonyms:
-    """Knows that a van is a lorry."""
-
-    identity = "synonyms"
-
-    def __init__(self):
-        self.seen = []
-
-    def embed(self, texts):
-        self.seen += texts
-        return [[float("van" in text or "lorry" in text), float("letter" in text), 0.1] for text in texts]
-
-
-def indexed(folder, path, name="docs"):
-    store = DocumentStore(folder / FILE_NAME, writable=True)
-    try:
-        return update(store, path, name)
-    finally:
-        store.close()
 
 
 def files(documents, question):

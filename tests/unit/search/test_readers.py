@@ -6,6 +6,7 @@ import socket
 import time
 
 import pytest
+from documents import pieces
 
 from kr_core.search.documents import html, markdown
 from kr_core.search.documents.reading import decoded, read
@@ -16,11 +17,6 @@ from kr_core.search.documents.walking import Walk
 
 TABLE = "|a \ud800|b|\n|---|---|\n" + "|one|two|\n" * 1000
 """So large that it is divided; its heading rows hold half of a character."""
-
-
-def pieces(name, text):
-    data = text if isinstance(text, bytes) else text.encode()
-    return list(read(name, data).pieces)
 
 
 def seconds(name, text):
