@@ -378,6 +378,9 @@ class TestCommands:
 
     @pytest.fixture
     def kr(self, docs, tmp_path, monkeypatch, capsys):
+        (tmp_path / "kr.yaml").write_text(
+            "knowledge_research: {sources: [local_docs]}\n"
+        )  # else that is told
         monkeypatch.chdir(tmp_path)
 
         def run(*arguments):
