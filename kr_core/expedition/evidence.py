@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import Passage
 
-__all__ = ["Gathered", "Pool", "is_private", "title_of"]
+__all__ = ["Gathered", "Pool", "is_private", "page_of", "title_of"]
 
 _SATURATED = 1.2
 _LENGTH = 0.5
@@ -69,6 +69,7 @@ _LANGUAGES = frozenset(
     "python cpython javascript typescript node nodejs java ruby php perl go golang rust swift kotlin".split()
 )
 """What other packages and documents are written in or run by: a question that names one of these asks of them too."""
+_PAGE = re.compile(r"^(?!pkg:).*[/:]([^/#?]+?)(?:\.\w{1,5})?(?:[#?].*)?$")
 _OF = re.compile(r"(?:pkg:[^/]+/|docs:)([^/@#]+)")
 _PUBLISHED = ("http://", "https://", "pkg:")
 
@@ -137,7 +138,9 @@ class Pool:
         self._owned_by: set[str] = set()
         self._compounds = {pair for found in _JOINED.findall(question) for pair in pairs_in(words(found))}
         self._question = question
-        self._focus = focus_of(question)
+        self._named = focus_of(question)
+        self._focus = list(self._named)
+        """Those names that are not merely of the package or the documents that all of it stands in."""
         strong = frozenset(root for root, weight in self.asked.items() if weight in {1.0, WHOLE})
         self.telling = strong or frozenset(self.asked)
         """The stems of the words that say what it is about, identifiers whole; of a question in everyday words all of them."""
@@ -169,15 +172,26 @@ class Pool:
         for pair in self.pairs & pairs_in(body):
             counts[pair] += 1
         owner = self.owner(passage.url)
-        for root in {root_of(word) for word in words(owner)}:
+        for root in {root_of(word) for word in words(f"{owner} {page_of(passage.url)}")}:
             counts[root] += 1
         self._gathered[key] = made
+        self._frequency.update(counts.keys())
         if owner:
             self._owned += "".join(words(owner)) not in _LANGUAGES
-            self._owned_by |= {root_of(word) for word in words(owner)}
-        self._in_focus += self._holds_focus(f"{title} . {passage.text[:_READ]}")
-        self._frequency.update(counts.keys())
+            self._own({root_of(word) for word in words(owner)})
+        self._in_focus += self._has_focus(made)
         return made
+
+    def _own(self, owner: set[str]) -> None:
+        """Learn of whom there are documents: each page of theirs is about it, so its name tells none from another."""
+        if owner <= self._owned_by:
+            return
+        self._owned_by |= owner
+        self._focus = [parts for parts in self._named if not parts & self._owned_by]
+        self._in_focus = sum(map(self._has_focus, list(self._gathered.values())[:-1]))
+
+    def _has_focus(self, one: Gathered) -> bool:
+        return self._holds_focus(f"{title_of(one.passage)} . {one.passage.text[:_READ]}")
 
     def rarity(self, root: str) -> float:
         """How telling a stem is among the passages gathered, from 0."""
@@ -237,8 +251,16 @@ class Pool:
 
     def owner(self, url: str) -> str:
         """The words of the question that name the package or the documents that an address lies in; empty where none do."""
-        name = _owner(url)
-        return self._owners.get(name) or self._owners.get(name.rstrip(digits)) or ""
+        for name in _owners(url):
+            if found := self._owners.get(name) or self._owners.get(name.rstrip(digits)):
+                return found
+        return ""
+
+    def without_owner(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """The weights without the names of those whose package or documents all of it stands in; all of them where nothing is left."""
+        aside = self._owned_by.union(*(parts for parts in self._named if parts & self._owned_by))
+        left = {key: worth for key, worth in weights.items() if not set(key.split()) & aside}
+        return left or dict(weights)
 
     def relevance(self, one: Gathered, weights: Mapping[str, float]) -> float:
         """How much of the words that were asked for a passage holds, rare ones first; 0 to about 1."""
@@ -292,21 +314,22 @@ class Pool:
 
     def is_name(self, root: str) -> bool:
         """Whether a stem is of a name or a number: what is said of another one answers nothing."""
-        return any(mark.isdigit() for mark in root) or any(root in parts for parts in self._focus)
+        return any(mark.isdigit() for mark in root) or any(root in parts for parts in self._named)
 
     def about_it(self, text: str, url: str) -> bool:
         """Whether a text speaks of the thing that the question spells as a name, or else of two of the things it is about.
 
         Where the question names a package, or documents, what stands elsewhere must name them too.
         """
-        if self._owned >= _FOCUSED and _owner(url) and not self.owner(url) and not self._names_owner(text):
+        if self._owned >= _FOCUSED and _owners(url) and not self.owner(url) and not self._names_owner(text):
             return False
         if self._holds_focus(text):
             return True
         held = {root_of(word) for word in words(text)}
         if any(len(part & held) >= max(2, _MOST_OF_PART * len(part)) for part in self._nameless):
             return True
-        return self._in_focus < _FOCUSED and len(self.telling & held) >= min(2, len(self.telling))
+        telling = self.telling - self._owned_by or self.telling
+        return self._in_focus < _FOCUSED and len(telling & held) >= min(2, len(telling))
 
     def _names_owner(self, text: str) -> bool:
         held = {root_of(word) for word in words(text)}
@@ -351,10 +374,21 @@ def title_of(passage: Passage) -> str:
     return re.sub(r"\*\*|`", "", title).strip(" *#:")
 
 
-def _owner(url: str) -> str:
-    """The name of the package or the documents that an address lies in, its first word; empty for a page of the web."""
+def page_of(url: str) -> str:
+    """What its author has called the page that an address leads to (`logical-replication-restrictions`); empty for a package's."""
+    found = _PAGE.search(url)
+    return found[1] if found else ""
+
+
+def _owners(url: str) -> list[str]:
+    """What the package or the documents that an address lies in may be called; nothing for a page of the web.
+
+    A package is called by the first word of its name, documents by any: `python-django-doc` are Django's.
+    """
     found = _OF.match(url)
-    return next(iter(words(found[1])), "") if found else ""
+    if not found:
+        return []
+    return words(found[1])[: 1 if url.startswith("pkg:") else None]
 
 
 def _joined_in(question: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.evidence import title_of
-from kr_core.expedition.questions import asked_words, asks_since, parts_of, subject_of
+from kr_core.expedition.questions import asked_words, asks_denied, asks_since, parts_of, subject_of
 from kr_core.model.expedition import SubQuery
 from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 
@@ -42,6 +42,8 @@ _NO_NAMES = frozenset(
 )
 _HISTORY = "changelog added in version"
 """What is searched for beside the subject where a question asks since when."""
+_LIMITS = "restrictions limitations not supported"
+"""The same where it asks for what is not so: pages call it so."""
 
 
 def first_queries(question: str) -> list[SubQuery]:
@@ -73,6 +75,8 @@ def expand(question: str, pool: Pool, asked: Collection[str]) -> list[SubQuery]:
 
     if asks_since(question):
         offer(f"{' '.join(subject_of(question)[:_WORDS])} {_HISTORY}", "the question asks for versions")
+    if asks_denied(question):
+        offer(f"{' '.join(subject_of(question)[:_WORDS])} {_LIMITS}", "the question asks for what is not so")
     for one in best:
         missing = _open_words(question, pool, one)
         names = _names_in(one, question)[:_NAMES_EACH]

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.quotes import folded, holds, plain
 from kr_core.evidence.rest_tables import rest_rows, without_lists
-from kr_core.evidence.sentences import documentation, prose, says_something, sentences, steps
+from kr_core.evidence.sentences import documentation, is_pointer, prose, says_something, sentences, steps
 from kr_core.evidence.tables import rows
 from kr_core.expedition.axioms import of_quote
-from kr_core.expedition.evidence import title_of
+from kr_core.expedition.evidence import page_of, title_of
+from kr_core.expedition.fitting import denies, fit_of
 from kr_core.expedition.questions import asks_since
 from kr_core.text import roots
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kr_core.expedition.evidence import Gathered, Pool
+    from kr_core.expedition.fitting import Fit
     from kr_core.model import Passage
     from kr_core.model.expedition import Axiom
 
@@ -44,8 +46,18 @@ _NEAR_BEST = 0.5
 _SHORTEST, _LONGEST = 20, 400
 _TIMED = 0.5
 """What a sentence that tells a version is worth more, of what it says of the question, where that asks for versions."""
-_SHORTEST_DATE = 10
-"""`Added in: v15.4.0`"""
+_SHORTEST_FACT = 10
+"""`Added in: v15.4.0`, `Keys do not expire.`"""
+_LEAST_DENYING = 3
+"""Words of a sentence that denies: `Keys never expire.`"""
+_LEAST_ITEM = 5
+"""Words of an item of a list that begins with a small letter: `signal <AbortSignal> allows aborting the process`."""
+_END_OF_ITEM = re.compile(r"(?:;|,)(?: and| or)?$")
+_GOES_ON = re.compile(
+    r"(?:and|or|but|nor|so|yet|which|who|whose|where|when|while|then|than|that|if|is|are|was|were|has|have|had|will|would|can|could|may|might"
+    r"|must|should|to|for|from|with|without|in|on|of|at|by|as|into|via|because|since|etc|e\.g|i\.e|see|or)\b"
+)
+"""Begins with a small letter because a sentence goes on that code has broken off."""
 _DIRECTIVE = re.compile(
     r"^[ \t]*\.\.[ \t]+(versionadded|versionchanged|deprecated|versionremoved)::[ \t]*(\S+)[ \t]*(.*)$",
     re.MULTILINE,
@@ -59,10 +71,14 @@ _HISTORY_ROW = re.compile(
     r"^\|[ \t]*(v?\d[\w.]*(?:,[ \t]*v?\d[\w.]*)*)[ \t]*\|[ \t]*(\S.{7,300}?)[ \t]*\|$", re.MULTILINE
 )
 """A row of a table of versions and changes."""
+_MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]{0,6}"
 _SINCE = re.compile(
-    r"\b(?:(?:new|added|changed|deprecated|removed|introduced|available) (?:in|since)|since|as of)\b.{0,20}\d",
+    r"\b(?:(?:new|added|changed|deprecated|removed|introduced|available) (?:in|since)|since|as of)\b.{0,20}\d"
+    r"|\b(?:added|changed|updated|deprecated|removed|introduced|released|dropped)\b[^.]{0,60}?\b"
+    rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|(?:\d{{1,2}}(?:st|nd|rd|th)? )?{_MONTH}\.?(?: \d{{1,2}}(?:st|nd|rd|th)?)?,? \d{{4}})\b",
     re.IGNORECASE,
 )
+"""Tells since which version something is so, or since which day: `Changed in the gateway (March 5, 2024)`, `removed on 5 Mar 2024`."""
 _REFERENCE = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
 _LINKS = re.compile(r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]+\]\([^)]*\)\s*){3,}|(?:https?://\S+\s+){2,}")
 """Badges and lists of links."""
@@ -78,15 +94,6 @@ _WARNING = re.compile(
 )
 _WARNINGS = 2
 """Sentences of a passage's warnings that are told with whatever else of it is told."""
-_HANGS = re.compile(
-    r"(?:these|those|such|both|but|and|or|however|therefore|thus|hence|otherwise|instead|also|so|then|fortunately|unfortunately"
-    r"|if (?:so|not|necessary|needed)|in (?:this|that|these|those|such) \w+|for (?:this|that|these|those|such) \w+"
-    r"|(?:this|that|it)(?= (?:is|was|can|may|might|will|would|should|must|does|means|allows|ensures|makes|also|has)\b))\b",
-    re.IGNORECASE,
-)
-"""Begins with what leads back to the sentence before."""
-_HANGING = 0.75
-"""What such a sentence is worth beside one that can be read alone."""
 _RAGGED = re.compile(r"(?![`'\"(\[<*_/@$|-]?\s?\w)|.*(?:\"\"\"|\)\s*,\s*\]|\]\s*=)")
 """Begins in the middle of something, or holds the end of a piece of code."""
 _INSTRUCTION = re.compile(
@@ -97,6 +104,11 @@ _INSTRUCTION = re.compile(
     re.IGNORECASE,
 )
 """What is said to a reader that is a model, and states nothing about a subject."""
+
+
+class _Asked(NamedTuple):
+    since: bool
+    fit: Fit
 
 
 class _Sentence(NamedTuple):
@@ -125,8 +137,8 @@ def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom
         pool: weighs its words.
         read: the passages, best first.
     """
-    since = asks_since(question)
-    found = [(place, said) for place, one in enumerate(read) for said in _best(one, pool, since=since)]
+    asked = _Asked(asks_since(question), fit_of(question))
+    found = [(place, said) for place, one in enumerate(read) for said in _best(one, pool, asked)]
     found.sort(key=lambda entry: (-entry[1].worth, entry[0]))
     best: dict[tuple[bool, int], float] = {}
     for _place, said in found:
@@ -175,46 +187,50 @@ def _warnings(one: Gathered) -> list[Axiom]:
     ]
 
 
-def _best(one: Gathered, pool: Pool, *, since: bool) -> list[_Sentence]:
+def _best(one: Gathered, pool: Pool, asked: _Asked) -> list[_Sentence]:
     """The sentences of a passage that are worth most, a few for each part of the question."""
     chosen: list[_Sentence] = []
     taken: Counter[int] = Counter()
-    for said in sorted(_scored(one, pool, since=since), key=lambda sentence: -sentence.worth):
+    for said in sorted(_scored(one, pool, asked), key=lambda sentence: -sentence.worth):
         taken[said.kind[1]] += 1
         if taken[said.kind[1]] <= _EACH:
             chosen.append(said)
     return chosen
 
 
-def _scored(one: Gathered, pool: Pool, *, since: bool) -> Iterator[_Sentence]:
+def _scored(one: Gathered, pool: Pool, asked: _Asked) -> Iterator[_Sentence]:
     title = title_of(one.passage)
     context = _context(one.passage, pool)
     head = roots(title)
     called = roots(plain(f"{one.passage.title} . {one.passage.symbol}"))  # a heading states nothing
     weights = pool.weights()
+    telling = pool.without_owner(weights)
     for quote, reading in _candidates(one):
         said = _REFERENCE.sub(r"\1", plain(reading)).replace("**", "").strip()
-        if len(said) > _LONGEST or len(said) < (_SHORTEST_DATE if dated(said) else _SHORTEST):
+        if len(said) > _LONGEST or len(said) < (_SHORTEST_FACT if dated(said) or denies(said) else _SHORTEST):
             continue  # first, since what is looked for below may take long in what is endless
         if _LINKS.search(quote) or _RAGGED.match(said) or roots(said) <= called or instructs(said):
             continue
         if not pool.about_it(f"{context} . {said}", one.passage.url):
             continue
         statement = _about(said, title, head, one.passage)
-        own = pool.share(said, weights)
+        own = pool.share(said, telling)
         whole = pool.share(f"{context} . {said}", weights)
-        timed = since and dated(statement)
-        least = _OWN if whole - own < _OWN else _OWN_BELOW_TITLE
+        timed = asked.since and dated(statement)
+        fit = asked.fit(said, context)
+        least = _OWN if whole - own < _OWN or (asked.fit.denied and denies(said)) else _OWN_BELOW_TITLE
         if whole < _LEAST or (own < least and not timed):
             continue
         worth = 0.6 * own + 0.4 * whole + (_TIMED * whole if timed else 0.0)
-        kind = (since and dated(statement), pool.part_of(said))
-        yield _Sentence(statement, quote, worth * (_HANGING if _HANGS.match(said) else 1.0), kind)
+        kind = (timed, pool.part_of(said))
+        if fit:
+            yield _Sentence(statement, quote, fit * worth, kind)
 
 
 def _context(passage: Passage, pool: Pool) -> str:
-    """What a passage is about without saying so in each sentence: its headings, and the package or documents that it is of."""
-    return plain(f"{passage.title or passage.symbol} . {pool.owner(passage.url)}")
+    """What a passage is about without saying so in each sentence: its headings, its page, and the package or documents that it is of."""
+    page = page_of(passage.url)
+    return plain(f"{passage.title or passage.symbol} . {page} . {pool.owner(passage.url)}")
 
 
 def _candidates(one: Gathered) -> Iterator[tuple[str, str]]:
@@ -239,10 +255,10 @@ def _quotes(one: Gathered) -> Iterator[str]:
     candidates = [*([passage.lead] if passage.lead else []), *steps(passage.text), *sentences(running)]
     for text in candidates:
         for sentence in sentences(text):
-            quote = folded(sentence)
+            quote = _END_OF_ITEM.sub("", folded(sentence))
             if (
                 quote not in seen
-                and (says_something(quote) or _SINCE.search(quote))
+                and (says_something(quote) or _SINCE.search(quote) or _denial(quote) or _clause(quote))
                 and holds(passage.text, quote)
             ):
                 seen.add(quote)
@@ -253,6 +269,27 @@ def _quotes(one: Gathered) -> Iterator[str]:
             if quote not in seen:
                 seen.add(quote)
                 yield quote
+
+
+def _denial(quote: str) -> bool:
+    """Whether a sentence denies something, however short."""
+    return (
+        denies(quote)
+        and quote.endswith(".")
+        and len(quote.split()) >= _LEAST_DENYING
+        and not quote[0].islower()
+        and not is_pointer(quote)
+    )
+
+
+def _clause(quote: str) -> bool:
+    """Whether a text that begins with a small letter is an item of a list: a clause, or a parameter and what it does."""
+    return (
+        quote[:1].islower()
+        and len(quote.split()) >= _LEAST_ITEM
+        and not is_pointer(quote)
+        and not _GOES_ON.match(quote)
+    )
 
 
 def _about(said: str, title: str, head: frozenset[str], passage: Passage) -> str:

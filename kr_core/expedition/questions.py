@@ -12,7 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
-    "WHOLE", "asked_words", "asks_since", "asks_since_when", "asks_time", "focus_of", "identified", "pairs_in", "parts_of", "spelled_in", "subject_of", "weighed",
+    "WHOLE",
+    "asked_words",
+    "asks_advice",
+    "asks_denied",
+    "asks_mended",
+    "asks_since",
+    "asks_since_when",
+    "asks_time",
+    "denied_in",
+    "focus_of",
+    "identified",
+    "pairs_in",
+    "parts_of",
+    "scope_of",
+    "spelled_in",
+    "subject_of",
+    "weighed",
 ]  # fmt: skip
 
 _WEAK = 0.35
@@ -24,7 +40,7 @@ WHOLE = 0.6
 _MOST_PARTS = 8
 _COMPOUNDS = re.compile(r"(\w+(?:-\w+)+)(\s+\w+)?")
 _SPELLED = re.compile(
-    r"(?<![\w-])(?:[A-Z][A-Za-z]*/\d[\d.]*|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\d*)(?![\w-])"
+    r"(?<![\w-])(?:(?!e\.g|i\.e)[a-z_]\w*(?:\.(?!js\b|io\b|net\b|py\b)[A-Za-z_]\w*)+|\w{3,}(?=\(\))|[A-Z][A-Za-z]*/\d[\d.]*|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\d*)(?![\w-])"
 )
 _GENERAL = frozenset(
     "feature features support supports supported supporting option options available api apis ways kind kinds".split()
@@ -55,7 +71,26 @@ _SINCE_WHEN = re.compile(
     rf"\bsince\b|\bas of\b|\bwhen\b.*\b{_CHANGE}\b|\b(?:versions?|releases?)\b.*\b{_CHANGE}\b|\b(?:introduced|deprecated)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_CHANGED = re.compile(_CHANGE, re.IGNORECASE)
+"""What a question that asks for versions says became of a thing: which statement tells a version is seen by other means."""
 _VERSIONS = re.compile(r"\b(?:versions?|releases?|changelog|deprecat\w*|migrat\w*)\b", re.IGNORECASE)
+_ASKS_DENIED = re.compile(
+    r"\A(?!\s*(?:how|why)\b).*(?:\b(?:not|cannot|never|impossible|unsupported)\b|n['’]t\b|\b(?:limitation|restriction)s?\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Of how to do a thing, what holds is asked for, though a denial tells which: `How do I read a file that is not text?`"""
+_DENIED = re.compile(
+    r"(?:\b(?:not|cannot|never)|n['’]t)\s+((?:be\s+|been\s+|yet\s+|currently\s+|\w+ly\s+)?\w+)", re.IGNORECASE
+)
+_SCOPE = re.compile(r"\bin ([A-Za-z][\w.]{2,})(?= and\b| or\b| when\b| with\b|[?,;]|\s*$)")
+_ASKS_ADVICE = re.compile(
+    r"\bwhat (?:should|must) (?:I|we|one|you|be)\b|\binstead\b|\b(?:best|right|recommended|proper|safe) (?:way|practice)\b",
+    re.IGNORECASE,
+)
+_ASKS_MENDED = re.compile(
+    r"\b(?:bugs?|fix\w*|regressions?|crash\w*|faults?|errors?|fail\w*|broken|chang\w+|changelog|release notes?|CVE\S*|vulnerab\w*)\b",
+    re.IGNORECASE,
+)
 _DATING = re.compile(rf"since|versions?|releases?|when|changelog|history|migrat\w*|{_CHANGE}", re.IGNORECASE)
 
 
@@ -94,6 +129,7 @@ def asked_words(question: str) -> list[str]:
 def weighed(question: str) -> dict[str, float]:
     """The stems of a question and what each counts; an identifier counts once, with its parts."""
     question = _CAVEATS.sub(" ", question)
+    dated = asks_since(question)
     numbers = {
         part for token in question.split() if _VERSION.fullmatch(token.strip(_MARKS)) for part in words(token)
     }
@@ -102,6 +138,7 @@ def weighed(question: str) -> dict[str, float]:
     before = ""
     for word, parts in identified(question):
         everyday = root_of(word) in _EVERYDAY and before not in _ARTICLES
+        everyday = everyday or (dated and _CHANGED.fullmatch(word) is not None)
         weight = _WEAK if everyday or is_weak(word) or word in _GENERAL else 1.0
         before = word
         told = {word: weight} | (
@@ -147,6 +184,35 @@ def asks_since_when(question: str) -> bool:
     return _SINCE_WHEN.search(question) is not None
 
 
+def asks_denied(question: str) -> bool:
+    """Whether a question asks for what is not so, or cannot be."""
+    return _ASKS_DENIED.search(question) is not None
+
+
+def denied_in(text: str) -> frozenset[str]:
+    """The stems of what a text denies: of the few words that stand behind a denial."""
+    said = [word for found in _DENIED.finditer(text) for word in words(found[1])]
+    return frozenset(root_of(word) for word in said if word not in STOP_WORDS and not is_weak(word))
+
+
+def scope_of(question: str) -> frozenset[str]:
+    """The stems of where it is to hold, as a question says it by a name alone: `in asyncio`; none where it says no such thing."""
+    found = _SCOPE.search(question)
+    name = words(found[1]) if found else []
+    telling = name and name[0] not in STOP_WORDS and not is_weak(name[0])
+    return frozenset(map(root_of, name[:1])) if telling else frozenset()
+
+
+def asks_advice(question: str) -> bool:
+    """Whether a question asks for advice: the best way, or what to do in the place of something."""
+    return _ASKS_ADVICE.search(question) is not None
+
+
+def asks_mended(question: str) -> bool:
+    """Whether a question asks for faults and what became of them."""
+    return _ASKS_MENDED.search(question) is not None
+
+
 def asks_time(word: str) -> bool:
     """Whether a word of a question that asks for versions asks for the time, and names no thing."""
     return _DATING.fullmatch(word) is not None
@@ -164,5 +230,8 @@ def subject_of(part: str) -> list[str]:
     return [
         word
         for word in asked_words(part)
-        if not is_weak(word) and not asks_time(word) and root_of(word) not in _EVERYDAY
+        if not is_weak(word)
+        and not asks_time(word)
+        and root_of(word) not in _EVERYDAY
+        and word not in _GENERAL
     ]

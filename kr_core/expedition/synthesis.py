@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.categories import MEANINGS
+from kr_core.expedition.evidence import page_of
 from kr_core.expedition.extraction import dated
+from kr_core.expedition.fitting import fit_of
 from kr_core.expedition.independence import where
 from kr_core.expedition.questions import asks_since, asks_since_when, asks_time
 from kr_core.text import root_of, words
@@ -24,7 +26,9 @@ __all__ = ["Answer", "Written", "answer_of", "chosen"]
 _FIRST = 5
 _NEAR_BEST = 0.6
 """Of what the best axiom says about the question; what says less stands in the tree alone."""
-_MOST = 40
+_MOST = 20
+_MOST_SAID = 0.6
+"""Of the telling words that the best axiom says, for one to stand beside it; half of the words always do."""
 _TITLES = {
     "specifications": "Specifications",
     "procedures": "Procedures",
@@ -74,8 +78,10 @@ def chosen(state: State) -> list[Axiom]:
     axioms = [axiom for name in names if (axiom := state.known.get(name)) is not None]
     worth = {axiom.id: _worth(state, axiom) for axiom in axioms}
     # what only tells a version says little else, and is no worse for it; nor is what answers another part of the question
+    since = asks_since(state.plan.query)
     kind = {
-        axiom.id: (dated(axiom.statement), state.pool.part_of(axiom.signals[0].quote)) for axiom in axioms
+        axiom.id: (since and dated(axiom.statement), state.pool.part_of(axiom.signals[0].quote))
+        for axiom in axioms
     }
     best: dict[tuple[bool, int], float] = {}
     for axiom in axioms:
@@ -83,13 +89,25 @@ def chosen(state: State) -> list[Axiom]:
     telling = [
         axiom for axiom in axioms if worth[axiom.id] >= _NEAR_BEST * best[kind[axiom.id]] or axiom.conflicts
     ]
+    said = {axiom.id: _share_told(state, axiom) for axiom in axioms}
+    most: dict[int, float] = {}
+    for axiom in axioms:
+        part = kind[axiom.id][1]
+        most[part] = max(said[axiom.id], most.get(part, 0.0))
+    telling = [
+        axiom
+        for axiom in telling
+        if said[axiom.id] >= min(_HALF, _MOST_SAID * most[kind[axiom.id][1]]) or axiom.conflicts
+    ]
     told = {signal.sha256 for axiom in telling for signal in axiom.signals if signal.sha256}
     telling += [  # a passage's warnings are told with the rest of it
         axiom
         for axiom in axioms
         if axiom not in telling and axiom.category == "safety" and axiom.signals[0].sha256 in told
     ]
-    return sorted(telling, key=lambda axiom: -worth[axiom.id])[:_MOST]
+    best_first = sorted(telling, key=lambda axiom: -worth[axiom.id])
+    kept = {axiom.id for axiom in _in_turn(state, best_first)[:_MOST]}
+    return [axiom for axiom in best_first if axiom.id in kept]
 
 
 def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) -> Written:
@@ -118,7 +136,7 @@ def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) 
                 if f"{{{axiom.id}}}" in line:
                     marked = marked.replace(f"{{{axiom.id}}}", made.mark(axiom))
             made.lines.append(marked)
-    first = [] if told else _first(state, [axiom for axiom in current if not axiom.conflicts])
+    first = [] if told else _in_turn(state, [axiom for axiom in current if not axiom.conflicts])[:_FIRST]
     if first:
         made.lines += ["", "## Answer" if answers else "## The nearest that was found", ""]
         made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in first]
@@ -136,15 +154,15 @@ def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) 
     return Written("\n".join(made.lines) + "\n", tuple(made.cited), answers or bool(told))
 
 
-def _first(state: State, axioms: Sequence[Axiom]) -> list[Axiom]:
-    """The few that answer most, those of each part of the question in turn."""
+def _in_turn(state: State, axioms: Sequence[Axiom]) -> list[Axiom]:
+    """Axioms in such an order that each part of the question has its turn, those that stand first in each part first."""
     turns: dict[int, int] = {}
     placed = []
     for place, axiom in enumerate(axioms):
         part = state.pool.part_of(axiom.signals[0].quote)
         turns[part] = turns.get(part, 0) + 1
         placed.append((turns[part], place, axiom))
-    return [axiom for _turn, _place, axiom in sorted(placed, key=lambda entry: entry[:2])[:_FIRST]]
+    return [axiom for _turn, _place, axiom in sorted(placed, key=lambda entry: entry[:2])]
 
 
 def _said(axiom: Axiom) -> str:
@@ -159,11 +177,32 @@ def _said(axiom: Axiom) -> str:
 
 
 def _worth(state: State, axiom: Axiom) -> float:
-    """How much of the question an axiom says; one that tells a version counts more where the question asks for versions."""
-    first = axiom.signals[0]
-    said = f"{plain(first.title)} . {state.pool.owner(first.source)} . {axiom.statement}"
+    """How much of the question an axiom says, and whether as it asks; one that tells a version counts more where it asks for versions."""
+    context = _context(state, axiom)
     timed = asks_since(state.plan.query) and dated(axiom.statement)
-    return (state.pool.share(said) + (_TIMED if timed else 0.0)) * axiom.confidence
+    fit = fit_of(state.plan.query)(plain(axiom.signals[0].quote), context)
+    said = state.pool.share(f"{context} . {axiom.statement}") + (_TIMED if timed else 0.0)
+    return fit * said * axiom.confidence
+
+
+def _context(state: State, axiom: Axiom) -> str:
+    """What an axiom is about without saying so: the headings of its first passage, its page and whose documents it is of."""
+    first = axiom.signals[0]
+    return f"{plain(first.title)} . {page_of(first.source)} . {state.pool.owner(first.source)}"
+
+
+def _share_told(state: State, axiom: Axiom) -> float:
+    """The most that an axiom says of the telling words of the question, or of a part of it."""
+    held = {root_of(word) for word in words(f"{_context(state, axiom)} . {axiom.statement}")}
+    return max(
+        (len(telling & held) / len(telling) for telling in state.pool.asks(_dating(state))), default=1.0
+    )
+
+
+def _dating(state: State) -> set[str]:
+    """The stems by which the question asks for a time, and names no thing."""
+    query = state.plan.query
+    return {root_of(word) for word in words(query) if asks_since(query) and asks_time(word)}
 
 
 def _nothing(state: State) -> str:
@@ -245,9 +284,6 @@ def _found(state: State, root: str) -> bool:
 def _says(state: State, axiom: Axiom, with_name: float, without: float) -> bool:
     """Whether one axiom says so much of what a question, or a part of it, is about; less will do with the name that it spells."""
     pool = state.pool
-    dating = {
-        root_of(word) for word in words(state.plan.query) if asks_since(state.plan.query) and asks_time(word)
-    }
     text = " . ".join(
         [
             axiom.statement,
@@ -256,7 +292,7 @@ def _says(state: State, axiom: Axiom, with_name: float, without: float) -> bool:
     )
     held = {root_of(word) for word in words(text)}
     enough = with_name if pool.names_it(text) else without
-    return any(len(telling & held) >= enough * len(telling) for telling in pool.asks(dating))
+    return any(len(telling & held) >= enough * len(telling) for telling in pool.asks(_dating(state)))
 
 
 def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]:

@@ -9,7 +9,7 @@ from kr_core.evidence.quotes import holds
 from kr_core.evidence.rest_tables import rest_rows
 from kr_core.expedition.evidence import Pool, title_of
 from kr_core.expedition.expansion import expand
-from kr_core.expedition.extraction import extracted, instructs
+from kr_core.expedition.extraction import dated, extracted, instructs
 from kr_core.expedition.independence import where
 from kr_core.expedition.questions import asked_words, asks_since
 
@@ -319,3 +319,111 @@ def test_rows_of_a_list_that_is_shown_as_a_table():
 def test_what_speaks_to_a_model(said, instruction):
     """Only what is addressed to an assistant or a model, or tells it to ignore what it was told."""
     assert instructs(said) is instruction
+
+
+@pytest.mark.req("E5")
+@pytest.mark.parametrize(
+    "said", ["Keys do not expire.", "Keys never expire.", "Keys cannot expire.", "No key expires."]
+)
+def test_a_short_denial_is_a_fact(said):
+    """What is not so is said in few words."""
+    found = facts("Do API keys expire?", ("Keys", said))
+    assert found
+    assert found[0].endswith(said)
+
+
+@pytest.mark.req("E5")
+def test_what_a_parameter_does_is_a_fact():
+    """Items of a list begin with the parameter, in small letters."""
+    text = (
+        "child_process.spawn(command[, options])\n\n- command <string> The command to run.\n\n"
+        "- signal <AbortSignal> allows aborting the child process using an AbortSignal."
+    )
+    said = facts(
+        "How do I abort a child process with an AbortSignal in Node.js?", ("child_process.spawn", text)
+    )
+    assert said == [
+        "`child_process.spawn`: signal <AbortSignal> allows aborting the child process using an AbortSignal."
+    ]
+
+
+@pytest.mark.req("E5")
+def test_the_items_of_a_list_of_clauses_are_facts():
+    """Each is quoted without the semicolon that leads to the next one; what only goes on behind code is none."""
+    text = (
+        "Some things differ:\n\nunlike Popen, a Process has no poll() method;\n\n"
+        "the wait() method of a Process has no timeout: use wait_for();\n\n```\nawait process.wait()\n```\n\n"
+        "which waits for the process without a timeout in any case."
+    )
+    said = facts("Does the wait method of a Process have a timeout?", ("Process", text))
+    assert "the wait() method of a Process has no timeout: use wait_for()" in said
+    assert not any("in any case" in one for one in said)
+
+
+@pytest.mark.req("E5")
+def test_where_what_is_not_so_is_asked_for_denials_come_first():
+    """They need not name the subject where their page does; what denies the same stands before what denies another thing."""
+    replicated = (
+        "31.6. Restrictions",
+        "TRUNCATE commands are replicated. Large objects are not replicated. Views need no primary key for replication.",
+    )
+    question = "What can PostgreSQL logical replication not replicate?"
+    pool = Pool(question)
+    url = "docs:postgresql-doc-15/html/logical-replication-restrictions.html"
+    read = [pool.add("local_docs", Passage(text=replicated[1], title=replicated[0], url=url), 1)]
+    said = [axiom.statement for axiom in extracted(question, pool, read)]
+    assert said[0] == "31.6. Restrictions: Large objects are not replicated."
+    assert not any("TRUNCATE" in one for one in said)
+
+
+@pytest.mark.req("E5")
+def test_that_a_fault_is_gone_answers_no_question_how():
+    """Notes on a release tell what was mended: an answer only where that is asked."""
+    notes = ("Bugfixes", "Fixed a crash when following foreign keys to a table without a primary key.")
+    kept = ("Models", "Following foreign keys to a table needs a primary key there.")
+    said = facts("How do I follow foreign keys to a table?", notes, kept)
+    assert said == [f"Models: {kept[1]}"]
+    said = facts("Which bugs of following foreign keys to a table are fixed?", notes)
+    assert said == [f"Bugfixes: {notes[1]}"]
+
+
+@pytest.mark.req("E5")
+def test_what_all_pages_are_of_tells_none_from_another():
+    """Of PostgreSQL's own documents no sentence has to name PostgreSQL, and one that does is worth no more for it."""
+    pool = Pool("How does PostgreSQL vacuum a table?")
+    texts = (
+        ("Vacuum", "VACUUM reclaims the space of dead rows of a table."),
+        ("Tables", "PostgreSQL has tables of many kinds."),
+        ("Vacuum daemon", "Autovacuum vacuums each table in turn."),
+    )
+    read = [
+        pool.add("local_docs", Passage(text=text, title=title, url=f"docs:postgresql-doc-15/{at}.html"), 1)
+        for at, (title, text) in enumerate(texts)
+    ]
+    said = [axiom.statement for axiom in extracted("How does PostgreSQL vacuum a table?", pool, read)]
+    assert said[0] == texts[0][1]
+    assert not any("many kinds" in one for one in said)
+
+
+@pytest.mark.req("E5")
+def test_documents_are_called_by_any_word_of_their_name():
+    """`python-django-doc` are Django's documents: each page of them is about Django."""
+    pool = Pool("How do I follow foreign keys in Django?")
+    assert pool.owner("docs:python-django-doc/ref/querysets.html") == "django"
+    assert pool.owner("docs:postgresql-doc-15/html/index.html") == ""
+
+
+@pytest.mark.req("E5")
+@pytest.mark.parametrize(
+    ("said", "does"),
+    [
+        ("Changed in the gateway (March 5, 2024): keys are kept.", True),
+        ("Key rotation was removed on 5 Mar 2024.", True),
+        ("Updated 3rd of keys, maybe.", False),
+        ("Changed with the second release of the gateway, last updated 2024-03-05.", True),
+        ("Keys may be changed by 20 people.", False),
+    ],
+)
+def test_a_day_is_read_however_it_is_written(said, does):
+    """A statement tells since when something is so by a version, or by a day in figures or in words."""
+    assert dated(said) is does
