@@ -22,6 +22,11 @@ _FIELD = re.compile(
 """`Version: 1.8`, `**Date:** 2026-02-19`, `:Date: 2026-02-19`."""
 _VERSION = re.compile(r"[vV]?(\d{1,8}(?:\.\d{1,8}){0,4}(?:[-+.]?[A-Za-z][\w.]{0,20})?)\Z")
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ][\d:.+Z-]{1,30})?\Z")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMED = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_NUMBERED = r"(\d{1,2})(?:st|nd|rd|th)?"
+_DAY_IN_WORDS = re.compile(rf"(?:{_NUMBERED} {_NAMED}|{_NAMED} {_NUMBERED}),? (\d{{4}})\Z", re.IGNORECASE)
+"""`5 Mar 2024`, `March 5, 2024`. Of `03/05/2024` nobody knows which is the month."""
 _VERSIONS = frozenset(("version", "document version"))
 _DAYS = frozenset(
     (
@@ -60,8 +65,8 @@ def stated(text: str) -> Stated:
     for name, value in _fields(text):
         if name in _VERSIONS and version is None and (found := _VERSION.match(value)):
             version = found[1]
-        elif name in _DAYS and day is None and (found := _DAY.match(value)):
-            day = _day(found[1])
+        elif name in _DAYS and day is None:
+            day = _day(value)
     return Stated(version, day)
 
 
@@ -81,10 +86,16 @@ def is_site(heading: str) -> bool:
 
 
 def _day(said: str) -> date | None:
+    """The day that is written so, in figures or with the month's name."""
     try:
-        return date.fromisoformat(said)
+        if found := _DAY.match(said):
+            return date.fromisoformat(found[1])
+        if found := _DAY_IN_WORDS.match(said):
+            month = _MONTHS.index((found[2] or found[3])[:3].casefold()) + 1
+            return date(int(found[5]), month, int(found[1] or found[4]))
     except ValueError:  # the thirtieth of February
-        return None
+        pass
+    return None
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
