@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from kr_core.errors import StorageError
 from kr_core.escalation.cases import Cases
 from kr_core.net.egress import redacted
 from kr_core.printable import printable
@@ -78,12 +79,12 @@ def flaws(journal: Journal) -> list[Flaw]:
     final answer.
 
     Raises:
-        StorageError: the journal cannot be read.
+        StorageError: the record cannot be read.
     """
     cases = Cases(journal)
     try:
         kept = {case.request.id: case for case in cases.each()}
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, StorageError) as error:
         said = f"they cannot be read: {type(error).__name__}: {' '.join(str(error).split())[:_SHOWN]}"
         return [Flaw("unreadable", "cases", said, "restore the journal from a backup")]
     keys = {key for some in cases.ids() for key in some}

@@ -174,13 +174,20 @@ class SQLite:
             f"SELECT number, id, time, run, kind, data FROM events WHERE {clauses}number > ? ORDER BY number LIMIT ?",  # noqa: S608  the clauses are this module's own
             (*values, after, limit),
         )
-        return [
-            (
-                number,
-                Event(id=key, time=datetime.fromisoformat(at), run=run, kind=kind, data=json.loads(data)),
-            )
-            for number, key, at, run, kind, data in rows
-        ]
+        return [(row[0], self._event(*row)) for row in rows]
+
+    def _event(self, number: int, key: str, at: str, run: str, kind: str, data: str) -> Event:
+        try:
+            return Event(id=key, time=datetime.fromisoformat(at), run=run, kind=kind, data=json.loads(data))
+        except (ValueError, TypeError) as error:
+            raise self._damaged(f"entry {number} of the record", error) from None
+
+    def _damaged(self, what: str, error: Exception) -> StorageError:
+        return StorageError(
+            f"{what} cannot be read: {error}",
+            where=str(self._file),
+            todo="`kr log --verify` tells what else is wrong; restore the journal from a backup",
+        )
 
     def verify(self) -> Sequence[Flaw]:
         """What is wrong with the record: entries that were altered, added, moved or taken out, also at its end.
@@ -189,7 +196,8 @@ class SQLite:
             StorageError: the journal cannot be read.
         """
         with self._connections.one() as connection, _snapshot(connection):
-            dense_after = int(connection.execute("SELECT dense_after FROM chain").fetchone()[0])
+            begun = connection.execute("SELECT dense_after FROM chain").fetchone()
+            dense_after = int(begun[0]) if begun else 0
             last = connection.execute(  # a log cannot have had what was never there
                 "SELECT max(seq) FROM (SELECT seq FROM sqlite_sequence WHERE name = 'events'"
                 " UNION ALL SELECT number FROM cursors)"
@@ -218,7 +226,7 @@ class SQLite:
         rows = self._rows(
             "SELECT kind, key, status, version, data FROM documents WHERE kind = ? AND key = ?", (kind, key)
         )
-        return _document(rows[0]) if rows else None
+        return self._document(*rows[0]) if rows else None
 
     def documents(
         self, kind: str, status: str = "", limit: int = 1000, after: str = ""
@@ -230,7 +238,13 @@ class SQLite:
             " AND number > coalesce((SELECT number FROM documents WHERE kind = ? AND key = ?), 0) ORDER BY number LIMIT ?",
             (*values, kind, after, limit),
         )
-        return [_document(row) for row in rows]
+        return [self._document(*row) for row in rows]
+
+    def _document(self, kind: str, key: str, status: str, version: int, data: str) -> Document:
+        try:
+            return Document(kind, key, status, version, json.loads(data))
+        except ValueError as error:
+            raise self._damaged(f"{kind} {key}", error) from None
 
     def versions(self, kind: str) -> Sequence[tuple[str, str, int]]:
         """Key, status and version of each of a kind's documents, oldest first."""
@@ -446,11 +460,6 @@ def _change(connection: sqlite3.Connection, document: Document, data: str) -> bo
             (status, version, data, kind, key, version - 1),
         )
     return made.rowcount == 1
-
-
-def _document(row: tuple[str, str, str, int, str]) -> Document:
-    kind, key, status, version, data = row
-    return Document(kind, key, status, version, json.loads(data))
 
 
 def _make_folder(folder: Path) -> None:

@@ -432,3 +432,22 @@ def test_who_waits_commits_what_was_before(journal, monkeypatch):
     future.result()
     assert len(journal.read(0, 10)) == 1
     assert journal.verify() == []
+
+
+@pytest.mark.req("G1", "Z7")
+def test_a_damaged_row_is_named(journal, folder):
+    """With what to do; the check of the record goes on, also where it is not known since when its numbers are dense."""
+    journal.append([Event("answer.received", "r1", {"n": number}) for number in range(3)]).result()
+    assert journal.change(Document("escalation", "E8", "open", 1, {"a": 1}))
+    changed(
+        folder,
+        "UPDATE events SET data = 'nojson' WHERE number = 2",
+        "UPDATE documents SET data = 'nojson'",
+        "DELETE FROM chain",
+    )
+    with pytest.raises(StorageError, match=r"entry 2 of the record cannot be read: .*--verify"):
+        journal.read(0, 10)
+    for look in (lambda: journal.document("escalation", "E8"), lambda: journal.documents("escalation")):
+        with pytest.raises(StorageError, match="escalation E8 cannot be read"):
+            look()
+    assert places(journal) == [("altered", "entry 2")]
