@@ -1,5 +1,6 @@
 """The command `kr`. What the fast ways out need is imported first, the rest when it is used."""
 
+import os
 import sys
 
 
@@ -17,6 +18,9 @@ def main(argv: "list[str] | None" = None) -> int:
 
         print(f"kr {__version__}")
         return 0
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by who has started this program
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  as quick as can be, and open to the end
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that knows no UTF-8 still gets an answer
             stream.reconfigure(errors="backslashreplace")

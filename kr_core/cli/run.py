@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
+from errno import ENOSPC
 from typing import TYPE_CHECKING
 
 from kr_core.cli.parser import parser
-from kr_core.errors import KRError
+from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INTERRUPTED = 130
+_FULL = "no room is left where the output, or a file, is written; make room on the disk, or send the output elsewhere"
 _GRACE_SECONDS = 0.5
 
 
@@ -37,13 +39,21 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has gone; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == ENOSPC:
+            print(f"kr: {_FULL}", file=sys.stderr)
+            _drop_output()  # Python would complain once more
+            return StorageError.exit_code
         if options.verbose:
             raise
         print(f"kr: unforeseen: {type(error).__name__}: {error}; -v shows where", file=sys.stderr)
         return 1
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def end_process(code: int) -> None:
@@ -68,9 +78,13 @@ def end_process(code: int) -> None:
 
 def _command(options: argparse.Namespace, arguments: list[str]) -> int:
     if options.folder is not None and not options.folder.is_dir():
-        from kr_core.errors import ConfigError
-
         raise ConfigError("is not a folder", where=f"-C {options.folder}")
+    try:
+        os.getcwd()  # noqa: PTH109  nothing more is needed, and a path takes its time
+    except FileNotFoundError:
+        raise ConfigError(
+            "the working folder is not there any more", todo="change into another one"
+        ) from None
     if options.command == "research":
         from kr_core.cli import research
 

@@ -555,3 +555,31 @@ def test_done_when(tmp_path, kr):
     assert second.json["results"]["sources_consulted"] == []
     report = first.json["results"]["report_path"]
     assert kr("verify", report, cwd=empty).code == 0
+
+
+@pytest.mark.req("R14")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    ("output", "code", "said"),
+    [("> /dev/full", 1, "no room is left"), (">&-", 0, ""), ("2>&-", 0, ""), (">&- 2>&-", 0, "")],
+)
+def test_output_that_cannot_be_written(project_folder, output, code, said):
+    """A full disk is told with what to do; who closes an output does not want it."""
+    command = f'exec "{sys.executable}" -m kr_core plugins {output}'
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=project_folder, stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (done.returncode, "unforeseen" in done.stderr) == (code, False)
+    assert done.stderr.startswith(f"kr: {said}" if said else "")
+
+
+@pytest.mark.req("R14")
+def test_a_working_folder_that_is_gone(tmp_path):
+    """Somebody has removed it under the shell."""
+    (tmp_path / "gone").mkdir()
+    command = f'rmdir "$PWD"; exec "{sys.executable}" -m kr_core plugins'
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path / "gone", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "working folder is not there any more" in done.stderr
