@@ -3,6 +3,7 @@
 import json
 import random
 import sqlite3
+from contextlib import suppress
 
 import pytest
 
@@ -138,3 +139,30 @@ def test_turned_read_only(mounted, read_only):
     with pytest.raises(StorageError) as caught:
         SQLite(folder).append([Event(kind="k", run="r")]).result()
     assert caught.value.where == str(folder / "journal.sqlite")
+
+
+@pytest.mark.req("G1", "Z7")
+def test_read_where_nothing_can_be_written(mounted, read_only):
+    """A record on a read-only medium, or a full disk, is read and checked; with room again it is written again."""
+    folder = mounted("1m")
+    journal = SQLite(folder)
+    journal.append([Event(kind="k", run="r", data={"feature_id": "login"})]).result()
+    journal.close()
+    ballast = folder / "ballast"
+    with suppress(OSError), ballast.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    journal = SQLite(folder)
+    assert [number for number, _event in journal.entries(feature="login")] == [1]
+    assert journal.verify() == []
+    with pytest.raises(StorageError, match=r"can be read, and not written|make room"):
+        journal.append([Event(kind="k", run="r")]).result()
+    ballast.unlink()
+    journal.append([Event(kind="k", run="r")]).result()
+    assert [number for number, _event in journal.read(0, 9)] == [1, 2]
+    journal.close()
+    read_only(folder)
+    journal = SQLite(folder)
+    assert [number for number, _event in journal.read(0, 9)] == [1, 2]
+    assert journal.verify() == []
+    journal.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kr_core import StorageError
@@ -19,7 +20,22 @@ __all__ = ["MOVE_ASIDE", "Connections", "use_write_ahead_log"]
 MOVE_ASIDE = "move it aside together with its -wal and -shm files; KR then starts a new one"
 _BUSY_SECONDS = 30.0
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL}
 _DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+
+
+def _for_reading(file: Path) -> str:
+    """How to open a file that lies where nothing can be written: read-only medium, full disk, another one's folder.
+
+    SQLite needs a place for its shared memory then, unless the file is said not to change: true where no log lies beside it.
+    """
+    log = file.with_name(f"{file.name}-wal")
+    still = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    return f"{file.resolve(strict=True).as_uri()}?mode=ro{still}"
+
+
+class _Reading(sqlite3.Connection):
+    """A connection to a file that cannot be written."""
 
 
 class Connections:
@@ -52,8 +68,11 @@ class Connections:
             return self._new()
 
     def take_back(self, connection: sqlite3.Connection, error: BaseException | None) -> None:
-        """Keep what was lent; after an error it is not known what state it is in, and it is closed."""
-        if error is None and not self._closed:
+        """Keep what was lent; after an error it is not known what state it is in, and it is closed.
+
+        So is one for reading alone: the next one may be able to write, or see what others have written.
+        """
+        if error is None and not self._closed and not isinstance(connection, _Reading):
             self._idle.append(connection)
             return
         connection.close()
@@ -68,17 +87,29 @@ class Connections:
 
     def _new(self) -> sqlite3.Connection:
         try:
-            connection = sqlite3.connect(
-                self._file, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
+            return self._opened(str(self._file), sqlite3.Connection)
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNWRITABLE:
+                with suppress(sqlite3.Error, OSError):
+                    return self._opened(_for_reading(self._file), _Reading)
             raise self._failure(error) from error
+
+    def _opened(self, where: str, kind: type[sqlite3.Connection]) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            where,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=kind,
+            uri=kind is _Reading,
+        )
         try:
             connection.create_function("link", 6, self._link)
             connection.execute("PRAGMA synchronous = FULL")
-        except sqlite3.Error as error:
+            connection.execute("PRAGMA user_version").fetchone()  # the file is opened by its first reading
+        except sqlite3.Error:
             connection.close()
-            raise self._failure(error) from error
+            raise
         return connection
 
     def _failure(self, error: sqlite3.Error) -> StorageError:
@@ -94,6 +125,8 @@ class Connections:
             )
         elif code == sqlite3.SQLITE_FULL:
             what, todo = "the journal cannot be written", "make room on the disk"
+        elif code == sqlite3.SQLITE_READONLY:
+            what = "the journal can be read, and not written"
         return StorageError(f"{what} ({error})", where=str(self._file), todo=todo)
 
 

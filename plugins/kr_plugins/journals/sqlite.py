@@ -348,10 +348,9 @@ class SQLite:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make the tables of a new file, bring those of an older one up to date, and refuse one from the future."""
-        version = self._version(connection)
-        use_write_ahead_log(connection)
-        if version == forms.VERSION:
+        if self._version(connection) == forms.VERSION:
             return
+        use_write_ahead_log(connection)
         with _immediate(connection):  # of several processes that found it new, one makes the tables
             forms.bring_up_to_date(connection, self._version(connection))
 
