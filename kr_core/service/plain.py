@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from kr_core.asking.minding import TEND_SECONDS
+from kr_core.errors import StorageError
 from kr_core.pipeline import Pipeline
 from kr_core.service.asynchronous import AsyncKnowledgeRouterService
 
@@ -114,11 +115,18 @@ class KnowledgeRouterService:
     def keep_tending(
         self, tell: Callable[[str], object] | None = None, every_seconds: float = TEND_SECONDS
     ) -> None:
-        """See `AsyncKnowledgeRouterService.keep_tending`; here it goes on beside everything else, until the service is closed."""
+        """See `AsyncKnowledgeRouterService.keep_tending`; here it goes on beside everything else, until the service is closed.
+
+        Raises:
+            StorageError: it is closed already.
+        """
+        self._check_open()
         asyncio.run_coroutine_threadsafe(self._service.keep_tending(tell, every_seconds), self._loop)
 
     def wake(self) -> None:
-        """See `AsyncKnowledgeRouterService.wake`; from any thread."""
+        """See `AsyncKnowledgeRouterService.wake`; from any thread; a closed service has nobody to wake."""
+        if self._loop.is_closed():
+            return
         self._loop.call_soon_threadsafe(self._service.wake)
 
     def history(self, escalation_id: str) -> list[QALogEntry]:
@@ -187,7 +195,23 @@ class KnowledgeRouterService:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
+    def _check_open(self) -> None:
+        """Nothing is done once the service is closed.
+
+        Raises:
+            StorageError: it is.
+        """
+        if self._loop.is_closed():
+            raise StorageError(
+                "the pipeline is closed", where="KnowledgeRouterService", todo="open another service"
+            )
+
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        try:
+            self._check_open()
+        except StorageError:
+            work.close()  # it never begins
+            raise
         ended = threading.Event()
 
         async def to_its_end() -> Result:

@@ -16,6 +16,7 @@ from kr_core import (
     Pipeline,
     Question,
     RoutingRule,
+    StorageError,
 )
 
 NINE = """route_question submit_answer escalate_to_human handle_human_response dispatch_task get_qa_log generate_retro
@@ -257,3 +258,20 @@ def test_what_is_under_way_ends_with_the_service(tmp_path):
     with service(tmp_path / "p", duc=Says(said(), seconds=600)) as made:
         made.route_question(question())
     assert not [thread for thread in threading.enumerate() if thread.name == "kr-service"]
+
+
+def test_a_closed_service_says_so(tmp_path):
+    """Whatever is called afterwards is refused with the error that is documented; closed once more it stays closed."""
+    with service(tmp_path / "p") as made:
+        pass
+    for call in (
+        lambda: made.get_qa_log("F-1"),
+        lambda: made.ask(question()),
+        lambda: made.route_question(question()),
+        made.tend,
+        made.keep_tending,
+    ):
+        with pytest.raises(StorageError, match="the pipeline is closed"):
+            call()
+    made.wake()
+    made.close()
