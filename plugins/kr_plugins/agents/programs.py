@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import Outcome, RequestError, end_group, start_group
 
@@ -72,6 +72,7 @@ async def _spoken_with(process: Process, given: str) -> tuple[bytes, bytes]:
     speaking = asyncio.ensure_future(
         asyncio.gather(_write(process, given), _read(process, out), _hear(process, errors))
     )
+    speaking.add_done_callback(_heard)
     try:
         while process.returncode is None or not speaking.done():
             gone = process.returncode is not None
@@ -84,9 +85,13 @@ async def _spoken_with(process: Process, given: str) -> tuple[bytes, bytes]:
     finally:
         speaking.cancel()
         await asyncio.wait({speaking})
-        if not speaking.cancelled():
-            speaking.exception()  # it was raised above, or nobody waits for it any more
     return bytes(out), bytes(errors)
+
+
+def _heard(speaking: asyncio.Future[Any]) -> None:
+    """Take notice of how it ended: it was raised, or nobody waits any more, not even for its end where that was cancelled, too."""
+    if not speaking.cancelled():
+        speaking.exception()
 
 
 async def _write(process: Process, given: str) -> None:
