@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,11 +14,9 @@ from kr_core.pipeline.running import heard
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
-    import asyncio
-
     from kr_core.asking.exchange import Exchange
     from kr_core.asking.several import Weighed
-    from kr_core.model.questions import AgentHandle, AgentState, Question
+    from kr_core.model.questions import AgentHandle, AgentState, Answer, Question
 
 __all__ = ["Sent", "UnderWay"]
 
@@ -35,6 +34,21 @@ class UnderWay:
     finished: dt.datetime | None = None
     ended: bool = False
     """Whether its exchange has its end on the record: an answer was submitted, or it was put to a human."""
+    given: Answer | None = None
+    """What was submitted while the agents were at work."""
+    put: bool = False
+    """Whether it was put to a human while they were at work."""
+
+    async def stop(self) -> None:
+        """End its agents, for whose answer nobody waits any more; those that have answered are left as they are."""
+        if not self.task.done():
+            self.task.cancel()
+            await asyncio.wait({self.task})
+
+    def settle(self, answer: Answer | None, *, put: bool) -> None:
+        """Keep how it was settled, where that was not by its agents."""
+        if self.task.cancelled():
+            self.given, self.put = answer, put
 
     @property
     def weighed(self) -> Weighed | None:
@@ -46,8 +60,10 @@ class UnderWay:
         """How far it is."""
         state: AgentState = "running"
         answer, error = None, ""
-        if handle.agent is None:
+        if handle.agent is None or (self.put and self.given is None):
             state = "waiting_for_human"
+        elif self.given is not None:
+            state, answer = "succeeded", self.given
         elif self.task.done():
             raised = None if self.task.cancelled() else self.task.exception()
             answer = None if self.weighed is None else self.weighed.answer

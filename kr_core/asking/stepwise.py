@@ -90,6 +90,7 @@ class Stepwise:
         under_way.ended = True  # from here on nobody else may submit one
         try:
             exchange = under_way.exchange
+            await under_way.stop()
             answer = _received(under_way, exchange, answer)
             verdict = self._asking.judge(exchange, answer)
             request = None
@@ -97,6 +98,7 @@ class Stepwise:
                 request = await self._escalating.open(exchange, answer, verdict.reason, verdict.threshold)
             status = "accepted" if verdict.accepted else "escalated" if request else "failed"
             self._asking.finish(exchange, status, answer, verdict.threshold, request)
+            under_way.settle(answer, put=request is not None)
             await exchange.settled()
         except BaseException:
             under_way.ended = False
@@ -127,6 +129,7 @@ class Stepwise:
         alternatives = () if weighed is None else weighed.alternatives
         if under_way is not None:
             under_way.ended = True
+            await under_way.stop()
         request = await self._escalating.open(exchange, answer, reason, threshold, alternatives)
         if request is None:
             self._asking.finish(exchange, "failed", answer, threshold)
@@ -137,6 +140,8 @@ class Stepwise:
                 todo="name one, such as `escalations: [stdout]`",
             )
         self._asking.finish(exchange, "escalated", answer, threshold, request)
+        if under_way is not None:
+            under_way.settle(answer, put=True)
         await exchange.settled()
         return request
 

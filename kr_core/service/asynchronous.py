@@ -247,6 +247,8 @@ class AsyncKnowledgeRouterService:
     async def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
         """How far a question is that `route_question` has sent.
 
+        Where an answer was submitted while the agents were at work, it has `succeeded` with that.
+
         Raises:
             ConfigError: this service has sent none of this handle.
         """
@@ -254,6 +256,8 @@ class AsyncKnowledgeRouterService:
 
     async def submit_answer(self, answer: Answer) -> AcceptedOrEscalate:
         """Accept an answer to a question under way, or put it to a human; once.
+
+        Agents that are still at work are ended first.
 
         An answer that is not the one of the agents that were asked is put on the record as it comes in: without what looks
         like a secret, and validated by nobody.

@@ -1,5 +1,6 @@
 """Answers that programs hand in: gated once, never past a human, and clean on the record."""
 
+import asyncio
 import threading
 
 import pytest
@@ -70,6 +71,67 @@ def test_an_answer_is_submitted_once(tmp_path):
         made.escalate_to_human(None, asked(id="Q2"))
         with pytest.raises(ConfigError, match="already"):
             made.submit_answer(of(asked(id="Q2")))
+
+
+class Slow:
+    """An agent that answers never, and says when it has begun and that it was ended."""
+
+    def __init__(self):
+        self.begun, self.stopped = threading.Event(), threading.Event()
+
+    async def run(self, job):
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.stopped.set()
+
+
+@pytest.mark.req("X6")
+@pytest.mark.parametrize(
+    ("confidence", "escalations"), [(95, ["stdout"]), (60, ["stdout"]), (60, [])], ids=str
+)
+def test_with_an_answer_from_elsewhere_the_agent_is_at_its_end(tmp_path, confidence, escalations):
+    """It is not paid for an answer that nobody waits for, and its status has the one that there is."""
+    duc, question = Slow(), asked()
+    with service(tmp_path / "p", {"escalations": escalations}, duc=duc) as made:
+        handle = made.route_question(question)
+        assert duc.begun.wait(10)
+        assert made.get_agent_status(handle).state == "running"
+        outcome = made.submit_answer(of(question, confidence=confidence))
+        assert duc.stopped.is_set()
+        status = made.get_agent_status(handle)
+        assert (status.state, status.answer) == ("succeeded", outcome.answer)
+        assert status.started <= status.finished
+        assert kinds(made)[-1] == "exchange.finished"
+
+
+@pytest.mark.req("X6")
+@pytest.mark.parametrize("confidence", [None, 40])
+def test_put_to_a_human_the_agent_is_at_its_end(tmp_path, confidence):
+    """Its status has the tentative answer, or else says who is waited for."""
+    duc, question = Slow(), asked()
+    with service(tmp_path / "p", duc=duc) as made:
+        handle = made.route_question(question)
+        assert duc.begun.wait(10)
+        request = made.escalate_to_human(
+            None if confidence is None else of(question, confidence=confidence), question
+        )
+        assert duc.stopped.is_set()
+        status = made.get_agent_status(handle)
+        assert status.state == ("waiting_for_human" if confidence is None else "succeeded")
+        assert status.answer == request.answer
+        assert status.finished is not None
+
+
+def test_an_agent_that_has_answered_keeps_its_status(tmp_path):
+    """Whatever is submitted in place of its answer."""
+    question = asked()
+    with service(tmp_path / "p", duc=Says(said("Redis.", 50))) as made:
+        handle = made.route_question(question)
+        before = ended(made, handle)
+        made.submit_answer(of(question))
+        assert made.get_agent_status(handle) == before
 
 
 @pytest.mark.req("G1")
