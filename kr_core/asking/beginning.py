@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kr_core.asking import depends
+from kr_core.net.egress import redacted
 from kr_core.pipeline.running import to_its_end
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ class Beginning:
             await to_its_end(lambda: self._pipeline.journal)
             self._ready = True
         return self._asking.begin(question)
+
+    async def answered(self, question: Question) -> Known | None:
+        """The latest answer that a question has under its id; None where there is none, or it is another question's."""
+        one = depends.key(question)
+        known = (await to_its_end(lambda: depends.answered(self._pipeline.journal, [one]))).get(one)
+        return known if known and known.route and known.text == redacted(question.text) else None
 
     async def before(self, questions: Sequence[Question]) -> tuple[dict[Key, Known], dict[Key, AskResult]]:
         """What questions depend on that are not among them: those answered before, and those that wait for a human.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from kr_core.asking.answering import LONGEST_QUESTION
+from kr_core.asking.answering import LONGEST_QUESTION, shortened
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.base import Value
-from kr_core.model.questions import Answer
+from kr_core.model.questions import Answer, AskResult
 from kr_core.model.routing import Route
 from kr_core.pipeline.agents.prompts import fenced
 
@@ -41,6 +41,18 @@ class Known(NamedTuple):
     exchange_id: str = ""
     route: Route | None = None
     threshold: int = 0
+
+    def result(self, question_id: str) -> AskResult:
+        """The result of the question; its route is known."""
+        assert self.route is not None, "the record has it"
+        return AskResult(
+            exchange_id=self.exchange_id,
+            question_id=question_id,
+            status="answered" if self.status == "answered" else "accepted",
+            route=self.route,
+            answer=shortened(self.answer, self.exchange_id),
+            threshold=self.threshold,
+        )
 
 
 def key(question: Question) -> Key:

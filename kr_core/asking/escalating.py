@@ -58,9 +58,18 @@ class Escalating:
                 f"{reason}, and there is no way to a human: name one in the configuration, such as `escalations: [stdout]`"
             )
             return None
-        case = await to_its_end(lambda: self._opened(exchange, answer, reason, threshold, alternatives))
+        case, older = await to_its_end(
+            lambda: self._opened(exchange, answer, reason, threshold, alternatives)
+        )
         exchange.notes += await self._tending.present(case.request.id)
+        for one in older:
+            await self._tending.tell(one)
         return case.request
+
+    async def answered_anew(self, exchange: Exchange) -> None:
+        """End the cases in which a question waits that was asked anew, and has its answer."""
+        for one in await to_its_end(lambda: self._superseded(exchange.question, exchange.id)):
+            await self._tending.tell(one)
 
     def _opened(
         self,
@@ -69,7 +78,8 @@ class Escalating:
         reason: str,
         threshold: int,
         alternatives: Sequence[Answer],
-    ) -> KeptCase:
+    ) -> tuple[KeptCase, list[str]]:
+        """The new case, and those that it ended: a question waits in one case at most."""
         route = exchange.route
         assert route is not None, "it was routed when it began"
         request = EscalationRequest(
@@ -89,12 +99,36 @@ class Escalating:
         kept = self._keeping.cases.open(case, [opening])
         assert kept, "its id is new"
         self._keeping.observed([opening])
-        return case
+        return case, self._superseded(exchange.question)
+
+    def _superseded(self, question: Question, answered_in: str | None = None) -> list[str]:
+        """End the cases of a question, but for the newest, which may be that of another process; the ids of those ended.
+
+        Args:
+            question: as it is on the record.
+            answered_in: the exchange in which it has its answer, so that the newest case ends, too.
+        """
+        cases, ended = self._keeping.cases, list[str]()
+        while True:  # a case that somebody has just changed is read anew
+            waiting = [
+                case
+                for case in cases.waiting_of([key(question)])
+                if case.request.question.text == question.text
+            ]
+            older = waiting if answered_in else waiting[:-1]
+            if not older:
+                return ended
+            successor = answered_in or waiting[-1].request.exchange_id
+            ended += [case.request.id for case in older if cases.supersede(case, successor)]
 
     def _agent(self, route: Route, answer: Answer | None) -> str | None:
         """Who can be asked again: nobody where only a human may answer, nor a program that has handed in an answer."""
         known = answer is not None and answer.agent in self._components.table().agents
         return answer.agent if route.agent is not None and answer is not None and known else route.agent
+
+    async def was_put(self, question: Question) -> bool:
+        """Whether a question was ever put to a human."""
+        return await to_its_end(lambda: self._keeping.cases.has(*key(question)))
 
     async def waiting_for(self, question: Question) -> EscalationRequest | None:
         """The case in which a question waits for a human, if it does.

@@ -43,11 +43,9 @@ class WholeWay:
             StorageError: the journal cannot be written.
         """
         if "id" in question.model_fields_set:
-            waiting = await self._escalating.waiting_of([question])
-            if waiting and question.suggested_target is None:
-                held = self._escalating.result_of(waiting[0])
-                note = f"not asked again: it waits for a human as {waiting[0].request.id}"
-                return held.model_copy(update={"notes": (*held.notes, note)})
+            found = await self._earlier(question)
+            if found is not None:
+                return found
         elif not question.depends_on:
             return await self._asked(question)
         return (await self.ask_all((question,)))[0]
@@ -89,6 +87,28 @@ class WholeWay:
 
         return await together([one(question) for question in questions])
 
+    async def _earlier(self, question: Question) -> AskResult | None:
+        """What a question has come to under its id: it waits for a human, or has a human's answer.
+
+        None where it is to be asked: also where its caller says whom.
+
+        Raises:
+            ConfigError: another question waits under its id.
+        """
+        waiting = await self._escalating.waiting_of([question])
+        if question.suggested_target is not None:
+            return None
+        if waiting:
+            held = self._escalating.result_of(waiting[-1])
+            note = f"not asked again: it waits for a human as {waiting[-1].request.id}"
+            return held.model_copy(update={"notes": (*held.notes, note)})
+        known = await self._beginning.answered(question) if await self._escalating.was_put(question) else None
+        if known is None or not known.answer.validated_by:
+            return None
+        return known.result(question.id).model_copy(
+            update={"notes": ("not asked again: a human has answered it",)}
+        )
+
     async def _asked(self, question: Question) -> AskResult:
         exchange = await self._beginning.begun(question)
         try:
@@ -107,6 +127,7 @@ class WholeWay:
             if verdict.accepted:
                 result = self._asking.finish(exchange, "accepted", answer, verdict.threshold)
                 await exchange.settled()
+                await self._escalating.answered_anew(exchange)
                 return result
             reason, threshold = verdict.reason, verdict.threshold
         elif weighed.alternatives:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from kr_core.asking.answering import shortened
 from kr_core.asking.depends import FINAL, Key, answered, key
 from kr_core.cli import output
 from kr_core.errors import ConfigError
@@ -220,10 +219,7 @@ def _asked(
         or result.escalation.agent is not None
     }
     new = [question for question, _ in pairs if key(question) not in known]
-    earlier = service.cases.waiting_of(anew & set(map(key, new)))
     results = dict(zip(map(key, new), service.ask_all(new), strict=True))
-    for case in earlier:
-        service.cases.supersede(case, results[key(case.request.question)].exchange_id)
     return [
         _Asked(question, found, known.get(key(question)) or results[key(question)], key(question) in results)
         for question, found in pairs
@@ -242,14 +238,7 @@ def _decided(
     found: dict[Key, AskResult] = {}
     for one, known in answered(service.pipeline.journal, texts).items():
         if known.text == texts[one] and known.route and (known.answer.validated_by or one in listed):
-            found[one] = AskResult(
-                exchange_id=known.exchange_id,
-                question_id=one[1],
-                status="answered" if known.status == "answered" else "accepted",
-                route=known.route,
-                answer=shortened(known.answer, known.exchange_id),
-                threshold=known.threshold,
-            )
+            found[one] = known.result(one[1])
     for case in service.cases.waiting_of(texts):
         if case.request.question.text == texts[key(case.request.question)]:
             found[key(case.request.question)] = service.result_of(case.request.id)

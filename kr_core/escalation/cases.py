@@ -182,6 +182,10 @@ class Cases:
         found = [one for one in documents if one is not None and one.status in WAITING]
         return [read(one) for one in sorted(found, key=_number)]
 
+    def has(self, feature_id: str, question_id: str) -> bool:
+        """Whether a question was ever put to a human, as far as its cases are listed."""
+        return self._journal.document(_QUESTION, _key(feature_id, question_id)) is not None
+
     def standing(self) -> list[Standing]:
         """The cases that something may be due for: those that wait, and those decided lately.
 

@@ -102,7 +102,8 @@ class AsyncKnowledgeRouterService:
     async def ask(self, question: Question) -> AskResult:
         """Ask a question: it is routed and answered, and its answer accepted or put to a human.
 
-        One that has an id, names no target and waits for a human already, is not asked again: its result is that of the case.
+        One that has an id, names no target and waits for a human already, is not asked again: its result is that of the case; nor
+        is one that a human has answered. Where it is asked anew, the case in which it waited is `superseded`.
 
         Raises:
             ConfigError: the question or the configuration is wrong.
