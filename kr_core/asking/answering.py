@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 from kr_core.asking.exchange import Exchange, told
 from kr_core.asking.gate import decide
 from kr_core.asking.several import Weighed, weigh
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, suggestion
 from kr_core.model.questions import Answer, AskResult, Question
-from kr_core.model.routing import Route
+from kr_core.model.routing import HUMAN, Route
 from kr_core.net.egress import redacted
 from kr_core.pipeline.agents import prompts
 from kr_core.pipeline.agents.consulting import Consulted, Desk
@@ -236,14 +236,39 @@ class Asking:
             asyncio.Semaphore(self._pipeline.config.settings.defaults.max_concurrent),
         )
 
-    def judge(self, exchange: Exchange, answer: Answer) -> Verdict:
-        """What the gate says of an answer; on the record."""
+    def check_answerer(self, agent: str) -> None:
+        """Check whose an answer is that a program hands in: that of an agent, or of nobody it names.
+
+        Raises:
+            ConfigError: there is no such agent, or it would pass for a human.
+        """
+        agents = self._components.table().agents
+        if agent == HUMAN:
+            raise ConfigError(
+                "a program does not answer as a human",
+                where="agent",
+                todo="put the question to one, and hand over the decision with handle_human_response",
+            )
+        if agent and agent not in agents:
+            shown = printable(redacted(agent))
+            raise ConfigError(
+                f"no agent is called `{shown}`", where="agent", todo=suggestion(shown, agents, "there are")
+            )
+
+    def judge(self, exchange: Exchange, answer: Answer, *, asked: bool = True) -> Verdict:
+        """What the gate says of an answer; on the record.
+
+        Args:
+            exchange: the question's.
+            answer: to it.
+            asked: whether it came from those that were asked; of another, whoever it names, no less is wanted.
+        """
         assert exchange.route is not None, "it was routed when it began"
         table = self._components.table()
         route, threshold = exchange.route, exchange.route.threshold
         if answer.agent != route.agent:  # a fallback has its own, where the topic has none
-            own, _ = table.threshold(exchange.question.topic, answer.agent)
-            threshold = max(threshold, own) if route.also else own
+            own, _ = table.threshold(exchange.question.topic, answer.agent or route.agent)
+            threshold = max(threshold, own) if route.also or not asked else own
         verdict = decide(answer.confidence, threshold, always_escalate=route.always_escalate)
         if route.agent is None:  # whoever has handed in an answer
             verdict = verdict.model_copy(

@@ -84,15 +84,16 @@ class Stepwise:
         """Accept an answer to a question under way, or put it to a human; see `AsyncKnowledgeRouterService.submit_answer`.
 
         Raises:
-            ConfigError: no question of this id is under way, or it has its answer.
+            ConfigError: no question of this id is under way, it has its answer, or the agent of this one is none.
         """
         under_way = self._sent.to_answer(answer.question_id)
+        own = self._own(under_way, answer)
         under_way.ended = True  # from here on nobody else may submit one
         try:
             exchange = under_way.exchange
             await under_way.stop()
-            answer = _received(under_way, exchange, answer)
-            verdict = self._asking.judge(exchange, answer)
+            answer = answer if own else _received(exchange, answer)
+            verdict = self._asking.judge(exchange, answer, asked=own)
             request = None
             if not verdict.accepted:
                 request = await self._escalating.open(exchange, answer, verdict.reason, verdict.threshold)
@@ -109,7 +110,8 @@ class Stepwise:
         """Put a question, with a tentative answer if there is one, to a human.
 
         Raises:
-            ConfigError: there is no way to a human, or another question waits for one under the id of this.
+            ConfigError: there is no way to a human, another question waits for one under the id of this, or the answer's
+                agent is none.
         """
         waiting = await self._escalating.waiting_for(question)
         if waiting is not None:
@@ -117,12 +119,13 @@ class Stepwise:
         under_way = self._sent.of(question)
         if under_way is not None and under_way.ended:
             under_way = None  # its exchange has its end; this is another one
+        own = answer is not None and self._own(under_way, answer)
         exchange = under_way.exchange if under_way else await self._beginning.begun(question)
         assert exchange.route is not None, "it was routed when it began"
         threshold, reason = exchange.route.threshold, "asked for"
         if answer is not None:
-            answer = _received(under_way, exchange, answer)
-            verdict = self._asking.judge(exchange, answer)
+            answer = answer if own else _received(exchange, answer)
+            verdict = self._asking.judge(exchange, answer, asked=own)
             threshold = verdict.threshold
             reason = reason if verdict.accepted else verdict.reason
         weighed = under_way.weighed if under_way and answer is None else None
@@ -145,6 +148,18 @@ class Stepwise:
         await exchange.settled()
         return request
 
+    def _own(self, under_way: UnderWay | None, answer: Answer) -> bool:
+        """Whether an answer that a program hands in is that of the agents that were asked.
+
+        Raises:
+            ConfigError: it is not, and names nobody who answers.
+        """
+        weighed = None if under_way is None else under_way.weighed
+        if weighed is not None and answer in {weighed.answer, *weighed.alternatives}:
+            return True
+        self._asking.check_answerer(answer.agent)
+        return False
+
     async def end(self) -> None:
         """End what is under way; that is on the record."""
         running = self._sent.running()
@@ -157,11 +172,8 @@ class Stepwise:
                 one.exchange.given_up(asyncio.CancelledError())
 
 
-def _received(under_way: UnderWay | None, exchange: Exchange, answer: Answer) -> Answer:
-    """An answer that a program hands in; on the record, unless it is there as the asked agents' own."""
-    weighed = None if under_way is None else under_way.weighed
-    if weighed is not None and answer in {weighed.answer, *weighed.alternatives}:
-        return answer
+def _received(exchange: Exchange, answer: Answer) -> Answer:
+    """An answer that a program hands in, and that is not the asked agents' own; on the record."""
     answer = submitted(answer)
     exchange.say("answer.received", **told(answer))
     return answer

@@ -61,7 +61,7 @@ class AsyncKnowledgeRouterService:
         self._escalating = Escalating(self._keeping, self._tending)
         self._talking = Talking(self.pipeline, self._asking, self._escalating)
         beginning = Beginning(self.pipeline, self._asking, self._escalating)
-        self._whole = WholeWay(beginning, self._asking, self._escalating)
+        self._whole = WholeWay(beginning, self._asking, self._escalating, self.pipeline.config.state_folder)
         self._steps = Stepwise(self.pipeline.config, beginning, self._asking, self._escalating)
         self._minding = Minding(self._tending, self._talking.asked_again)
 
@@ -261,10 +261,11 @@ class AsyncKnowledgeRouterService:
         Agents that are still at work are ended first.
 
         An answer that is not the one of the agents that were asked is put on the record as it comes in: without what looks
-        like a secret, and validated by nobody.
+        like a secret, and validated by nobody. Its `agent` is one of the configured ones, or empty; whoever that is, the
+        threshold is at least that of the question's route. What a human decided goes to `handle_human_response`.
 
         Raises:
-            ConfigError: no question of this id is under way, or it has its answer.
+            ConfigError: no question of this id is under way, it has its answer, or there is no such agent.
         """
         return await self._steps.submit(answer)
 

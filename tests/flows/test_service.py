@@ -101,9 +101,7 @@ def test_an_answer_from_elsewhere_is_gated_and_on_record(tmp_path):
         asked = question()
         handle = made.route_question(asked)
         assert made.get_agent_status(handle).state == "running"
-        outcome = made.submit_answer(
-            Answer(question_id=asked.id, content="SQLite.", confidence=81, agent="program")
-        )
+        outcome = made.submit_answer(Answer(question_id=asked.id, content="SQLite.", confidence=81))
         assert outcome.accepted
         assert [data["content"] for kind, data in record(made) if kind == "answer.received"] == ["SQLite."]
         with pytest.raises(ConfigError, match="no question `nowhere` is under way"):

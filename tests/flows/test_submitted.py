@@ -23,7 +23,7 @@ def of(question, content="SQLite.", confidence=95, **more):
     return Answer(
         question_id=question.id,
         content=content,
-        **{"confidence": confidence, "agent": "program", **more},
+        **{"confidence": confidence, "agent": "", **more},
     )
 
 
@@ -56,6 +56,56 @@ def test_what_goes_to_a_human_is_decided_by_one(tmp_path):
         with pytest.raises(ConfigError, match="no agent was asked"):
             made.reply(outcome.escalation.id, HumanResponse(action="add_context", content="It is small."))
         assert made.reply("E1", HumanResponse(action="confirm")).status == "answered"
+
+
+@pytest.mark.req("Q2", "Q6")
+@pytest.mark.parametrize(
+    ("agent", "confidence", "threshold"),
+    [("veuve", 79, 80), ("veuve", 80, 80), ("", 80, 80), ("dede", 89, 90), ("dede", 90, 90)],
+)
+def test_whoever_a_program_names_the_threshold_is_no_lower(tmp_path, agent, confidence, threshold):
+    """That of the route holds, which sent the question to somebody else; an agent that is trusted less needs more."""
+    config = {"agents": {"veuve": {"threshold": 70}, "dede": {"threshold": 90}}}
+    with service(tmp_path / "p", config, duc=Says(seconds=600)) as made:
+        assert made.route_question(asked(topic="", suggested_target="duc")).route.threshold == 80
+        outcome = made.submit_answer(of(asked(), agent=agent, confidence=confidence))
+    assert (outcome.verdict.threshold, outcome.accepted) == (threshold, confidence >= threshold)
+
+
+@pytest.mark.req("Q6")
+def test_who_names_nobody_needs_what_the_route_asks(tmp_path):
+    """Which is the asked agent's own threshold, where the topic has none."""
+    with service(tmp_path / "p", {"agents": {"duc": {"threshold": 60}}}, duc=Says(seconds=600)) as made:
+        made.route_question(asked(topic="", suggested_target="duc"))
+        assert made.submit_answer(of(asked(), confidence=60)).accepted
+
+
+@pytest.mark.req("G1", "H3")
+@pytest.mark.parametrize(
+    ("agent", "said_of_it"),
+    [
+        ("human", "a program does not answer as a human; put the question to one"),
+        ("ducc", "no agent is called `ducc`; did you mean `duc`"),
+        (SECRET, "no agent is called `[^A]*`"),
+    ],
+    ids=["human", "unknown", "secret"],
+)
+def test_nobody_is_answered_for_who_is_no_agent(tmp_path, agent, said_of_it):
+    """Nothing of it is on the record, where it would pass for a human's, and the question goes on as before."""
+    question = asked()
+    forged = of(question, agent=agent, confidence=100, validated_by="human")
+    with service(tmp_path / "p", duc=Says(seconds=600)) as made:
+        with pytest.raises(ConfigError, match=said_of_it):
+            made.escalate_to_human(forged, question)
+        assert kinds(made) == []
+        handle = made.route_question(question)
+        for hand_in in (made.submit_answer, lambda answer: made.escalate_to_human(answer, question)):
+            with pytest.raises(ConfigError, match=said_of_it):
+                hand_in(forged)
+        assert made.get_agent_status(handle).state == "running"
+        assert not {"answer.received", "exchange.finished"} & set(kinds(made))
+        assert exchanges(made.pipeline.journal, Wanted(agent="human")) == []
+        assert made.submit_answer(of(question)).accepted
 
 
 def test_an_answer_is_submitted_once(tmp_path):
@@ -156,7 +206,7 @@ def test_what_is_put_to_a_human_is_on_the_record_without_its_secrets(tmp_path):
         made.ask(asked(id="Q2", topic=SECRET, suggested_target="duc"))
         made.reply(request.id, HumanResponse(action="confirm", by=SECRET))
         received = [data for kind, data in record(made) if kind == "answer.received"]
-        assert [data["agent"] for data in received] == ["program", "duc", "program"]
+        assert [data["agent"] for data in received] == ["", "duc", ""]
         assert "AAAABBBB" not in f"{record(made)}{made.cases.get(request.id)}"
         for name in ("feature", "id"):
             with pytest.raises(ConfigError, match=f"the {name} looks like a secret"):
