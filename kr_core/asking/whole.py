@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from kr_core.asking import depends
 from kr_core.asking.answering import AGENT_UNAVAILABLE, together
+from kr_core.asking.turns import turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from kr_core.asking.answering import Asking
     from kr_core.asking.beginning import Beginning
@@ -28,9 +30,13 @@ class WholeWay:
         beginning: begins their exchanges.
         asking: asks agents.
         escalating: keeps the cases.
+        state_folder: the project's `.kr/`, by which processes see what others ask.
     """
 
-    def __init__(self, beginning: Beginning, asking: Asking, escalating: Escalating) -> None:
+    def __init__(
+        self, beginning: Beginning, asking: Asking, escalating: Escalating, state_folder: Path
+    ) -> None:
+        self._state_folder = state_folder
         self._beginning = beginning
         self._asking = asking
         self._escalating = escalating
@@ -43,9 +49,13 @@ class WholeWay:
             StorageError: the journal cannot be written.
         """
         if "id" in question.model_fields_set:
-            found = await self._earlier(question)
+            found = await self._earlier(question)  # which opens the journal, and so makes the state folder
             if found is not None:
                 return found
+            if question.suggested_target is None:
+                async with turn(depends.key(question), self._state_folder) as waited:
+                    found = await self._earlier(question, asked_meanwhile=waited)
+                    return found or (await self.ask_all((question,)))[0]
         elif not question.depends_on:
             return await self._asked(question)
         return (await self.ask_all((question,)))[0]
@@ -87,10 +97,14 @@ class WholeWay:
 
         return await together([one(question) for question in questions])
 
-    async def _earlier(self, question: Question) -> AskResult | None:
+    async def _earlier(self, question: Question, *, asked_meanwhile: bool = False) -> AskResult | None:
         """What a question has come to under its id: it waits for a human, or has a human's answer.
 
         None where it is to be asked: also where its caller says whom.
+
+        Args:
+            question: about to be asked.
+            asked_meanwhile: somebody else was asking it, so that an agent's answer serves as well.
 
         Raises:
             ConfigError: another question waits under its id.
@@ -102,12 +116,13 @@ class WholeWay:
             held = self._escalating.result_of(waiting[-1])
             note = f"not asked again: it waits for a human as {waiting[-1].request.id}"
             return held.model_copy(update={"notes": (*held.notes, note)})
-        known = await self._beginning.answered(question) if await self._escalating.was_put(question) else None
-        if known is None or not known.answer.validated_by:
+        if not (asked_meanwhile or await self._escalating.was_put(question)):
             return None
-        return known.result(question.id).model_copy(
-            update={"notes": ("not asked again: a human has answered it",)}
-        )
+        known = await self._beginning.answered(question)
+        if known is None or not (asked_meanwhile or known.answer.validated_by):
+            return None
+        by = "a human has answered it" if known.answer.validated_by else "it was asked at the same time"
+        return known.result(question.id).model_copy(update={"notes": (f"not asked again: {by}",)})
 
     async def _asked(self, question: Question) -> AskResult:
         exchange = await self._beginning.begun(question)

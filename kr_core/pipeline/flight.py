@@ -1,5 +1,7 @@
 """The same question, asked by several callers at once, is researched by one of them (R16).
 
+A question to agents has its turns by the same means (`kr_core/asking/turns.py`).
+
 Within a process the others wait for the first and are handed its answer; across processes they wait for its lock, a
 byte of `.kr/flights` that the system gives back when its holder is killed, and then find its report in the knowledge
 base. Where there is no `.kr/`, because the journal keeps nothing there, only the process is looked at.
@@ -74,12 +76,12 @@ class Flight:
     """One caller's part in it: it leads, or waits for the one that does.
 
     Args:
-        request: what is asked.
+        request: what is asked: of research, or a question by feature and id.
         state_folder: the project's `.kr/`, which need not be there.
         owner: whose answers may be handed over as they are.
     """
 
-    def __init__(self, request: ResearchRequest, state_folder: Path, owner: object) -> None:
+    def __init__(self, request: ResearchRequest | tuple[str, str], state_folder: Path, owner: object) -> None:
         self._request = request
         self._state_folder = state_folder
         self._owner = owner
@@ -135,10 +137,16 @@ class Flight:
         return landed.answer if landed.owner is self._owner else None
 
 
-def _byte_of(request: ResearchRequest) -> int:
+def _byte_of(request: ResearchRequest | tuple[str, str]) -> int:
     """The byte that stands for all requests that ask the same: framework, version, content words, and whether anew."""
+    same = ["question", *request] if isinstance(request, tuple) else _same(request)
+    digest = hashlib.sha256(json.dumps(same).encode()).digest()
+    return int.from_bytes(digest[:7], "big")
+
+
+def _same(request: ResearchRequest) -> list[object]:
     query = request.query
-    same = [
+    return [
         fold_name(query.framework),
         query.framework_version,
         sorted(content_words(query.topic)),
@@ -146,8 +154,6 @@ def _byte_of(request: ResearchRequest) -> int:
         sorted(turns(query.question)),
         request.refresh,
     ]
-    digest = hashlib.sha256(json.dumps(same).encode()).digest()
-    return int.from_bytes(digest[:7], "big")
 
 
 def _lock(here: _Folder, folder: str, byte: int) -> bool:

@@ -1,5 +1,10 @@
 """A question under its own id waits in one case at most, and what a human has answered is not asked again."""
 
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from asked import Says, record, said, service
 
@@ -56,3 +61,44 @@ def test_what_a_human_has_answered_is_not_asked_again(tmp_path):
         assert len(duc.jobs) == 2
         assert ask(made, suggested_target="duc").status == "escalated"
         assert len(duc.jobs) == 3
+
+
+@pytest.mark.parametrize(("confidence", "status"), [(60, "escalated"), (95, "accepted")])
+def test_of_several_callers_at_once_one_asks(tmp_path, confidence, status):
+    """The others get what it gets; who asks another question, or one of no id, waits for nobody."""
+    duc = Says(said("Redis.", confidence), seconds=0.2)
+    with service(tmp_path, duc=duc) as made, ThreadPoolExecutor(3) as pool:
+        results = list(pool.map(lambda _: ask(made, topic="authentication"), range(3)))
+        assert {result.status for result in results} == {status}
+        assert {result.answer.content for result in results} == {"Redis."}
+        assert len(duc.jobs) == 1
+        assert len(made.cases.all()) == (status == "escalated")
+
+
+AGENT = """
+import json, sys, time
+open(sys.argv[1], "a").write("asked ")
+time.sleep(0.5)
+print(json.dumps({"answer": "Redis", "rationale": "", "confidence": 60, "uncertainty_reasons": []}))
+"""
+
+
+def test_of_several_processes_at_once_one_asks(project_folder, environ):
+    """They wait for each other by the state folder, and all name the one case; in a new project, too."""
+    log = project_folder / "log"
+    (project_folder / "agent.py").write_text(AGENT)
+    argv = [sys.executable, "-I", "-S", str(project_folder / "agent.py"), str(log)]
+    config = {"agents": {"duc": {"plugin": "command"}}, "plugins": {"command": {"argv": argv}}}
+    (project_folder / "kr.yaml").write_text(json.dumps(config))
+    command = [sys.executable, "-m", "kr_core", "ask", "Which store?", "--json"]
+    command += ["--feature", "shop", "--id", "Q1", "--topic", "authentication"]
+    processes = [
+        subprocess.Popen(
+            command, cwd=project_folder, env={**environ, "KR_TRUST": "all"}, stdout=subprocess.PIPE
+        )
+        for _ in range(3)
+    ]
+    told = [json.loads(process.communicate()[0]) for process in processes]
+    assert [process.returncode for process in processes] == [5, 5, 5]
+    assert {one["escalation"]["id"] for one in told} == {"E1"}
+    assert log.read_text() == "asked "
