@@ -377,6 +377,13 @@ def _clean(question: Question) -> Question:
     for name, value in (("feature", question.feature_id), ("id", question.id)):
         if redacted(value) != value:  # without it nobody would find the question again
             raise ConfigError(f"the {name} looks like a secret", where="question", todo="name it otherwise")
+    choices = [" ".join(choice.split()).casefold() for choice in question.choices]
+    if not all(choices) or len(set(choices)) < len(choices):
+        raise ConfigError(
+            "a choice is empty, or stands there twice",
+            where="question",
+            todo="give choices that differ in their words",
+        )
     if length > LONGEST_QUESTION:
         raise ConfigError(
             f"the question has {length:,} characters with its context, at most {LONGEST_QUESTION:,} can be asked",
@@ -385,7 +392,7 @@ def _clean(question: Question) -> Question:
         )
     return question.model_copy(
         update={
-            "topic": redacted(question.topic),
+            "topic": redacted(question.topic.strip()),
             "suggested_target": question.suggested_target and redacted(question.suggested_target),
             "also": tuple(map(redacted, question.also)),
             "text": redacted(question.text),

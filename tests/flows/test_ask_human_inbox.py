@@ -134,6 +134,28 @@ def test_chosen(waiting, inbox):
     assert (result.code, result.json["answer"]["content"]) == (0, "Postgres")
 
 
+@pytest.mark.req("G1")
+def test_an_answer_that_is_no_choice(waiting, kr_here):
+    """Nobody takes it for one, and the record has what was said."""
+    waiting(
+        "--choice", "Redis", "--choice", "Postgres", "--feature", "F-1", answers=[("", answer("MySQL", 95))]
+    )
+    (failed,) = [
+        one["data"] for line in kr_here("log", "F-1", "--json").out.splitlines()
+        if (one := json.loads(line))["kind"] == "agent.failed"
+    ]  # fmt: skip
+    assert "`answer` is `MySQL` and must be one of: Redis; Postgres" in failed["reason"]
+
+
+@pytest.mark.parametrize("choices", [("",), (" ", "Redis"), ("Redis", "redis"), ("A  b", "a b")])
+def test_choices_that_nobody_could_tell_apart(project_folder, kr_here, choices):
+    """Wrong use: no agent is asked, and nobody is waited for."""
+    log = project(project_folder, [("", SURE)])
+    done = kr_here("ask", QUESTION, *(part for choice in choices for part in ("--choice", choice)))
+    assert (done.code, log.exists()) == (2, False)
+    assert "a choice is empty, or stands there twice" in done.err
+
+
 def test_context(waiting, inbox, kr_here):
     """The agent is asked again with what was added; what it is sure of now is accepted, and the case is closed by that."""
     log = waiting("--feature", "F-1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from kr_core.net.egress import redacted
@@ -20,6 +21,8 @@ _MOST_STARTS = 50
 _SHOWN = 200
 _LOOKED_AT = 20_000
 """Characters of a reply in which secrets are looked for before so many are shown: half a secret looks like none."""
+_MOST_DIGITS = 1000
+"""Python reads 4,300 at most, if nobody has set it otherwise."""
 _MAY_BE_MISSING = frozenset({"uncertainty_reasons"})
 """Who says nothing of doubts has none."""
 
@@ -93,7 +96,8 @@ def _fault(value: Any, asked: Mapping[str, Any]) -> str:
         if not isinstance(value, str):
             return "must be text"
         if "enum" in asked and chosen(value, asked["enum"]) is None:
-            return f"must be one of: {'; '.join(asked['enum'])}"
+            said = " ".join(redacted(value[:_LOOKED_AT]).split())[:_SHOWN]
+            return f"is `{said}` and must be one of: {'; '.join(asked['enum'])}"
     if asked["type"] == "array" and not (
         isinstance(value, list) and all(isinstance(item, str) for item in value)
     ):
@@ -151,9 +155,14 @@ def _closed(text: str, start: int) -> int:
 
 def _loaded(text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_single)
+        return json.loads(text, object_pairs_hook=_single, parse_int=_whole)
     except (ValueError, RecursionError):
         return None
+
+
+def _whole(digits: str) -> int | float:
+    """A whole number; one that Python would not read is infinite, and so is no confidence."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else inf
 
 
 def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -166,6 +175,6 @@ def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_single)
+_DECODER = json.JSONDecoder(object_pairs_hook=_single, parse_int=_whole)
 _BRACES = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}]', re.DOTALL)
 """Braces, and texts, whose braces are none."""

@@ -1,0 +1,16 @@
+"""What a model wrote, read against the form that it was asked for."""
+
+import pytest
+
+from kr_core.model.questions import Reply, read_confidence
+from kr_core.pipeline.agents.replies import answer_schema, read
+
+
+@pytest.mark.req("Q6")
+@pytest.mark.parametrize("before", ["", "Here it is: "])
+def test_a_confidence_of_more_digits_than_python_reads(before):
+    """It counts as 0, and what was answered is not lost."""
+    text = f'{before}{{"answer": "Use Redis.", "rationale": "Fast.", "confidence": {"9" * 5000}}}'
+    found = read(Reply(text=text), answer_schema())
+    assert found["answer"] == "Use Redis."
+    assert read_confidence(found["confidence"])[0] == 0
