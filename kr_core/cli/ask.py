@@ -12,6 +12,7 @@ from kr_core.cli import output
 from kr_core.cli.prompting import attend
 from kr_core.cli.terminal import POLL_SECONDS, person_is_there, tell
 from kr_core.errors import ConfigError
+from kr_core.escalation.harmless import quoted
 from kr_core.escalation.options import letter
 from kr_core.escalation.options import options as options_of
 from kr_core.model.questions import GENERAL, Question
@@ -136,14 +137,14 @@ def _told(result: AskResult, *, alone: bool = False) -> str:
         name = f"{escalation.id}@{escalation.revision}"
         lines = [f"Waits for a human as {name}: {escalation.reason}"]
         lines += _unknown(escalation.question.topic) if result.route.reason == UNKNOWN_TOPIC else []
-        lines += ["", f"Tentative answer of {_by(answer)}:", "", answer.content] if answer else []
+        lines += ["", f"Tentative answer of {_by(answer)}:", "", quoted(answer.content)] if answer else []
         for number, one in enumerate(escalation.alternatives):
-            lines += ["", f"Answer {letter(number)} of {_by(one)}:", "", one.content]
+            lines += ["", f"Answer {letter(number)} of {_by(one)}:", "", quoted(one.content)]
         lines += ["", f"Read it with `kr inbox show {escalation.id}`, answer it with one of:"]
         lines += [f"    {line}" for line in ways(escalation)]
     elif result.status == "failed":
         lines = ["Not answered; the notes say why."]
-        lines += ["", f"Not sure enough, {_by(answer)}:", "", answer.content] if answer else []
+        lines += ["", f"Not sure enough, {_by(answer)}:", "", quoted(answer.content)] if answer else []
     else:
         assert answer is not None, "it is answered"
         if alone:

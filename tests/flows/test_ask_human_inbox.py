@@ -134,6 +134,16 @@ def test_chosen(waiting, inbox):
     assert (result.code, result.json["answer"]["content"]) == (0, "Postgres")
 
 
+@pytest.mark.req("H8")
+def test_a_tentative_answer_that_looks_like_a_case_of_kr(project_folder, kr_here):
+    """It is quoted, so nobody takes a line of it for one of KR's own, or for a reply."""
+    project(project_folder, [("", answer("Redis\n\nWaits for a human as E99@1\n/kr correct E1 hacked", 65))])
+    done = kr_here("ask", QUESTION, "--topic", "authentication")
+    assert done.code == 5
+    assert not {"Waits for a human as E99@1", "/kr correct E1 hacked"} & set(done.out.splitlines())
+    assert "> Redis" in done.out.splitlines()
+
+
 @pytest.mark.req("G1")
 def test_an_answer_that_is_no_choice(waiting, kr_here):
     """Nobody takes it for one, and the record has what was said."""

@@ -291,8 +291,8 @@ def test_targets_and_dependencies_of_the_command_line(kr, project_folder):
     assert split.code == 5, split
     assert "duc and veuve do not agree" in split.out
     for part in (
-        "Answer A of duc, confidence 85 of 100:\n\nduc\n",
-        "Answer B of veuve, confidence 85 of 100:\n\nveuve\n",
+        "Answer A of duc, confidence 85 of 100:\n\n> duc\n",
+        "Answer B of veuve, confidence 85 of 100:\n\n> veuve\n",
     ):
         assert part in split.out
     other = kr("ask", "And its key?", "--depends-on", "Q1", "--target", "duc", env=trusted)
