@@ -73,7 +73,8 @@ class Asking:
         Raises:
             ConfigError: the question is too long or names a target that there is not; nothing is on the record.
         """
-        written, question = question, _clean(question)
+        written = question.model_copy(update={"topic": question.topic.strip()})
+        question = _clean(written)
         notes = ["what looks like a secret was taken out of the question"] if question != written else []
         if route is None:
             route, found = self.route(question)

@@ -157,6 +157,15 @@ def test_an_answer_that_is_no_choice(waiting, kr_here):
     assert "`answer` is `MySQL` and must be one of: Redis; Postgres" in failed["reason"]
 
 
+@pytest.mark.parametrize("topic", [" api ", "  "])
+def test_blanks_around_a_topic_are_no_secret(project_folder, kr_here, topic):
+    """They do not count, and nobody is told that something was taken out."""
+    project(project_folder, [("", SURE)])
+    done = kr_here("ask", QUESTION, "--topic", topic, "--target", "duc")
+    assert done.code == 0
+    assert "looks like a secret" not in done.err
+
+
 @pytest.mark.parametrize("choices", [("",), (" ", "Redis"), ("Redis", "redis"), ("A  b", "a b")])
 def test_choices_that_nobody_could_tell_apart(project_folder, kr_here, choices):
     """Wrong use: no agent is asked, and nobody is waited for."""

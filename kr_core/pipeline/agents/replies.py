@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from kr_core.net.egress import redacted
@@ -160,9 +159,9 @@ def _loaded(text: str) -> Any:
         return None
 
 
-def _whole(digits: str) -> int | float:
-    """A whole number; one that Python would not read is infinite, and so is no confidence."""
-    return int(digits) if len(digits) <= _MOST_DIGITS else inf
+def _whole(digits: str) -> int:
+    """A whole number; of one that Python would not read the first digits, which are far too many for a confidence."""
+    return int(digits[:_MOST_DIGITS])
 
 
 def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
