@@ -73,8 +73,7 @@ class Asking:
         Raises:
             ConfigError: the question is too long or names a target that there is not; nothing is on the record.
         """
-        written = question.model_copy(update={"topic": question.topic.strip()})
-        question = _clean(written)
+        written, question = question, _clean(question)
         notes = ["what looks like a secret was taken out of the question"] if question != written else []
         if route is None:
             route, found = self.route(question)
@@ -393,7 +392,7 @@ def _clean(question: Question) -> Question:
         )
     return question.model_copy(
         update={
-            "topic": redacted(question.topic.strip()),
+            "topic": redacted(question.topic),
             "suggested_target": question.suggested_target and redacted(question.suggested_target),
             "also": tuple(map(redacted, question.also)),
             "text": redacted(question.text),

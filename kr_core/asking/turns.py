@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["turn"]
 
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
-"""Seconds between two looks at what another process has locked."""
-
 
 @asynccontextmanager
 async def turn(one: Key, state_folder: Path) -> AsyncIterator[bool]:
@@ -30,18 +26,13 @@ async def turn(one: Key, state_folder: Path) -> AsyncIterator[bool]:
     """
     flight = Flight(one, state_folder, None)
     waited = False
-    pause = _SHORTEST_PAUSE
     try:
         while True:
             theirs = flight.enter()
             if flight.leads:
                 break
             waited = True
-            if theirs is not None:
-                await asyncio.wait({asyncio.wrap_future(theirs)})
-            else:  # another process has the lock, and the system tells nobody when it is free
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+            await flight.wait(theirs)
         yield waited
     finally:
         flight.leave()

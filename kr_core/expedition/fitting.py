@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from kr_core.expedition.questions import asks_advice, asks_denied, asks_mended, denied_in, scope_of
@@ -29,8 +30,6 @@ _ADVICE = 1.2
 """Where advice is asked for, a sentence that gives some."""
 _ELSEWHERE = 0.6
 """What holds somewhere else than the question says: `in asyncio`."""
-
-
 _HANGS = re.compile(
     r"(?:these|those|such|both|but|and|or|however|therefore|thus|hence|otherwise|instead|also|so|then|fortunately|unfortunately"
     r"|additionally|moreover|furthermore|in addition|note|for example|for instance"
@@ -73,6 +72,7 @@ class Fit(NamedTuple):
         return worth
 
 
+@lru_cache(maxsize=64)
 def fit_of(question: str) -> Fit:
     """What a question asks for."""
     return Fit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.quotes import plain
@@ -195,14 +196,19 @@ def _share_told(state: State, axiom: Axiom) -> float:
     """The most that an axiom says of the telling words of the question, or of a part of it."""
     held = {root_of(word) for word in words(f"{_context(state, axiom)} . {axiom.statement}")}
     return max(
-        (len(telling & held) / len(telling) for telling in state.pool.asks(_dating(state))), default=1.0
+        (len(telling & held) / len(telling) for telling in state.pool.asks(_dating(state.plan.query))),
+        default=1.0,
     )
 
 
-def _dating(state: State) -> set[str]:
-    """The stems by which the question asks for a time, and names no thing."""
-    query = state.plan.query
-    return {root_of(word) for word in words(query) if asks_since(query) and asks_time(word)}
+@lru_cache(maxsize=64)
+def _dating(question: str) -> frozenset[str]:
+    """The stems by which a question asks for a time, and names no thing."""
+    return (
+        frozenset(root_of(word) for word in words(question) if asks_time(word))
+        if asks_since(question)
+        else frozenset()
+    )
 
 
 def _nothing(state: State) -> str:
@@ -292,7 +298,9 @@ def _says(state: State, axiom: Axiom, with_name: float, without: float) -> bool:
     )
     held = {root_of(word) for word in words(text)}
     enough = with_name if pool.names_it(text) else without
-    return any(len(telling & held) >= enough * len(telling) for telling in pool.asks(_dating(state)))
+    return any(
+        len(telling & held) >= enough * len(telling) for telling in pool.asks(_dating(state.plan.query))
+    )
 
 
 def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]:

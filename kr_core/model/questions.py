@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from kr_core.model.base import Score100, Value, Whole
 from kr_core.model.events import new_id
@@ -47,7 +47,7 @@ class Question(Value):
 
     id: str = Field(default_factory=new_id, min_length=1)
     feature_id: str = Field(default=GENERAL, min_length=1)
-    topic: str = ""
+    topic: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
     text: str = Field(min_length=1)
     suggested_target: str | None = None
     also: tuple[str, ...] = ()

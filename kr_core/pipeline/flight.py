@@ -9,6 +9,7 @@ base. Where there is no `.kr/`, because the journal keeps nothing there, only th
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -33,6 +34,8 @@ except ImportError:  # pragma: no cover  not on Windows, where only the process 
     fcntl = None  # type: ignore[assignment]  # where the system has no such module
 
 _FILE = "flights"
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
+"""Seconds between two looks at what another process has locked."""
 
 Place = tuple[str, int]
 """A state folder and the byte that stands for a question."""
@@ -87,6 +90,7 @@ class Flight:
         self._owner = owner
         self._mine: Future[Landed] | None = None
         self._locked = False
+        self._pause = _SHORTEST_PAUSE
 
     @cached_property
     def _place(self) -> Place:  # a hit flies nowhere, and does not pay for it
@@ -115,6 +119,21 @@ class Flight:
             if not self._locked:
                 self._locked = _lock(here, folder, byte)
         return None
+
+    async def wait(self, theirs: Future[Landed] | None, seconds: float | None = None) -> None:
+        """Wait until the lead may be this caller's: ask again then (`enter`).
+
+        Args:
+            theirs: what another caller of this process leads, as `enter` gave it.
+            seconds: the longest wait; without, until it has landed.
+        """
+        if theirs is not None:
+            waiting = asyncio.wrap_future(theirs)
+            await asyncio.wait({waiting}, timeout=seconds)
+            waiting.cancel()
+        else:  # another process has the lock, and the system tells nobody when it is free
+            await asyncio.sleep(self._pause if seconds is None else min(self._pause, max(seconds, 0)))
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
 
     def leave(self, answer: Research | None = None) -> None:
         """Let others have the lead, and hand them the answer; what was not entered is left without effect."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -14,9 +13,6 @@ if TYPE_CHECKING:
 
     from kr_core.pipeline.flight import Flight, Landed
     from kr_core.pipeline.results import Research
-
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
-"""Seconds between two looks at what another process has locked."""
 
 
 async def turn(
@@ -38,22 +34,16 @@ async def turn(
     """
     began = monotonic()
     answer: Research | None = None
-    pause = _SHORTEST_PAUSE
 
     def left() -> float:
         return seconds - (monotonic() - began)
 
     while answer is None and not flight.leads and left() > 0:
         theirs = flight.enter()
-        if theirs is not None:
-            waiting = asyncio.wrap_future(theirs)
-            await asyncio.wait({waiting}, timeout=left())
-            waiting.cancel()
-            if theirs.done():
-                answer = await to_its_end(found) or handed(theirs)
-        elif flight.leads:
+        if flight.leads:
             answer = await to_its_end(found)
-        else:  # another process has the lock, and the system tells nobody when it is free
-            await asyncio.sleep(min(pause, max(left(), 0)))
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            continue
+        await flight.wait(theirs, left())
+        if theirs is not None and theirs.done():
+            answer = await to_its_end(found) or handed(theirs)
     return answer, monotonic() - began

@@ -51,6 +51,20 @@ def test_with_another_manual_alone_there_is_no_answer(ask):
     assert not ask("ferry", {"sql": SQL})["results"].get("citations")
 
 
+def test_the_manual_of_a_product_whose_name_begins_alike_does_not_answer(ask):
+    """Django's for `django-rest-framework`."""
+    assert not ask("ferry-rest-framework", {"orm": ORM})["results"].get("citations")
+
+
+@pytest.mark.parametrize(
+    ("product", "framework"),
+    [("Ferry.js 3.1", "ferry"), ("FerryQL 3.1", "ferry"), ("Ferry 3.1", "ferrylang")],
+)
+def test_a_products_name_is_written_in_several_ways(ask, product, framework):
+    """`Node.js` and `node`, `PostgreSQL` and `postgres`."""
+    assert cited(ask(framework, {"orm": (product, *ORM[1:])})) == {"docs:orm/page.html"}
+
+
 def test_what_another_manual_says_of_it_answers_without_that_ones_version(ask):
     """Where there is no manual of its own."""
     product, title, text = SQL

@@ -32,6 +32,7 @@ _CODE = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n.*?(?:\n\1[ \t]*$|\Z)", re.MULTILINE
 """The same, and what goes on in the next passage."""
 _SITE = re.compile(r"\s+[\u2014\u2013|-]\s+[^\u2014\u2013|]*\b[Dd]ocumentation$")
 """What the pages of built documentation put behind their own titles."""
+_SUFFIX = re.compile(r"(?<=..)(?:js|lang|ql)$")
 _HEAD = 8192
 """Bytes of a file that are looked at for what it says of itself."""
 _TEXTS = frozenset((".md", ".markdown", ".mdx", ".rst", ".txt"))
@@ -109,11 +110,12 @@ class LocalDocs:
         covers = documents.coverage(
             question, [hit._replace(text=f"{said.product} {hit.text}") for hit, said in hits]
         )
-        passages = tuple(
-            self._passage(hit, said, share, covered)
+        kept = [
+            (said, self._passage(hit, said, share, covered))
             for (hit, said), share, covered in zip(hits, covers.shares, covers.covered, strict=True)
             if share >= _ABOUT
-        )
+        ]
+        passages = tuple(passage for _said, passage in kept)
         return Finding(
             outcome=Outcome.ok if passages else Outcome.empty,
             reason="" if passages else "nothing about the question in the documents that are indexed",
@@ -121,7 +123,7 @@ class LocalDocs:
             missing=covers.missing,
             notes=tuple(documents.notes),
             url=passages[0].url if passages else None,
-            version=next((said.version for _hit, said in hits if said.product), None) if passages else None,
+            version=next((said.version for said, _ in kept if said.product), None) if framework else None,
         )
 
     def _passage(self, hit: DocumentHit, said: Stated, coverage: float, covered: frozenset[str]) -> Passage:
@@ -191,13 +193,12 @@ def _about(hits: list[tuple[DocumentHit, Stated]], framework: str) -> list[tuple
 
 
 def _is_of(said: Stated, framework: str) -> bool:
-    own, asked = _plain(said.product), _plain(framework)
-    return bool(own) and (own.startswith(asked) or asked.startswith(own))
+    return bool(said.product) and _plain(said.product) == _plain(framework)
 
 
 def _plain(name: str) -> str:
-    """A product's name as others may write it: `node` for `Node.js`."""
-    return re.sub(r"[\W_]", "", name.casefold()).removesuffix("js")
+    """A product's name as others may write it: `node` for `Node.js`, `postgres` for `PostgreSQL`, `go` for `golang`."""
+    return _SUFFIX.sub("", re.sub(r"[\W_]", "", name.casefold()))
 
 
 @lru_cache(maxsize=1024)
