@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
-from time import perf_counter
+import tempfile
+from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 import httpx
 import pytest
+from patience import in_time
 from support import Bench, found, passage
 
 from kr_core import Finding, Outcome
@@ -118,10 +121,10 @@ def run(folder, ends):
     """What came, and how long it took."""
     bench = Bench(folder)
     try:
-        begun = perf_counter()
+        begun = monotonic()
         pipeline = bench.pipeline({name: Source(name, end) for name, end in zip(NAMES, ends, strict=True)})
         result = pipeline.research(pipeline.read_request(bench.request())).result
-        took = perf_counter() - begun
+        took = monotonic() - begun
     finally:
         bench.close()
     results = result.results
@@ -162,6 +165,5 @@ def test_every_combination(tmp_path):
         if took > seconds_allowed(ends):
             slow.append(ends)
     assert wrong == []
-    # what was slow since the machine was busy is not when it is tried again
-    late = [ends for ends in slow if run(tmp_path / "-".join(ends), ends)[1] > seconds_allowed(ends)]
-    assert late == []
+    for ends in slow:
+        in_time(lambda ends=ends: run(Path(tempfile.mkdtemp(dir=tmp_path)), ends), seconds_allowed(ends))

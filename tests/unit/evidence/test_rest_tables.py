@@ -105,7 +105,7 @@ def test_whatever_lines_there_are(lines):
 )  # fmt: skip
 def test_endless_ones(text):
     """They are read in time."""
-    began = time.perf_counter()
+    began = time.process_time()
     rest_rows(text)
     without_lists(text)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2

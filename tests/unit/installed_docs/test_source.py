@@ -150,7 +150,7 @@ def test_a_cancelled_call_stops_its_thread(source, install, project, tmp_path):
 
     def emit(kind, data):
         begun.set()
-        time.sleep(0.01)  # a slow disk
+        time.sleep(0.05)  # a slow disk
 
     context.emit = emit
 
@@ -163,7 +163,7 @@ def test_a_cancelled_call_stops_its_thread(source, install, project, tmp_path):
 
     started = time.monotonic()
     asyncio.run(run())  # waits for its threads
-    assert time.monotonic() - started < 1.5  # all 300 would take 3 s
+    assert time.monotonic() - started < 7.5  # all 300 would take 15 s
     assert list((tmp_path / "cache").rglob("*")) == []
 
 

@@ -16,6 +16,7 @@ import pytest
 from loopback import Answer, serving
 from mcp.server import MCPServer
 from mcp_types import BlobResourceContents, EmbeddedResource, TextContent, TextResourceContents
+from patience import in_time
 
 from kr_core import Outcome, Program, RequestError
 from kr_core.net import mcp_client
@@ -271,12 +272,12 @@ def test_a_cancelled_call_ends_the_program_and_what_it_started(way, tmp_path, ki
             begun = time.monotonic()
             await given_up(task)
             assert task.cancelled()
-            assert time.monotonic() - begun < 2.0
+            assert time.monotonic() - begun < 20.0  # of 60
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     assert asyncio.run(go()) == set()
     for pid in pids.read_text().split():
-        mcp_servers.until(lambda pid=pid: not _lives(pid), 2.0, f"{pid} still runs")
+        mcp_servers.until(lambda pid=pid: not _lives(pid), 20.0, f"{pid} still runs")
 
 
 def test_a_call_cancelled_by_a_scope_of_anyio_ends_over_http(way):
@@ -389,9 +390,7 @@ def test_a_server_that_is_not_there_costs_nothing(way):
 def test_a_server_that_does_not_answer_is_given_up_in_time(way):
     """The error comes at the deadline, not after it."""
     with serving(lambda _asked: time.sleep(0.6) or Answer(200, b"")) as server:
-        begun = time.monotonic()
-        error, reached = failure(way, server.url, seconds=0.3)
-    assert time.monotonic() - begun < 1.5
+        error, reached = in_time(lambda: failure(way, server.url, seconds=0.3), 0.9)
     assert error.outcome == Outcome.timeout
     assert reached
 
