@@ -79,7 +79,7 @@ class Talking:
                 case = await self._escalating.revised(exchange, asked, reason, answer)
         else:
             reason = (
-                verdict.reason if verdict else weighed.said if weighed.alternatives else _nothing(exchange)
+                verdict.reason if verdict else weighed.said if weighed.alternatives else AGENT_UNAVAILABLE
             )
             case = await self._escalating.revised(exchange, asked, reason, answer, weighed.alternatives)
         return await self._finished(exchange, case, threshold)
@@ -139,8 +139,3 @@ def _to(case: KeptCase, reason: str) -> Route:
     return case.route.model_copy(
         update={"agent": case.request.agent, "also": case.route.also if same else (), "reason": reason}
     )
-
-
-def _nothing(exchange: Exchange) -> str:
-    """Why there is no new answer."""
-    return f"{AGENT_UNAVAILABLE}: {exchange.notes[-1]}" if exchange.notes else AGENT_UNAVAILABLE

@@ -207,14 +207,19 @@ def test_context_that_is_not_enough(waiting, inbox):
     assert inbox("confirm", "E1@2").code == 0
 
 
+@pytest.mark.req("Q7")
 def test_context_while_the_agent_is_away(waiting, inbox, project_folder):
-    """Where the agent gives no new answer the old one waits again, with the reason, and context can be added once more."""
+    """Where the agent gives no new answer the old one waits again, why stands in the notes, and more can be added."""
     waiting()
     program = (project_folder / "agent.py").read_text()
     (project_folder / "agent.py").write_text("raise SystemExit(3)")
     done = inbox("context", "E1@1", "We have 40 servers.")
     assert done.code == 5
-    assert "Agent unavailable: duc: unavailable: " in done.out
+    assert "Waits for a human as E1@2: Agent unavailable\n" in done.out
+    assert "duc: unavailable: " in done.err
+    case = inbox("show", "E1", "--json").json["case"]
+    assert case["reason"] == "Agent unavailable"
+    assert case["notes"][-1].startswith("duc: unavailable: ")
     (project_folder / "agent.py").write_text(program)
     done = inbox("context", "E1@2", "Really.", "--json")
     assert (done.code, done.json["answer"]["content"]) == (0, "Use Redis Cluster.")
