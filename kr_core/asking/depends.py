@@ -94,9 +94,12 @@ def check(questions: Sequence[Question], earlier: Iterable[Key] = ()) -> None:
             if (feature_id, one) not in known:
                 there = {other for feature, other in known if feature == feature_id and other != question.id}
                 raise ConfigError(
-                    f"`{question.id}` depends on `{one}`, which is not asked with it and has no answer yet",
+                    f"`{question.id}` depends on `{one}`, which is not asked with it and has no answer in their feature,"
+                    f" `{feature_id}`",
                     where="questions",
-                    todo=suggestion(one, there, "there are") if there else "ask it first",
+                    todo=suggestion(one, there, "there are")
+                    if there
+                    else "ask it first, both in one feature",
                 )
     circle = _circle({one: [other for other in _others(by_key[one]) if other in by_key] for one in by_key})
     if circle:

@@ -297,4 +297,4 @@ def test_targets_and_dependencies_of_the_command_line(kr, project_folder):
         assert part in split.out
     other = kr("ask", "And its key?", "--depends-on", "Q1", "--target", "duc", env=trusted)
     assert other.code == 2
-    assert "`Q1`, which is not asked with it and has no answer yet" in other.err
+    assert "`Q1`, which is not asked with it and has no answer in their feature, `general`" in other.err
