@@ -352,12 +352,17 @@ def hints(question: Question, route: Route, table: Table) -> list[str]:
     """What a person may do about a question that no rule is for."""
     written = folded(question.topic)
     if written in {name.casefold() for name in table.targets()}:
-        return [f"`{question.topic}` is no topic but one who answers: suggest it as the target"]
+        return [no_topic(question.topic)]
     if route.proposed_topic is None:
         return []
     found = table.route(Question(text=question.text, topic=route.proposed_topic))
     to = "" if found is None else f", which goes to {found.agent or found.target}"
     return [f"it looks like the topic `{route.proposed_topic}`{to}"]
+
+
+def no_topic(name: str) -> str:
+    """What is said of a topic that is the name of one who answers."""
+    return f"`{name}` is no topic but one who answers: suggest it as the target"
 
 
 def _clean(question: Question) -> Question:

@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from kr_core.asking.answering import no_topic
 from kr_core.cli import output
 from kr_core.cli.prompting import attend
 from kr_core.cli.terminal import POLL_SECONDS, person_is_there, tell
@@ -136,7 +137,7 @@ def _told(result: AskResult, *, alone: bool = False) -> str:
         assert escalation is not None, "it waits for a human"
         name = f"{escalation.id}@{escalation.revision}"
         lines = [f"Waits for a human as {name}: {escalation.reason}"]
-        lines += _unknown(escalation.question.topic) if result.route.reason == UNKNOWN_TOPIC else []
+        lines += _unknown(escalation) if result.route.reason == UNKNOWN_TOPIC else []
         lines += ["", f"Tentative answer of {_by(answer)}:", "", quoted(answer.content)] if answer else []
         for number, one in enumerate(escalation.alternatives):
             lines += ["", f"Answer {letter(number)} of {_by(one)}:", "", quoted(one.content)]
@@ -156,8 +157,11 @@ def _told(result: AskResult, *, alone: bool = False) -> str:
     return printable("\n".join(lines)) + "\n"
 
 
-def _unknown(topic: str) -> list[str]:
+def _unknown(request: EscalationRequest) -> list[str]:
     """What to write so that an agent is asked the next time."""
+    topic = request.question.topic
+    if no_topic(topic) in request.notes:
+        return ["Say who should answer with `--target`."]
     if not topic:
         return ["Say what it is about with `--topic`, or who should answer with `--target`."]
     shown = json.dumps(topic, ensure_ascii=False)

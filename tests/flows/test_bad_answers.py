@@ -212,6 +212,19 @@ def test_a_question_that_cannot_be_asked_is_refused(tmp_path, question, told):
         assert record(made) == []
 
 
+@pytest.mark.req("Q3")
+@pytest.mark.parametrize("topic", ["duc", "Architect", "human"])
+def test_who_answers_is_no_topic(kr_here, topic):
+    """No rule for such a topic is suggested, while a note says that it is none."""
+    done = kr_here("ask", "What colour is the sky?", "--topic", topic)
+    assert done.code == 5
+    assert f"`{topic}` is no topic but one who answers: suggest it as the target" in done.err
+    assert "Say who should answer with `--target`.\n" in done.out
+    assert "rules" not in done.out
+    other = kr_here("ask", "What colour is the sky?", "--topic", "weather")
+    assert '`- {topic: "weather", agent: duc}`' in other.out
+
+
 @pytest.mark.parametrize(
     ("topic", "text", "hint"),
     [
