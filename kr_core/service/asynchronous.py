@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
 from kr_core.asking.answering import AGENT_UNAVAILABLE, Asking
 from kr_core.asking.beginning import Beginning
@@ -13,12 +14,12 @@ from kr_core.asking.stepwise import Stepwise
 from kr_core.asking.talking import Talking
 from kr_core.asking.tending import Tending
 from kr_core.asking.whole import WholeWay
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, StorageError
 from kr_core.pipeline import Pipeline
 from kr_core.pipeline.running import let_threads_go, to_its_end
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
     from pathlib import Path
 
     from kr_core.asking.tended import Tended
@@ -41,6 +42,23 @@ if TYPE_CHECKING:
 __all__ = ["AsyncKnowledgeRouterService"]
 
 _LATER = "is not available in this version of KR"
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+def _while_open(
+    method: Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]],
+) -> Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]]:
+    """A method that raises `StorageError` once the service is closed, also where it would only have read."""
+
+    @wraps(method)
+    async def checked(
+        self: AsyncKnowledgeRouterService, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
+    ) -> _Result:
+        self._check_open()
+        return await method(self, *args, **kwargs)
+
+    return checked
 
 
 class AsyncKnowledgeRouterService:
@@ -64,6 +82,7 @@ class AsyncKnowledgeRouterService:
         self._whole = WholeWay(beginning, self._asking, self._escalating, self.pipeline.config.state_folder)
         self._steps = Stepwise(self.pipeline.config, beginning, self._asking, self._escalating)
         self._minding = Minding(self._tending, self._talking.asked_again)
+        self._closed = False
 
     @classmethod
     def open(
@@ -82,7 +101,12 @@ class AsyncKnowledgeRouterService:
 
     @property
     def cases(self) -> Cases:
-        """The questions that were put to a human."""
+        """The questions that were put to a human.
+
+        Raises:
+            StorageError: the service is closed.
+        """
+        self._check_open()
         return self._keeping.cases
 
     def shown(self, request: EscalationRequest) -> Case:
@@ -99,6 +123,7 @@ class AsyncKnowledgeRouterService:
 
     # -- the whole way --------------------------------------------------------------------------------------
 
+    @_while_open
     async def ask(self, question: Question) -> AskResult:
         """Ask a question: it is routed and answered, and its answer accepted or put to a human.
 
@@ -111,6 +136,7 @@ class AsyncKnowledgeRouterService:
         """
         return await self._whole.ask(question)
 
+    @_while_open
     async def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:
         """Ask questions at the same time; each waits for those that it depends on, whose answers join its context.
 
@@ -130,6 +156,7 @@ class AsyncKnowledgeRouterService:
         """
         return await self._whole.ask_all(questions)
 
+    @_while_open
     async def reply(self, escalation_id: str, response: HumanResponse) -> AskResult:
         """Do what a human replied to an escalation; of two who decide at once, the first one does.
 
@@ -156,6 +183,7 @@ class AsyncKnowledgeRouterService:
         later = f"{case.request.agent} is being asked about {case.request.id} just now; it is told this next"
         return result.model_copy(update={"notes": (*result.notes, later)})
 
+    @_while_open
     async def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
         """Say something (the response's `content`) to the agent of an escalation, which goes on waiting.
 
@@ -173,6 +201,7 @@ class AsyncKnowledgeRouterService:
 
     # -- what is due for those that wait --------------------------------------------------------------------
 
+    @_while_open
     async def tend(self) -> Tended:
         """Do once all that is due for the questions that wait for a human, in whatever process they were put.
 
@@ -185,6 +214,7 @@ class AsyncKnowledgeRouterService:
         """
         return await self._tending.tend(self._talking.asked_again)
 
+    @_while_open
     async def keep_tending(
         self, tell: Callable[[str], object] | None = None, every_seconds: float = TEND_SECONDS
     ) -> NoReturn:
@@ -200,6 +230,7 @@ class AsyncKnowledgeRouterService:
         """Let `keep_tending` look at once; in its event loop's thread."""
         self._minding.wake()
 
+    @_while_open
     async def receive(self, sink: str, headers: Mapping[str, str], body: bytes) -> int:
         """Apply what a service tells that calls by itself: a webhook.
 
@@ -219,6 +250,7 @@ class AsyncKnowledgeRouterService:
         self.wake()
         return count
 
+    @_while_open
     async def history(self, escalation_id: str) -> list[QALogEntry]:
         """The entries of all exchanges of an escalation, in order: from the question to its end, with talks about it.
 
@@ -237,6 +269,7 @@ class AsyncKnowledgeRouterService:
 
     # -- its steps, under the names that other programs know -----------------------------------------------
 
+    @_while_open
     async def route_question(self, question: Question) -> AgentHandle:
         """Send a question to the agents that the rules say; they work from now on, and `get_agent_status` tells how far they are.
 
@@ -245,6 +278,7 @@ class AsyncKnowledgeRouterService:
         """
         return await self._steps.send(question)
 
+    @_while_open
     async def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
         """How far a question is that `route_question` has sent.
 
@@ -255,6 +289,7 @@ class AsyncKnowledgeRouterService:
         """
         return self._steps.status(handle)
 
+    @_while_open
     async def submit_answer(self, answer: Answer) -> AcceptedOrEscalate:
         """Accept an answer to a question under way, or put it to a human; once.
 
@@ -269,6 +304,7 @@ class AsyncKnowledgeRouterService:
         """
         return await self._steps.submit(answer)
 
+    @_while_open
     async def escalate_to_human(self, answer: Answer | None, question: Question) -> EscalationRequest:
         """Put a question, with a tentative answer if there is one, to a human.
 
@@ -276,6 +312,7 @@ class AsyncKnowledgeRouterService:
         """
         return await self._steps.escalate(answer, question)
 
+    @_while_open
     async def handle_human_response(self, request: EscalationRequest, response: HumanResponse) -> Answer:
         """Do what a human replied, and return the answer: final, but after `add_context` one that may wait once more.
 
@@ -293,12 +330,14 @@ class AsyncKnowledgeRouterService:
             )
         return result.answer
 
+    @_while_open
     async def get_qa_log(self, feature_id: str) -> list[QALogEntry]:
         """The record of a feature's questions, in order."""
         from kr_core.pipeline.record import qa_log
 
         return await to_its_end(lambda: qa_log(self.pipeline.journal, feature_id))
 
+    @_while_open
     async def configure_routing(self, rules: Sequence[RoutingRule]) -> None:
         """Route by other rules from the next question on.
 
@@ -329,7 +368,19 @@ class AsyncKnowledgeRouterService:
         """End what is under way, wait until everything said is durable, and let go of the pipeline."""
         await self._steps.end()
         await to_its_end(self.pipeline.close)
+        self._closed = True
         let_threads_go()
+
+    def _check_open(self) -> None:
+        """Nothing is done once the service is closed.
+
+        Raises:
+            StorageError: it is.
+        """
+        if self._closed:
+            raise StorageError(
+                "the pipeline is closed", where="KnowledgeRouterService", todo="open another service"
+            )
 
     async def __aenter__(self) -> Self:
         return self

@@ -268,8 +268,50 @@ def test_a_closed_service_says_so(tmp_path):
         lambda: made.route_question(question()),
         made.tend,
         made.keep_tending,
+        lambda: made.result_of("E1"),
+        lambda: made.cases,
     ):
         with pytest.raises(StorageError, match="the pipeline is closed"):
             call()
     made.wake()
     made.close()
+
+
+@pytest.mark.req("P5", "Q13")
+def test_a_closed_service_with_coroutines_says_so(tmp_path):
+    """What only reads is refused, too, and so is what would be found without a look at the record."""
+
+    async def main():
+        async with AsyncKnowledgeRouterService(
+            Pipeline(
+                {"escalations": ["web"], "knowledge_research": {"knowledge_base_path": str(tmp_path / "kb")}},
+                agents={"duc": Says(said(confidence=10))},
+            )
+        ) as made:
+            waiting = await made.ask(question())
+            handle = await made.route_question(question("Which port?"))
+        response = HumanResponse(action="confirm")
+        for call in (
+            lambda: made.ask(question()),
+            lambda: made.ask_all([]),
+            lambda: made.reply("E1", response),
+            lambda: made.chat("E1", response),
+            made.tend,
+            made.keep_tending,
+            lambda: made.receive("web", {}, b""),
+            lambda: made.history("E1"),
+            lambda: made.route_question(question()),
+            lambda: made.get_agent_status(handle),
+            lambda: made.submit_answer(Answer(question_id=handle.question_id, content="8080")),
+            lambda: made.escalate_to_human(None, question()),
+            lambda: made.handle_human_response(waiting.escalation, response),
+            lambda: made.get_qa_log("general"),
+            lambda: made.configure_routing([]),
+        ):
+            with pytest.raises(StorageError, match="the pipeline is closed"):
+                await call()
+        with pytest.raises(StorageError, match="the pipeline is closed"):
+            made.result_of("E1")
+        await made.close()
+
+    asyncio.run(main())
