@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from kr_core.hookspecs import NOUNS
+from kr_core.model import ResearchResult
+from kr_core.model.questions import AskResult
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
@@ -51,6 +54,16 @@ def test_every_hook_has_a_how_to(noun: str) -> None:
         "kr ask" if noun in ASKED else "kr docs search" if noun in SEARCHED else "kr research",
     ):
         assert said in page, f"write-{article}-{noun}.md: {said}"
+
+
+@pytest.mark.req("I4")
+def test_every_status_of_a_result_has_its_place() -> None:
+    """Whatever `status` a program may find, results.md says what it means."""
+    page = (ROOT / "docs" / "reference" / "results.md").read_text("utf-8")
+    research, asked = page.split("## Answers of agents and people")
+    for text, result in ((research, ResearchResult), (asked, AskResult)):
+        for status in get_args(result.model_fields["status"].annotation):
+            assert f"`{status}`" in text, f"{result.__name__}: {status}"
 
 
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES])
