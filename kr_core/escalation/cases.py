@@ -150,10 +150,14 @@ class Cases:
 
     def each(self, *, waiting: bool = False) -> Iterator[KeptCase]:
         """All cases, or those that nobody has decided, one in memory at a time."""
+        return (case for _, case in self.keyed(waiting=waiting))
+
+    def keyed(self, *, waiting: bool = False) -> Iterator[tuple[str, KeptCase]]:
+        """The same, each with the id under which it is kept: which is its own, if nobody has copied it."""
         for one in self.index():
             document = self._journal.document(KIND, one.id) if one.waits or not waiting else None
             if document is not None and (document.status in WAITING or not waiting):
-                yield read(document)
+                yield one.id, read(document)
 
     def index(self) -> list[Listed]:
         """Id, status and version of all cases; of ten thousand in some milliseconds."""

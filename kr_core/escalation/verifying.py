@@ -75,24 +75,30 @@ class _Told:
 def flaws(journal: Journal) -> list[Flaw]:
     """The cases that are not what the record says, each with the first thing that is not.
 
-    Compared are a case's question, its revision, reason and tentative answers, whether it waits, who decided how, and the
-    final answer.
+    Compared are the id that a case is kept under, its question, its revision, reason and tentative answers, whether it
+    waits, who decided how, and the final answer.
 
     Raises:
         StorageError: the record cannot be read.
     """
     cases = Cases(journal)
     try:
-        kept = {case.request.id: case for case in cases.each()}
+        under = dict(cases.keyed())
     except (ValueError, KeyError, TypeError, StorageError) as error:
         said = f"they cannot be read: {type(error).__name__}: {' '.join(str(error).split())[:_SHOWN]}"
         return [Flaw("unreadable", "cases", said, "restore the journal from a backup")]
+    kept = {name: case for name, case in under.items() if case.request.id == name}
+    found = [
+        Flaw("altered", name, f"what is kept under it is {case.request.id}", _TODO)
+        for name, case in under.items()
+        if name not in kept
+    ]
     keys = {key for some in cases.ids() for key in some}
     told = _Told(journal)
     missing = [
         name for name in told.opened if name not in keys and journal.document("escalation", name) is None
     ]
-    found = [Flaw("missing", name, "the record has it, and it is not kept", _TODO) for name in missing]
+    found += [Flaw("missing", name, "the record has it, and it is not kept", _TODO) for name in missing]
     for name, case in kept.items():
         if name in missing:
             continue

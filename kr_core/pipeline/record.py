@@ -25,7 +25,8 @@ class Wanted(NamedTuple):
     """Which entries are wanted; what is empty says nothing.
 
     `agent`, `topic` and `text` choose whole exchanges: one in which the agent has a part, that is about the topic or one
-    below it (`auth` has `auth/sessions`), in which the text stands somewhere, in whatever case. The rest chooses entries.
+    below it (`auth` has `auth/sessions`), in which the text stands somewhere, in whatever case. The rest chooses entries. With
+    `until` all is told as it was on record then, whatever came later.
     """
 
     feature: str = ""
@@ -44,11 +45,15 @@ class Wanted(NamedTuple):
         """Whether whole exchanges are chosen, so that an entry alone does not tell."""
         return bool(self.agent or self.topic or self.text)
 
+    def knows(self, entry: QALogEntry) -> bool:
+        """Whether an entry was on record by the time up to which is told."""
+        return self.until is None or entry.time < self.until
+
     def takes(self, entry: QALogEntry) -> bool:
         """Whether an entry of a chosen exchange is wanted."""
         return (
-            (self.since is None or entry.time >= self.since)
-            and (self.until is None or entry.time < self.until)
+            self.knows(entry)
+            and (self.since is None or entry.time >= self.since)
             and (not self.kinds or any(fnmatchcase(entry.kind, kind) for kind in self.kinds))
         )
 
@@ -176,6 +181,8 @@ def follow(journal: Journal, wanted: Wanted) -> Iterator[QALogEntry | None]:
     while True:
         for entry in _all(journal, wanted, last):
             last = entry.number
+            if not wanted.knows(entry):
+                continue
             exchange = _with(known, entry, wanted.text)
             waiting.setdefault(exchange.id, []).append(entry)
             if exchange.matches(wanted):
@@ -211,7 +218,7 @@ def _gathered(journal: Journal, wanted: Wanted) -> list[Exchange]:
     """The exchanges that are chosen and of which entries are wanted, in the order of their beginning."""
     known: dict[str, Exchange] = {}
     seen = set()
-    for entry in _all(journal, wanted):
+    for entry in filter(wanted.knows, _all(journal, wanted)):
         exchange = _with(known, entry, wanted.text)
         if wanted.takes(entry):
             seen.add(exchange.id)

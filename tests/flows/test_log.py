@@ -191,6 +191,25 @@ def test_filters(journal, written, wanted, exchanges):
 
 
 @pytest.mark.req("G4")
+@pytest.mark.parametrize(
+    ("seconds", "answer", "sure", "result"),
+    [
+        (6, "", None, ""),
+        (7, "Redis.", 60, ""),
+        (12, "Redis.", 60, "escalated"),
+        (99, "Redis.", 60, "escalated"),
+    ],
+)
+def test_as_it_was_then(journal, written, seconds, answer, sure, result):
+    """Up to a time an exchange is told as it stood then, however it went on; nor is it chosen by what came later."""
+    then = BEGIN + timedelta(seconds=seconds)
+    first = record.exchanges(journal, Wanted(until=then))[0]
+    assert (first.id, first.answer, first.confidence, first.result) == ("e1", answer, sure, result)
+    chosen = record.exchanges(journal, Wanted(until=then, agent="ann"))
+    assert [one.id for one in chosen] == (["e1"] if seconds == 99 else [])
+
+
+@pytest.mark.req("G4")
 def test_entries_of_kinds(journal, written):
     """Kinds and times choose entries; what an exchange is about chooses all of its entries."""
     found = record.entries(journal, Wanted(topic="authentication", kinds=("answer.received", "human.*")))
@@ -359,6 +378,21 @@ def test_verified(told, folder):
     done = told("--verify")
     assert done.code == 1
     assert [line.split(":")[0] for line in done.out.splitlines()] == ["entry 7", "entry 22"]
+
+
+@pytest.mark.req("G1")
+def test_a_case_that_was_copied(told, folder):
+    """What is kept under the id of another case is named by that id, whether the record has such a case or not."""
+    with sqlite3.connect(folder / ".kr/journal.sqlite") as connection:
+        connection.execute(
+            "INSERT INTO documents (kind, key, status, version, data)"
+            " SELECT kind, 'E2', status, version, data FROM documents WHERE key = 'E1'"
+        )
+    connection.close()
+    done = told("--verify")
+    assert done.code == 1
+    assert done.out.startswith("E2: what is kept under it is E1; ")
+    assert len(done.out.splitlines()) == 1
 
 
 @pytest.mark.req("G1")
