@@ -149,12 +149,12 @@ def run(folder, ends):
     return came, took
 
 
-def test_every_combination(tmp_path):
+@pytest.mark.parametrize("first", ENDS)
+def test_every_combination(tmp_path, first):
     """Status, words, notes, budget, confidence and index are those of the table; and nobody waits beyond the deadlines."""
-    combinations = list(itertools.product(ENDS, repeat=3))
-    assert len(combinations) == 512
     wrong, slow = [], []
-    for number, ends in enumerate(combinations):
+    for number, rest in enumerate(itertools.product(ENDS, repeat=2)):
+        ends = (first, *rest)
         came, took = run(tmp_path / str(number), ends)
         wanted = expected(ends)
         came["notes"] = [re.sub(r"\s+", " ", note) for note in came["notes"]]
