@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.routing import HUMAN, AgentProfile, Route, RoutingRule
+from kr_core.routing.globs import nothing_fits
 from kr_core.routing.patterns import Patterns
 from kr_core.routing.proposing import Proposer
 from kr_core.routing.topics import apart, folded
@@ -186,6 +187,12 @@ class Table:
                     f"`{rule.topic}` is no topic",
                     where=placed.where,
                     todo="write words, or `*` for all topics",
+                )
+            if nothing_fits(placed.pattern):
+                raise ConfigError(
+                    f"the rule for `{rule.topic}` can never apply: no topic fits it",
+                    where=placed.where,
+                    todo="mend its brackets: `[a-z]` is one letter from a to z",
                 )
             if rule.agent is not None and rule.agent not in self.targets():
                 raise ConfigError(

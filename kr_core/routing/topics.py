@@ -11,18 +11,14 @@ import fnmatch
 import re
 import unicodedata
 from functools import lru_cache
-from itertools import product
 
-__all__ = ["above", "apart", "below", "covers", "folded", "is_exact", "matches"]
+__all__ = ["above", "apart", "below", "folded", "is_exact", "matches"]
 
 _BELOW = "/*"
 _WILD = re.compile(r"[*?\[]")
 _BLANKS = re.compile(r"[\s_]+")
 _SET = re.compile(r"\[[^\]]*\]")
 _STARS = re.compile(r"\*{2,}")
-_ANYTHING = "\ue000" * 64
-"""In place of what a `*` stands for: longer than anybody writes `?` in a row, and in nobody's topic."""
-_MOST_STARS = 6
 
 
 @lru_cache(4096)
@@ -53,28 +49,6 @@ def matches(pattern: str, topic: str) -> bool:
     if below(pattern) == topic:
         return True
     return fnmatch.fnmatchcase(topic, pattern)
-
-
-def covers(pattern: str, other: str) -> bool:
-    """Whether every topic of the other pattern is one of this pattern's; False where that is not certain.
-
-    It is certain but for sets (`[ab]`) in a pattern that is not the same one, and for more stars than anybody writes.
-    """
-    if pattern in {"*", other}:
-        return True
-    if is_exact(other):
-        return matches(pattern, other)
-    if "[" in pattern + other or other.count("*") > _MOST_STARS:
-        return False
-    top = below(other)
-    if top is not None and not matches(pattern, top):
-        return False
-    parts = other.replace("?", "\ue001").split("*")
-    for fillings in product(("", _ANYTHING), repeat=len(parts) - 1):
-        topic = parts[0] + "".join(filling + part for filling, part in zip(fillings, parts[1:], strict=True))
-        if not matches(pattern, topic):
-            return False
-    return True
 
 
 def above(topic: str) -> list[str]:
