@@ -212,11 +212,14 @@ class Asking:
                 exchange.emit,
             )
         if came.fields is None:
+            outside = None if came.outside is None else _answer(question, profile, came.outside, came)
+            exchange.outside += [] if outside is None else [outside]
             exchange.say(
                 "agent.failed",
                 agent=profile.name,
                 outcome=came.outcome,
                 reason=came.reason,
+                answer=None if outside is None else outside.content,
                 seconds=came.seconds,
             )
             exchange.notes.append(f"{profile.name}: {came.outcome}: {came.reason}")

@@ -89,6 +89,7 @@ class Escalating:
             question=exchange.question,
             answer=None if answer is None else shortened(answer, exchange.id),
             alternatives=tuple(shortened(one, exchange.id) for one in alternatives),
+            outside=tuple(shortened(one, exchange.id) for one in exchange.outside),
             agent=self._agent(route, answer),
             threshold=threshold,
             reason=reason,
@@ -279,6 +280,8 @@ class Escalating:
             if answer is not None or alternatives:
                 came["answer"] = None if answer is None else shortened(answer, exchange.id)
                 came["alternatives"] = tuple(shortened(one, exchange.id) for one in alternatives)
+            if came or exchange.outside:
+                came["outside"] = tuple(shortened(one, exchange.id) for one in exchange.outside)
             request = case.request.model_copy(
                 update={
                     "revision": case.request.revision + 1,

@@ -44,6 +44,8 @@ class Exchange:
         """How the agents failed that did, in order."""
         self.unheard: tuple[str, ...] = ()
         """Those of several agents that gave no answer, nor did their fallbacks."""
+        self.outside: list[Answer] = []
+        """What agents said that is none of the question's choices: no answers, and yet for a human to see."""
         self._run = Run(journal, observers)
 
     @property

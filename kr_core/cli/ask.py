@@ -141,6 +141,8 @@ def _told(result: AskResult, *, alone: bool = False) -> str:
         lines += ["", f"Tentative answer of {_by(answer)}:", "", quoted(answer.content)] if answer else []
         for number, one in enumerate(escalation.alternatives):
             lines += ["", f"Answer {letter(number)} of {_by(one)}:", "", quoted(one.content)]
+        for one in escalation.outside:
+            lines += ["", f"Outside of the choices, {_by(one)}:", "", quoted(one.content)]
         lines += ["", f"Read it with `kr inbox show {escalation.id}`, answer it with one of:"]
         lines += [f"    {line}" for line in ways(escalation)]
     elif result.status == "failed":

@@ -38,6 +38,7 @@ def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> Case:
     """
     question = request.question
     answers = request.alternatives or (() if request.answer is None else (request.answer,))
+    of = len(answers) + len(request.outside)
     text = render(
         folders,
         "escalations/case.md.j2",
@@ -49,7 +50,8 @@ def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> Case:
         question=quoted(question.text, _LONGEST_QUESTION),
         context=quoted(question.context, _LONGEST_CONTEXT),
         choices=_lines([f"{letter(number)}: {choice}" for number, choice in enumerate(question.choices)]),
-        answers=[_answer(one, len(answers)) for one in answers],
+        answers=[_answer(one, of) for one in answers],
+        outside=[_answer(one, of) for one in request.outside],
         letters=[letter(number) for number in range(len(request.alternatives))],
         agent=None if request.agent is None else _line(request.agent),
         threshold=request.threshold,

@@ -63,6 +63,8 @@ class _Told:
             self.ends.setdefault(name, set()).add(str(data.get("status")))
         elif event.kind == "question.asked":
             self._texts.add(_mark(data, "asked", data.get("text")))
+        elif event.kind == "agent.failed" and data.get("answer"):
+            self._texts.add(_mark(data, "outside", data.get("answer")))
         elif event.kind == "answer.received":
             self._texts.add(_mark(data, "answer", data.get("content")))
             self._texts.add(_mark(data, "decided", data.get("content"), *_decided(data)))
@@ -126,6 +128,8 @@ def _differing(journal: Journal, case: KeptCase, told: _Told) -> Iterator[str]:
     tentative = (*request.alternatives, *([] if request.answer is None else [request.answer]))
     if not all(_received(journal, about, one, told) for one in tentative):
         yield "its tentative answer is not on record"
+    if not all(_received(journal, about, one, told, "outside") for one in request.outside):
+        yield "what an agent said outside of its choices is not on record"
     if case.status not in _STATES:
         yield f"its state `{printable(case.status)}` is none"
     if case.waits and told.ends.get(name, set()) & {"answered", "accepted", "expired"}:
@@ -165,13 +169,20 @@ def _of_decision(case: KeptCase, about: dict[str, str], told: _Told) -> Iterator
         yield "its answer is not the one on record"
 
 
-def _received(journal: Journal, about: dict[str, str], answer: Answer, told: _Told) -> bool:
+_KEPT_IN = {"answer": ("answer.received", "content"), "outside": ("agent.failed", "answer")}
+"""Where the record has what agents said."""
+
+
+def _received(
+    journal: Journal, about: dict[str, str], answer: Answer, told: _Told, what: str = "answer"
+) -> bool:
     shortened = _SHORTENED.search(answer.content)
     if shortened is None:
-        return told.has(about, "answer", answer.content)
+        return told.has(about, what, answer.content)
     start = _same(answer.content[: shortened.start()])
+    kind, name = _KEPT_IN[what]
     return any(
-        event.kind == "answer.received" and _same(event.data.get("content")).startswith(start)
+        event.kind == kind and _same(event.data.get(name)).startswith(start)
         for _, event in journal.entries(exchange=shortened[1], limit=_PAGE)
     )
 

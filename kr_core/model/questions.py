@@ -143,7 +143,7 @@ class EscalationRequest(Value):
 
     `id` is short (`E7`); `revision` grows with each tentative answer, so that a late reply to an older one is known.
     `answer` is None where the question went straight to a human. `alternatives` are answers of several agents that
-    do not agree.
+    do not agree. `outside` is what agents said that is none of the question's choices: none of it can be confirmed.
     """
 
     id: str
@@ -153,6 +153,7 @@ class EscalationRequest(Value):
     question: Question
     answer: Answer | None = None
     alternatives: tuple[Answer, ...] = ()
+    outside: tuple[Answer, ...] = ()
     agent: str | None = None
     threshold: Score100 = 0
     reason: str

@@ -144,17 +144,60 @@ def test_a_tentative_answer_that_looks_like_a_case_of_kr(project_folder, kr_here
     assert "> Redis" in done.out.splitlines()
 
 
+OUTSIDE = ("--choice", "Redis", "--choice", "Postgres", "--feature", "F-1")
+
+
 @pytest.mark.req("G1")
 def test_an_answer_that_is_no_choice(waiting, kr_here):
     """Nobody takes it for one, and the record has what was said."""
-    waiting(
-        "--choice", "Redis", "--choice", "Postgres", "--feature", "F-1", answers=[("", answer("MySQL", 95))]
-    )
+    waiting(*OUTSIDE, answers=[("", answer("MySQL", 95))])
     (failed,) = [
         one["data"] for line in kr_here("log", "F-1", "--json").out.splitlines()
         if (one := json.loads(line))["kind"] == "agent.failed"
     ]  # fmt: skip
     assert "`answer` is `MySQL` and must be one of: Redis; Postgres" in failed["reason"]
+    assert failed["answer"] == "MySQL"
+
+
+@pytest.mark.req("H1", "SC-003")
+def test_a_human_is_shown_an_answer_that_is_no_choice(waiting, inbox, kr_here, project_folder):
+    """As what the agent said, with its reasons, and as none of the choices; it cannot be confirmed, and cannot be altered."""
+    waiting(*OUTSIDE, answers=[("", answer("MySQL", 95))])
+    shown = inbox("show", "E1").out
+    for part in (
+        "**Answer outside of the choices** of duc, confidence 95 of 100, where 80 is needed:\n\n> MySQL",
+        "It expires keys by itself.",
+        "How many sessions there are",
+        "No agent has given one of the choices as its answer; it is yours to give.",
+    ):
+        assert part in shown
+    assert "No agent has given an answer" not in shown
+    case = inbox("show", "E1", "--json").json["case"]
+    assert (case["reason"], case["answer"], case["outside"][0]["content"]) == (
+        "Agent unavailable",
+        None,
+        "MySQL",
+    )
+    assert inbox("confirm", "E1").code == 2
+    assert kr_here("log", "--verify").code == 0
+    with sqlite3.connect(project_folder / ".kr/journal.sqlite") as connection:
+        connection.execute("UPDATE documents SET data = replace(data, 'MySQL', 'Oracle') WHERE key = 'E1'")
+    connection.close()
+    done = kr_here("log", "--verify")
+    assert (done.code, "what an agent said outside of its choices is not on record" in done.out) == (1, True)
+
+
+@pytest.mark.req("H1", "H3")
+def test_asked_again_the_newest_answer_outside_of_the_choices_is_shown(waiting, inbox):
+    """It stands in place of the one before; a choice leaves none."""
+    told = [("a choice", answer("redis", 60)), ("servers", answer("Oracle", 95)), ("", answer("MySQL", 95))]
+    waiting(*OUTSIDE, answers=told)
+    done = inbox("context", "E1", "We have 40 servers.")
+    assert "Outside of the choices, duc, confidence 95 of 100:\n\n> Oracle" in done.out
+    assert "MySQL" not in done.out
+    inbox("context", "E1", "Give a choice.")
+    case = inbox("show", "E1", "--json").json["case"]
+    assert (case["answer"]["content"], case["outside"]) == ("Redis", [])
 
 
 @pytest.mark.parametrize("topic", [" api ", "  "])

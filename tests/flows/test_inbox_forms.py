@@ -74,6 +74,15 @@ def test_a_case_has_all_that_is_needed_to_decide(inbox, person):
         assert part in page, part
 
 
+@pytest.mark.req("H1", "SC-003")
+def test_an_answer_outside_of_the_choices_is_shown_as_such(inbox, person):
+    """With all that the agent said, and nothing to confirm."""
+    page = person.open(f"/cases/{inbox.ask(choices=('Postgres', 'Memcached'))}").text
+    for part in ("No agent has given one of the choices as its answer", "Answer outside of the choices", "Use Redis.", "confidence 65 of 100, 80 needed", "It expires keys by itself."):  # fmt: skip
+        assert part in page, part
+    assert "The answer is right" not in page
+
+
 def test_a_page_asks_what_has_changed_since_it_was_made(inbox, person):
     """By the number that stands in it; each case once, as it is now, and nothing where nothing has changed."""
     key = inbox.ask()

@@ -65,11 +65,12 @@ class AgentRepaired(OfExchange):
 
 
 class AgentFailed(OfExchange):
-    """An agent gave no answer: a typed outcome, and why."""
+    """An agent gave no answer: a typed outcome, and why; in `answer` what it said, where that is only none of the choices."""
 
     agent: str
     outcome: str
     reason: str
+    answer: str | None
     seconds: float
 
 

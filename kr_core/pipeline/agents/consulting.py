@@ -10,7 +10,7 @@ from kr_core.model.questions import Reply
 from kr_core.net.egress import redacted
 from kr_core.pipeline.agents import prompts
 from kr_core.pipeline.agents.job import Job, way_out
-from kr_core.pipeline.agents.replies import BadReplyError, read
+from kr_core.pipeline.agents.replies import BadReplyError, OutsideError, read
 from kr_core.pipeline.running import GRACE_SECONDS, apart, heard, until_done
 from kr_core.pipeline.vetting import said
 from kr_core.printable import printable
@@ -40,6 +40,8 @@ class Consulted(NamedTuple):
     seconds: float
     repaired: bool = False
     """Whether it needed its second chance."""
+    outside: dict[str, Any] | None = None
+    """What it replied at last, where nothing is wrong but that the answer is none of the choices."""
 
 
 class Desk:
@@ -124,9 +126,9 @@ class Desk:
             try:
                 return Consulted(read(second, schema), total, "ok", "", 0.0, repaired=True)
             except BadReplyError as error:
-                return Consulted(
-                    None, total, "bad_answer", _shown(f"no valid answer: {error}"), 0.0, repaired=True
-                )
+                fault = _shown(f"no valid answer: {error}")
+                outside = error.fields if isinstance(error, OutsideError) else None
+                return Consulted(None, total, "bad_answer", fault, 0.0, repaired=True, outside=outside)
 
         task = asyncio.ensure_future(asked())
         task.add_done_callback(heard)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kr_core.model.questions import Reply
 
-__all__ = ["BadReplyError", "answer_schema", "chosen", "read"]
+__all__ = ["BadReplyError", "OutsideError", "answer_schema", "chosen", "read"]
 
 _MOST_STARTS = 50
 """Braces in prose at which an object is looked for."""
@@ -28,6 +28,19 @@ _MAY_BE_MISSING = frozenset({"uncertainty_reasons"})
 
 class BadReplyError(Exception):
     """A reply is not in the form that was asked for; says what is wrong, for the model to mend."""
+
+
+class OutsideError(BadReplyError):
+    """A reply is in due form but for its answer, which is none of the choices.
+
+    Args:
+        fault: what is wrong.
+        fields: the reply.
+    """
+
+    def __init__(self, fault: str, fields: dict[str, Any]) -> None:
+        super().__init__(fault)
+        self.fields = fields
 
 
 def answer_schema(choices: Sequence[str] = ()) -> dict[str, Any]:
@@ -66,8 +79,10 @@ def read(reply: Reply, schema: Mapping[str, Any]) -> dict[str, Any]:
     answer that nobody is sure of.
 
     Raises:
+        OutsideError: only the answer is wrong: it is none of the choices.
         BadReplyError: there is none, there are several that differ, or it is not in the form asked for.
     """
+    outside = ""
     found = reply.data if reply.data is not None else _object_in(reply.text, schema)
     for name, asked in schema["properties"].items():
         if name == "confidence":  # read by `read_confidence`: what cannot be read is nobody's fault of form
@@ -77,10 +92,14 @@ def read(reply: Reply, schema: Mapping[str, Any]) -> dict[str, Any]:
                 continue
             raise BadReplyError(f"`{name}` is missing")
         fault = _fault(found[name], asked)
-        if fault:
+        if fault and "enum" in asked and isinstance(found[name], str):
+            outside = f"`{name}` {fault}"
+        elif fault:
             raise BadReplyError(f"`{name}` {fault}")
     if not str(found.get("answer", "x")).strip():
         raise BadReplyError("`answer` is empty")
+    if outside:
+        raise OutsideError(outside, found)
     return found
 
 

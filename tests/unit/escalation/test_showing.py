@@ -66,6 +66,7 @@ def test_what_models_write_runs_nothing_and_mentions_nobody(one, two, three):
     for said in (
         case(question=question, answer=answer, reason=three, notes=(one, two)),
         case(question=question, alternatives=(answer, tentative(three)), reason=one),
+        case(question=question, outside=(answer, tentative(three))),
     ):
         assert read_replies(said, ("E7",)) == ((), ())
         assert not re.search(r"@(?=\w)(?!2[: \n])", said)
@@ -89,7 +90,7 @@ def test_a_megabyte_is_cut_off(text):
     assert "There is more, which is not shown here" in said
     assert "and 80 more" in said
     many = tuple(tentative(long, rationale=long, uncertainty_reasons=(long,) * 100) for _ in range(5))
-    assert len(case(question=Question(text=long, context=long), alternatives=many)) < 65_536
+    assert len(case(question=Question(text=long, context=long), alternatives=many, outside=many)) < 65_536
 
 
 def test_letters():

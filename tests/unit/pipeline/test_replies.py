@@ -3,7 +3,7 @@
 import pytest
 
 from kr_core.model.questions import Reply, read_confidence
-from kr_core.pipeline.agents.replies import answer_schema, read
+from kr_core.pipeline.agents.replies import BadReplyError, OutsideError, answer_schema, read
 
 
 @pytest.mark.req("Q6")
@@ -14,3 +14,16 @@ def test_a_confidence_of_more_digits_than_python_reads(before):
     found = read(Reply(text=text), answer_schema())
     assert found["answer"] == "Use Redis."
     assert read_confidence(found["confidence"])[0] == 0
+
+
+@pytest.mark.req("Q7")
+@pytest.mark.parametrize(
+    ("said", "rationale", "kind"),
+    [("MySQL", '"Fast."', OutsideError), ("MySQL", "7", BadReplyError), (" ", '"Fast."', BadReplyError)],
+)
+def test_an_answer_outside_of_the_choices(said, rationale, kind):
+    """It is told from what is in no due form at all."""
+    text = f'{{"answer": "{said}", "rationale": {rationale}, "confidence": 95}}'
+    with pytest.raises(BadReplyError) as caught:
+        read(Reply(text=text), answer_schema(("Redis", "Postgres")))
+    assert type(caught.value) is kind
