@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Agent
     from kr_core.routing.table import Table
 
-__all__ = ["AGENT_UNAVAILABLE", "Asking"]
+__all__ = ["AGENT_UNAVAILABLE", "Asking", "asked", "clean"]
 
 Came = TypeVar("Came")
 AGENT_UNAVAILABLE = "Agent unavailable"
@@ -73,7 +73,7 @@ class Asking:
         Raises:
             ConfigError: the question is too long or names a target that there is not; nothing is on the record.
         """
-        written, question = question, _clean(question)
+        written, question = question, clean(question)
         notes = ["what looks like a secret was taken out of the question"] if question != written else []
         if route is None:
             route, found = self.route(question)
@@ -83,7 +83,7 @@ class Asking:
         exchange = Exchange(question, self._components.journal, self._pipeline.observers, parent_id)
         exchange.notes += notes
         exchange.route = route
-        exchange.say("question.asked", **question.model_dump(mode="json", exclude={"id", "feature_id"}))
+        exchange.say("question.asked", **asked(question))
         exchange.say("question.routed", topic=question.topic, **route.model_dump(mode="json"))
         return exchange
 
@@ -93,7 +93,7 @@ class Asking:
         Raises:
             ConfigError: it is too long, or names a target that there is not.
         """
-        self.route(_clean(question))
+        self.route(clean(question))
 
     def route(self, question: Question) -> tuple[Route, list[str]]:
         """Where a question goes, and notes of routers that failed.
@@ -368,7 +368,12 @@ def no_topic(name: str) -> str:
     return f"`{name}` is no topic but one who answers: suggest it as the target"
 
 
-def _clean(question: Question) -> Question:
+def asked(question: Question) -> dict[str, Any]:
+    """A clean question as the record has it, beside its feature and id."""
+    return question.model_dump(mode="json", exclude={"id", "feature_id"})
+
+
+def clean(question: Question) -> Question:
     """The question without what looks like a secret.
 
     Raises:

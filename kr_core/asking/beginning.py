@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kr_core.asking.escalating import Escalating
     from kr_core.asking.exchange import Exchange
     from kr_core.model.questions import AskResult, Question
+    from kr_core.model.routing import Route
     from kr_core.pipeline.pipeline import Pipeline
 
 __all__ = ["Beginning"]
@@ -52,6 +53,12 @@ class Beginning:
         one = depends.key(question)
         known = (await to_its_end(lambda: depends.answered(self._pipeline.journal, [one]))).get(one)
         return known if known and known.route and known.text == redacted(question.text) else None
+
+    async def put_off(self, question: Question, escalation_id: str) -> tuple[str, Route] | None:
+        """The exchange in which a question under its own id was put off because of a case already, and its route."""
+        if "id" not in question.model_fields_set:
+            return None
+        return await to_its_end(lambda: depends.put_off(self._pipeline.journal, question, escalation_id))
 
     async def before(self, questions: Sequence[Question]) -> tuple[dict[Key, Known], dict[Key, AskResult]]:
         """What questions depend on that are not among them: those answered before, and those that wait for a human.

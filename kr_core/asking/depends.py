@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from kr_core.asking.answering import LONGEST_QUESTION, shortened
+from kr_core.asking.answering import LONGEST_QUESTION, asked, clean, shortened
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.base import Value
 from kr_core.model.questions import Answer, AskResult
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kr_core.model.questions import Question
     from kr_core.protocols import Journal
 
-__all__ = ["FINAL", "Key", "Known", "answered", "check", "key", "missing", "told_of"]
+__all__ = ["FINAL", "Key", "Known", "answered", "check", "key", "missing", "put_off", "told_of"]
 
 Key: TypeAlias = tuple[str, str]
 """A question: its feature and its id within it."""
@@ -193,6 +193,32 @@ def _answered(journal: Journal, feature_id: str, ids: set[str]) -> Iterator[tupl
                     (feature_id, one),
                     Known(texts.get(event.run, ""), answer, data["status"], event.run, route, threshold),
                 )
+
+
+def put_off(journal: Journal, question: Question, escalation_id: str) -> tuple[str, Route] | None:
+    """The exchange in which a question was put off last, and its route; None if it was not put off like this.
+
+    Args:
+        journal: the record.
+        question: as it is asked now.
+        escalation_id: the case that it waits for now.
+    """
+    written = asked(clean(question))
+    same: set[str] = set()
+    routes: dict[str, Route] = {}
+    found = None
+    for event in _events(journal, question.feature_id):
+        data = event.data
+        if data.get("question_id") != question.id:
+            continue
+        if event.kind == "question.asked" and all(data.get(name) == said for name, said in written.items()):
+            same.add(event.run)
+        elif event.kind == "question.routed":
+            routes[event.run] = _read(Route, data)
+        elif event.kind == "exchange.finished":
+            again = event.run in same & routes.keys() and data.get("escalation_id") == escalation_id
+            found = (event.run, routes[event.run]) if again else None
+    return found
 
 
 def _read(of: type[Read], data: Mapping[str, Any]) -> Read:

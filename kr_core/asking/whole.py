@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kr_core.asking import depends
 from kr_core.asking.answering import AGENT_UNAVAILABLE, together
 from kr_core.asking.turns import turn
+from kr_core.model.questions import AskResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from kr_core.asking.depends import Key
     from kr_core.asking.escalating import Escalating
     from kr_core.asking.exchange import Exchange
-    from kr_core.model.questions import AskResult, Question
+    from kr_core.model.questions import Question
 
 __all__ = ["WholeWay"]
 
@@ -156,20 +157,33 @@ class WholeWay:
         return result
 
     async def _held_up(self, question: Question, blocking: Sequence[AskResult]) -> AskResult:
-        """The result of a question that cannot be asked, since others have no answer yet; on the record."""
-        exchange = await self._beginning.begun(question)
+        """The result of a question that cannot be asked, since others have no answer yet; on the record, once."""
         failed = any(result.status == "failed" for result in blocking)
         first = next((result.escalation for result in blocking if result.escalation is not None), None)
-        for result in blocking:
-            waits = (
-                "" if result.escalation is None else f", which waits for a human as {result.escalation.id}"
+        notes = [_blocked_by(result) for result in blocking]
+        request = None if first is None or failed else first.model_copy(update={"reason": notes[-1]})
+        before = None if request is None else await self._beginning.put_off(question, request.id)
+        if before is not None:
+            exchange_id, route = before
+            return AskResult(
+                exchange_id=exchange_id,
+                question_id=question.id,
+                status="escalated",
+                route=route,
+                threshold=route.threshold,
+                escalation=request,
+                notes=tuple(notes),
             )
-            exchange.notes.append(
-                f"not asked: it depends on `{result.question_id}`{waits or ', which failed'}"
-            )
+        exchange = await self._beginning.begun(question)
+        exchange.notes += notes
         assert exchange.route is not None, "it was routed when it began"
-        status = "failed" if failed or first is None else "escalated"
-        request = None if first is None or failed else first.model_copy(update={"reason": exchange.notes[-1]})
+        status = "failed" if request is None else "escalated"
         held = self._asking.finish(exchange, status, None, exchange.route.threshold, request)
         await exchange.settled()
         return held
+
+
+def _blocked_by(result: AskResult) -> str:
+    """Why a question is not asked that depends on another one."""
+    waits = "" if result.escalation is None else f", which waits for a human as {result.escalation.id}"
+    return f"not asked: it depends on `{result.question_id}`{waits or ', which failed'}"

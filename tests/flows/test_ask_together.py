@@ -156,6 +156,12 @@ def test_what_waits_for_a_human_holds_up_what_depends_on_it(tmp_path):
         again = made.ask(asked("Q2", "Q1"))
         assert (again.status, again.escalation.id) == ("escalated", "E1")
         assert again.notes == second.notes
+        assert again == second, "it was put off before, and that is on record"
+        assert [kind for kind, data in record(made) if data["question_id"] == "Q2"] == [
+            "question.asked", "question.routed", "exchange.finished",
+        ]  # fmt: skip
+        anew = made.ask(asked("Q2", "Q1", context="There is no Redis."))
+        assert (anew.status, anew.exchange_id == second.exchange_id) == ("escalated", False)
         with pytest.raises(ConfigError, match="`Q2` depends on `Q1`, which waits for a human as E1"):
             made.route_question(asked("Q2", "Q1"))
         with pytest.raises(
