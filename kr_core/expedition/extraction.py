@@ -18,7 +18,7 @@ from kr_core.evidence.tables import rows
 from kr_core.expedition.axioms import of_quote
 from kr_core.expedition.evidence import page_of, title_of
 from kr_core.expedition.fitting import denies, fit_of
-from kr_core.expedition.questions import asks_since
+from kr_core.expedition.questions import asks_default, asks_since, spelled_in
 from kr_core.text import roots
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
     from kr_core.model.expedition import Axiom
 
-__all__ = ["dated", "extracted", "instructing", "instructs"]
+__all__ = ["dated", "extracted", "instructing", "instructs", "tells_outright"]
 
 _EACH = 3
 """Sentences of one passage, for each part of the question."""
@@ -44,10 +44,10 @@ _OWN_BELOW_TITLE = 0.18
 _NEAR_BEST = 0.5
 """And what it must be worth beside the best sentence so far."""
 _SHORTEST, _LONGEST = 20, 400
-_TIMED = 0.5
-"""What a sentence that tells a version is worth more, of what it says of the question, where that asks for versions."""
+_OUTRIGHT = 0.5
+"""What a sentence that tells a version, or a default, is worth more, of what it says of the question, where that asks for such."""
 _SHORTEST_FACT = 10
-"""`Added in: v15.4.0`, `Keys do not expire.`"""
+"""`Added in: v15.4.0`, `Keys do not expire.`, `Default: 0`"""
 _LEAST_DENYING = 3
 """Words of a sentence that denies: `Keys never expire.`"""
 _LEAST_ITEM = 5
@@ -79,6 +79,17 @@ _SINCE = re.compile(
     re.IGNORECASE,
 )
 """Tells since which version something is so, or since which day: `Changed in the gateway (March 5, 2024)`, `removed on 5 Mar 2024`."""
+_DEFAULT = re.compile(
+    r"\bdefault(?: value)?: ?\S|\bdefaults to\b|\bdefault(?: \w+)?(?: of \S+)? (?:is|are)\b|\(default\b",
+    re.IGNORECASE,
+)
+"""Tells what something is where nobody has said what it is to be."""
+_DEFAULT_FIELD = re.compile(
+    r"^[ \t]*(?:[-*+•][ \t]+)?(\S.*\bDefault(?: value)?: ?\S.*|Default(?: value)?: ?\S.*)$", re.MULTILINE
+)
+"""A line that ends in a default, whole, since what stands before says of which parameter: `- timeout <number> In ms. Default: 5000.`"""
+_DEFINED = re.compile(r"[\w.]+(?:\(\))?: [A-Z`].*\.$")
+"""An item that says what a name stands for, however short: `tomllib: For parsing TOML.`"""
 _REFERENCE = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
 _LINKS = re.compile(r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]+\]\([^)]*\)\s*){3,}|(?:https?://\S+\s+){2,}")
 """Badges and lists of links."""
@@ -107,7 +118,7 @@ _INSTRUCTION = re.compile(
 
 
 class _Asked(NamedTuple):
-    since: bool
+    question: str
     fit: Fit
 
 
@@ -116,12 +127,27 @@ class _Sentence(NamedTuple):
     quote: str
     worth: float
     kind: tuple[bool, int]
-    """Whether it only tells a version, which says little else, and which part of the question it answers: such are compared with each other."""
+    """Whether it tells outright what is asked for, and often little else, and which part of the question it answers: such are compared with each other."""
 
 
 def dated(said: str) -> bool:
     """Whether a statement says in which version something came, changed or went."""
     return _SINCE.search(said) is not None
+
+
+def tells_outright(question: str, said: str) -> bool:
+    """Whether a statement tells the version that a question asks for, or the default of what it names."""
+    if asks_since(question) and dated(said):
+        return True
+    return asks_default(question) and _DEFAULT.search(said) is not None and _names_one(question, said)
+
+
+def _names_one(question: str, said: str) -> bool:
+    """Whether a statement has a name of the question as it is spelled; a default is of that one, not of one of its parts."""
+    names = [name.rpartition(".")[2] for name in spelled_in(question)]
+    return not names or any(
+        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said, re.IGNORECASE) for name in names
+    )
 
 
 def instructs(said: str) -> bool:
@@ -137,7 +163,7 @@ def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom
         pool: weighs its words.
         read: the passages, best first.
     """
-    asked = _Asked(asks_since(question), fit_of(question))
+    asked = _Asked(question, fit_of(question))
     found = [(place, said) for place, one in enumerate(read) for said in _best(one, pool, asked)]
     found.sort(key=lambda entry: (-entry[1].worth, entry[0]))
     best: dict[tuple[bool, int], float] = {}
@@ -207,7 +233,9 @@ def _scored(one: Gathered, pool: Pool, asked: _Asked) -> Iterator[_Sentence]:
     telling = pool.without_owner(weights)
     for quote, reading in _candidates(one):
         said = _REFERENCE.sub(r"\1", plain(reading)).replace("**", "").strip()
-        if len(said) > _LONGEST or len(said) < (_SHORTEST_FACT if dated(said) or denies(said) else _SHORTEST):
+        if len(said) > _LONGEST or len(said) < (
+            _SHORTEST_FACT if dated(said) or denies(said) or _DEFAULT.match(said) else _SHORTEST
+        ):
             continue  # first, since what is looked for below may take long in what is endless
         if _LINKS.search(quote) or _RAGGED.match(said) or roots(said) <= called or instructs(said):
             continue
@@ -216,13 +244,13 @@ def _scored(one: Gathered, pool: Pool, asked: _Asked) -> Iterator[_Sentence]:
         statement = _about(said, title, head, one.passage)
         own = pool.share(said, telling)
         whole = pool.share(f"{context} . {said}", weights)
-        timed = asked.since and dated(statement)
+        outright = tells_outright(asked.question, statement)
         fit = asked.fit(said, context)
         least = _OWN if whole - own < _OWN or (asked.fit.denied and denies(said)) else _OWN_BELOW_TITLE
-        if whole < _LEAST or (own < least and not timed):
+        if whole < _LEAST or (own < least and not outright):
             continue
-        worth = 0.6 * own + 0.4 * whole + (_TIMED * whole if timed else 0.0)
-        kind = (timed, pool.part_of(said))
+        worth = 0.6 * own + 0.4 * whole + (_OUTRIGHT * whole if outright else 0.0)
+        kind = (outright, pool.part_of(said))
         if fit:
             yield _Sentence(statement, quote, fit * worth, kind)
 
@@ -251,6 +279,7 @@ def _quotes(one: Gathered) -> Iterator[str]:
     """The sentences of a passage that may state a fact, each verbatim in it."""
     passage = one.passage
     running = _running(passage)
+    fields = [folded(found[1]) for found in _DEFAULT_FIELD.finditer(passage.text)]
     seen: set[str] = set()
     candidates = [*([passage.lead] if passage.lead else []), *steps(passage.text), *sentences(running)]
     for text in candidates:
@@ -258,17 +287,21 @@ def _quotes(one: Gathered) -> Iterator[str]:
             quote = _END_OF_ITEM.sub("", folded(sentence))
             if (
                 quote not in seen
+                and not (_DEFAULT.match(quote) and any(field.endswith(quote) for field in fields))
                 and (says_something(quote) or _SINCE.search(quote) or _denial(quote) or _clause(quote))
                 and holds(passage.text, quote)
             ):
                 seen.add(quote)
                 yield quote
-    for form in (_DIRECTIVE, _METADATA, _HISTORY_ROW):
-        for found in form.finditer(passage.text):
-            quote = folded(found.group().strip())
-            if quote not in seen:
-                seen.add(quote)
-                yield quote
+    told = [
+        folded(found.group().strip())
+        for form in (_DIRECTIVE, _METADATA, _HISTORY_ROW)
+        for found in form.finditer(passage.text)
+    ]
+    for quote in (*told, *fields):
+        if quote not in seen:
+            seen.add(quote)
+            yield quote
 
 
 def _denial(quote: str) -> bool:
@@ -283,10 +316,10 @@ def _denial(quote: str) -> bool:
 
 
 def _clause(quote: str) -> bool:
-    """Whether a text that begins with a small letter is an item of a list: a clause, or a parameter and what it does."""
+    """Whether a text that begins with a small letter is an item of a list: a clause, or a name or parameter and what it does."""
     return (
         quote[:1].islower()
-        and len(quote.split()) >= _LEAST_ITEM
+        and (len(quote.split()) >= _LEAST_ITEM or _DEFINED.match(quote) is not None)
         and not is_pointer(quote)
         and not _GOES_ON.match(quote)
     )

@@ -15,6 +15,7 @@ __all__ = [
     "WHOLE",
     "asked_words",
     "asks_advice",
+    "asks_default",
     "asks_denied",
     "asks_mended",
     "asks_since",
@@ -91,6 +92,7 @@ _ASKS_MENDED = re.compile(
     r"\b(?:bugs?|fix\w*|regressions?|crash\w*|faults?|errors?|fail\w*|broken|chang\w+|changelog|release notes?|CVE\S*|vulnerab\w*)\b",
     re.IGNORECASE,
 )
+_ASKS_DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 _DATING = re.compile(rf"since|versions?|releases?|when|changelog|history|migrat\w*|{_CHANGE}", re.IGNORECASE)
 
 
@@ -206,6 +208,11 @@ def scope_of(question: str) -> frozenset[str]:
 def asks_advice(question: str) -> bool:
     """Whether a question asks for advice: the best way, or what to do in the place of something."""
     return _ASKS_ADVICE.search(question) is not None
+
+
+def asks_default(question: str) -> bool:
+    """Whether a question asks what something is where nobody has said what it is to be."""
+    return _ASKS_DEFAULT.search(question) is not None
 
 
 def asks_mended(question: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.evidence.quotes import plain
 from kr_core.expedition.categories import MEANINGS
 from kr_core.expedition.evidence import page_of
-from kr_core.expedition.extraction import dated
+from kr_core.expedition.extraction import dated, tells_outright
 from kr_core.expedition.fitting import fit_of
 from kr_core.expedition.independence import where
 from kr_core.expedition.questions import asks_since, asks_since_when, asks_time
@@ -38,7 +38,7 @@ _TITLES = {
     "history": "History",
     "safety": "Safety",
 }
-_TIMED = 0.15
+_OUTRIGHT = 0.15
 _HALF, _MOST_OF_IT = 0.5, 2 / 3
 _NEARLY_ALL = 0.8
 """Of the telling words of a question, so that what says them answers it though another word is missing."""
@@ -79,9 +79,11 @@ def chosen(state: State) -> list[Axiom]:
     axioms = [axiom for name in names if (axiom := state.known.get(name)) is not None]
     worth = {axiom.id: _worth(state, axiom) for axiom in axioms}
     # what only tells a version says little else, and is no worse for it; nor is what answers another part of the question
-    since = asks_since(state.plan.query)
     kind = {
-        axiom.id: (since and dated(axiom.statement), state.pool.part_of(axiom.signals[0].quote))
+        axiom.id: (
+            tells_outright(state.plan.query, axiom.statement),
+            state.pool.part_of(axiom.signals[0].quote),
+        )
         for axiom in axioms
     }
     best: dict[tuple[bool, int], float] = {}
@@ -137,7 +139,9 @@ def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) 
                 if f"{{{axiom.id}}}" in line:
                     marked = marked.replace(f"{{{axiom.id}}}", made.mark(axiom))
             made.lines.append(marked)
-    first = [] if told else _in_turn(state, [axiom for axiom in current if not axiom.conflicts])[:_FIRST]
+    first = (
+        [] if told else _in_turn(state, [axiom for axiom in current if not _is_open(state, axiom)])[:_FIRST]
+    )
     if first:
         made.lines += ["", "## Answer" if answers else "## The nearest that was found", ""]
         made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in first]
@@ -145,7 +149,7 @@ def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) 
         rest = [
             axiom
             for axiom in current
-            if axiom.category == category and axiom not in first and not axiom.conflicts
+            if axiom.category == category and axiom not in first and not _is_open(state, axiom)
         ]
         if rest:
             made.lines += ["", f"## {_TITLES[category]}", ""]
@@ -153,6 +157,12 @@ def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) 
     made.lines += _conflicts(state, axioms, made)
     made.lines += _sources(state, made)
     return Written("\n".join(made.lines) + "\n", tuple(made.cited), answers or bool(told))
+
+
+def _is_open(state: State, axiom: Axiom) -> bool:
+    """Whether something that still holds says otherwise; what is superseded leaves no doubt."""
+    others = (state.known.get(name) for name in axiom.conflicts)
+    return any(other is not None and other.status != "superseded" for other in others)
 
 
 def _in_turn(state: State, axioms: Sequence[Axiom]) -> list[Axiom]:
@@ -178,11 +188,11 @@ def _said(axiom: Axiom) -> str:
 
 
 def _worth(state: State, axiom: Axiom) -> float:
-    """How much of the question an axiom says, and whether as it asks; one that tells a version counts more where it asks for versions."""
+    """How much of the question an axiom says, and whether as it asks; one that tells the version or the default that it asks for counts more."""
     context = _context(state, axiom)
-    timed = asks_since(state.plan.query) and dated(axiom.statement)
+    outright = tells_outright(state.plan.query, axiom.statement)
     fit = fit_of(state.plan.query)(plain(axiom.signals[0].quote), context)
-    said = state.pool.share(f"{context} . {axiom.statement}") + (_TIMED if timed else 0.0)
+    said = state.pool.share(f"{context} . {axiom.statement}") + (_OUTRIGHT if outright else 0.0)
     return fit * said * axiom.confidence
 
 

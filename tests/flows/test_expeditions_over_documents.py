@@ -122,6 +122,9 @@ def test_what_disagrees_is_told_with_the_days_of_its_documents(bench, handbook):
     )
     handbook(one=old, two=new)
     answer = research(bench.pipeline(["local_docs"]), KEPT)[-1].answer
+    told = answer.partition("## Answer")[2].partition("##")[0]
+    assert "for 90 days. (handbook 2.3) [1]" in told, "what is superseded makes it no less the answer"
+    assert "60 days" not in told
     first, second = answer.partition("The sources disagree")[2].partition("## Sources")[0].split("\n- ")[1:]
     assert "for 90 days. (handbook 2.3) [1], version 2.3, of 2026-02-19, read " in first
     assert "for 60 days. (handbook 1.10) [2], version 1.10, of 2024-03-11, read " in second

@@ -360,6 +360,49 @@ def test_the_items_of_a_list_of_clauses_are_facts():
     assert not any("in any case" in one for one in said)
 
 
+IDLE = "http.Server / server.idleTimeout"
+
+
+@pytest.mark.req("E5")
+@pytest.mark.parametrize(
+    ("title", "text", "first"),
+    [
+        ("DATABASES / IDLE_TIMEOUT", "Default: 0\n\nThe lifetime of IDLE_TIMEOUT connections, in seconds.", "DATABASES / IDLE_TIMEOUT: Default: 0"),
+        (IDLE, "- <number> In ms. Default: 5000 (5 seconds).\n\nThe idleTimeout of a server is reset by data.", f"{IDLE}: <number> In ms. Default: 5000 (5 seconds)."),
+        ("http.listen", "- idleTimeout <number> How long. Default: 70.\n\n- retry <number> How often. Default: 80.", "`http.listen`: idleTimeout <number> How long. Default: 70."),
+        (IDLE, "The idleTimeout defaults to 9 s.\n\nWith an idleTimeout of a server connections are closed.", f"{IDLE}: The idleTimeout defaults to 9 s."),
+    ],
+)  # fmt: skip
+def test_a_default_that_is_asked_for_comes_first(title, text, first):
+    """However short it is; with what it is the default of, and not once more without."""
+    question = f"What is the default of {'IDLE_TIMEOUT' if 'IDLE_T' in text else 'idleTimeout'}?"
+    said = facts(question, (title, text))
+    assert said[0] == first
+    assert not any("80" in one or one.endswith(": Default: 5000 (5 seconds).") for one in said)
+
+
+@pytest.mark.req("E5")
+def test_the_default_of_another_thing_is_no_answer():
+    """Though its name has the same parts."""
+    said = facts(
+        "What is the default of max_connections?",
+        ("Connections / ssl_max_version", "The default is to allow any version."),
+        ("Memory", "Semaphores depend on max_connections and on the number of workers."),
+    )
+    assert said[0] == "Memory: Semaphores depend on max_connections and on the number of workers."
+
+
+@pytest.mark.req("E5")
+def test_what_a_name_stands_for_is_a_fact_however_short():
+    """As in the list of what is new in a release, whose heading tells the version."""
+    said = facts(
+        "Which Python version added tomllib?",
+        ("What’s New In Python 3.11 / New Modules", "tomllib: For parsing TOML. See PEP 680 for more."),
+    )
+    assert said == ["What’s New In Python 3.11 / New Modules: tomllib: For parsing TOML."]
+    assert dated(said[0])
+
+
 @pytest.mark.req("E5")
 def test_where_what_is_not_so_is_asked_for_denials_come_first():
     """They need not name the subject where their page does; what denies the same stands before what denies another thing."""
