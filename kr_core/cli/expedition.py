@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kr_core.cli import output
 from kr_core.expedition import tree
 from kr_core.expedition.expeditions import Expeditions
-from kr_core.model.expedition import Finished
+from kr_core.model.expedition import Finished, Started
 from kr_core.pipeline import Pipeline
 from kr_core.pipeline.running import run as run_loop
 from kr_core.printable import printable
@@ -53,7 +53,13 @@ def _go(options: argparse.Namespace) -> int:
             if kept.finished is not None and not (options.json or options.quiet):
                 print(f"{kept.id} has ended already; this is what it came to", file=sys.stderr)
             updates = expeditions.resume(kept.id)
-        finished = run_loop(_shown(updates, view))
+        try:
+            finished = run_loop(_shown(updates, view))
+        except KeyboardInterrupt:
+            view.clear()
+            if view.begun:
+                print(f"{view.begun} is kept; `kr expedition resume {view.begun}` goes on", file=sys.stderr)
+            raise
         if finished is None:
             return NO_CONTENT
         if not options.json:
@@ -76,6 +82,8 @@ async def _shown(updates: AsyncGenerator[ExpeditionUpdate, None], view: View) ->
         async for update in updates:
             with contextlib.redirect_stdout(sys.stderr) if not view.prints else contextlib.nullcontext():
                 view.show(update)
+            if isinstance(update, Started):
+                view.begun = update.id
             if isinstance(update, Finished):
                 finished = update
     finally:

@@ -42,6 +42,8 @@ class View:
 
     prints = False
     """Whether it writes to standard output itself."""
+    begun = ""
+    """The id of the expedition that is shown, as soon as it has one."""
 
     def __enter__(self) -> Self:
         return self

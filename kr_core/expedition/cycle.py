@@ -111,26 +111,24 @@ class Cycle:
         yield SubQueries(cycle=number, queries=tuple(self._queries))
         planned = await self._planned(name)
         outcomes: list[tuple[str, str]] = []
-        found: dict[int, tuple[Search, Finding]] = {}
+        found: dict[int, tuple[Search, Finding, tuple[str, ...]]] = {}
         searching_all = self._search_all(name, planned)
         try:
             async for place, finding, notes in searching_all:
                 wanted = planned[place]
-                found[place] = (wanted, finding)
+                found[place] = (wanted, finding, notes)
                 yield SourceHit(
                     cycle=number, source=wanted.source, query=wanted.text, outcome=finding.outcome.value,
                     passages=len(finding.passages), reason=finding.reason,
                 )  # fmt: skip
-                for text in self._worth_noting(wanted, finding, notes):
-                    if text not in state.notes:
-                        state.notes.append(text)
-                        yield Noted(text=text)
         finally:
             await searching_all.aclose()
         fresh: list[Gathered] = []
         self._failed = []
-        for place in sorted(found):
-            wanted, finding = found[place]
+        for place in sorted(found):  # whoever answered first, it comes to the same
+            wanted, finding, notes = found[place]
+            for note in self._noted(self._worth_noting(wanted, finding, notes)):
+                yield note
             outcomes.append((wanted.source, finding.outcome.value))
             if finding.outcome not in {Outcome.ok, Outcome.empty}:
                 self._failed.append(wanted)

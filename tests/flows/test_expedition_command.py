@@ -1,6 +1,10 @@
 """`kr expedition`: what it prints where, its notes, and its exit codes."""
 
+import fcntl
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -78,3 +82,25 @@ def test_notes_and_mistakes_of_the_command(kr, parcels):
         assert done.code == 2, done
         assert done.err.startswith("kr: ")
         assert done.err.count("\n") == 1
+
+
+@pytest.mark.req("E8", "I1")
+def test_an_interrupt_tells_how_to_go_on(parcels, environ):
+    """What was found is kept, under an id that is told."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kr_core", "expedition", "run", COMMAND, "--json", "--quiet"],
+        cwd=parcels,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A job in the background starts its children deaf to this signal.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  nothing else sets it
+    )
+    fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)  # it cannot end before somebody reads what it says
+    assert json.loads(process.stdout.readline())["id"] == "X1"
+    process.send_signal(signal.SIGINT)
+    _out, errors = process.communicate(timeout=120)
+    assert (process.returncode, errors) == (
+        130,
+        b"X1 is kept; `kr expedition resume X1` goes on\nkr: interrupted\n",
+    )

@@ -38,6 +38,26 @@ def test_engines_that_die_and_come_back(bench):
     assert {axiom.id for axiom in undisturbed.axioms[:2]} <= found
 
 
+@pytest.mark.req("E8")
+@pytest.mark.parametrize("last", ["one", "two"])
+def test_notes_come_in_the_same_order_whoever_answers_first(bench, last):
+    """So that one that was killed comes to the same as one that was not."""
+    answered = asyncio.Event()
+
+    def failing(name):
+        async def query(query, context):
+            if name == last:
+                await answered.wait()
+            answered.set()
+            return Finding(outcome="unavailable", reason=f"{name} is closed", reached=False)
+
+        return Given(query, external=False)
+
+    updates = research(bench.pipeline({"one": failing("one"), "two": failing("two")}), max_cycles=2)
+    closed = [note for note in updates[-1].notes if "is closed" in note]
+    assert [note.partition(":")[0] for note in closed] == ["one", "two"]
+
+
 @pytest.mark.req("E2")
 def test_engines_that_never_answer(bench):
     """Nobody can look: it is repeated and noted each time, ends by the hard limit, and says so; never that there is nothing."""
