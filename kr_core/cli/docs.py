@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kr_core.search.documents.searching import DocumentHit
+    from kr_core.search.documents.store import Collection
     from kr_core.search.documents.updating import Updated
 
 NO_CONTENT = 4
@@ -44,6 +45,8 @@ def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
     from kr_core.search.documents.updating import remove, update
 
     working = options.folder or Path.cwd()
+    if options.name is not None and not options.name.strip():
+        raise ConfigError("is empty", where="--name", todo="say what to call it, or leave the option out")
     _check_text(options.name or "")
     store = _store(pipeline, writable=True)
     try:
@@ -63,7 +66,7 @@ def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
                 done = update(store, path, name, counter.show)
             said = f"{done.name}: {_shown(path, pipeline)}: {_counted(done.read, 'file')} read, {done.unchanged} unchanged"
             taken = f", {done.removed} removed" if done.removed else ""
-            print(printable(f"{said}{taken}; {_counted(done.passages, 'passage')} new"))
+            print(_line(f"{said}{taken}; {_counted(done.passages, 'passage')} new"))
             notes = done.notes if options.verbose else done.notes[:_NOTES]
             for note in notes:
                 _note(options, note)
@@ -128,7 +131,7 @@ def _nothing_in(path: Path, done: Updated) -> ConfigError:
 
 def _note(options: argparse.Namespace, said: str) -> None:
     if not options.quiet:
-        print(printable(f"note: {said}"), file=sys.stderr)
+        print(_line(f"note: {said}"), file=sys.stderr)
 
 
 def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
@@ -160,13 +163,7 @@ def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 
 def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    store = _store(pipeline)
-    try:
-        collections = store.collections()
-    except sqlite3.Error as error:
-        raise fault("cannot be read", error, store.path) from None
-    finally:
-        store.close()
+    collections = _collections(pipeline)
     if options.json:
         print(as_json([{**one._asdict(), "not_there": _gone(one.paths)} for one in collections]))
         return 0
@@ -176,13 +173,24 @@ def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
             _shown(Path(path), pipeline) + (" (not there)" if path in gone else "") for path in one.paths
         )
         print(
-            printable(
-                f"{one.name}  {_counted(one.files, 'file')}  {_counted(one.passages, 'passage')}  {places}"
-            )
+            _line(f"{one.name}  {_counted(one.files, 'file')}  {_counted(one.passages, 'passage')}  {places}")
         )
     if not collections:
         print("nothing is indexed")
     return 0
+
+
+def _collections(pipeline: Pipeline) -> list[Collection]:
+    """What is indexed; nothing where no index was made yet."""
+    if not (pipeline.config.state_folder / FILE_NAME).exists():
+        return []
+    store = _store(pipeline)
+    try:
+        return store.collections()
+    except sqlite3.Error as error:
+        raise fault("cannot be read", error, store.path) from None
+    finally:
+        store.close()
 
 
 def _gone(paths: Iterable[str]) -> list[str]:
@@ -280,7 +288,7 @@ def _as_dict(hit: DocumentHit, pipeline: Pipeline) -> dict[str, object]:
 
 def _print(hits: list[DocumentHit], pipeline: Pipeline, weights: dict[str, float]) -> None:
     for number, hit in enumerate(hits, start=1):
-        print(printable(f"{number}. {_shown(Path(hit.path), pipeline)}{hit.locator}  ({hit.score:.2f})"))
+        print(_line(f"{number}. {_shown(Path(hit.path), pipeline)}{hit.locator}  ({hit.score:.2f})"))
         for line in excerpt(hit.text, weights):
             print(printable(f"   {line}"))
         print()
@@ -292,6 +300,11 @@ def _shown(path: Path, pipeline: Pipeline) -> str:
     """A path in the project by its place there, any other as it is."""
     root = pipeline.config.root
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def _line(text: str) -> str:
+    """A line of KR's own; a line break in the name of somebody's file begins no other."""
+    return printable(text).replace("\n", "\N{REPLACEMENT CHARACTER}")
 
 
 def _counted(count: int, what: str) -> str:

@@ -178,6 +178,21 @@ def test_what_cannot_be_done_says_what_to_do(kr, project):
     assert "there is no such file or folder" in err
     assert not (project / ".kr" / "docs.sqlite").exists() or kr("list")[1] == "nothing is indexed\n"
     assert kr("search", "deploy", "--limit", "0")[0] == 2
+    (project / ".kr" / "docs.sqlite").unlink(missing_ok=True)
+    assert kr("list") == (0, "nothing is indexed\n", "")
+    assert kr("list", "--json") == (0, "[]\n", "")
+
+
+@pytest.mark.req("Z4")
+def test_a_name_of_two_lines_is_one_line(kr, project):
+    """Nothing in the name of a file passes for a line of KR's own."""
+    (project / "team" / "a\nnote: all is well").mkdir()
+    (project / "team" / "a\nnote: all is well" / "b.md").write_text("# Zebra\n\nStripes.\n", "utf-8")
+    (project / "team" / "a\nnote: all is well" / "c.ipynb").write_text("{", "utf-8")
+    _code, _out, err = kr("index", "team")
+    assert "a\N{REPLACEMENT CHARACTER}note: all is well/c.ipynb: cannot be read" in err
+    _code, out, _err = kr("search", "zebra")
+    assert out.startswith("1. team/a\N{REPLACEMENT CHARACTER}note: all is well/b.md:1  (")
 
 
 @pytest.mark.req("E6")
@@ -362,6 +377,8 @@ def test_a_path_without_a_name_is_not_the_working_folder(kr):
     """It is a variable that is not set, in most cases."""
     assert kr("index", "") == (2, "", "kr: PATH: is empty; name a folder or a file\n")
     assert kr("index", "team", "")[0] == 2
+    for name in ("", " "):
+        assert kr("index", "team", "--name", name)[0] == 2
     assert kr("index", ".")[0] == 0
 
 

@@ -34,7 +34,8 @@ class Seen(NamedTuple):
 class Walk:
     """One walk below a folder; a file given by itself is read whatever it is called.
 
-    No symbolic link is followed: what it leads to inside is met there, and what lies outside was not asked for.
+    No symbolic link is followed: what it leads to inside is met there, and what lies outside was not asked for. Where a link
+    right in the folder leads to a folder outside, that is told, since it may be what was meant.
     """
 
     def __init__(self, root: Path) -> None:
@@ -97,7 +98,7 @@ class Walk:
             return
         try:
             if entry.is_symlink():
-                self.passed["symbolic links"] += 1
+                self._link(entry)
             elif entry.is_dir(follow_symlinks=False):
                 if name not in _NEVER:
                     folders.append(entry.path)
@@ -105,6 +106,16 @@ class Walk:
                 self._file(entry, files)
         except OSError as error:
             self.faults.append(f"{entry.path}: {error.strerror}")
+
+    def _link(self, entry: os.DirEntry[str]) -> None:
+        self.passed["symbolic links"] += 1
+        folder = os.path.dirname(entry.path)  # noqa: PTH120  a hot loop
+        if folder == str(self._root) and entry.is_dir():
+            target = os.path.realpath(entry.path)
+            if os.path.commonpath((target, os.path.realpath(folder))) != os.path.realpath(folder):
+                self.faults.append(
+                    f"{entry.path}: passed over: a link to {target}; to have it, index that folder"
+                )
 
     def _file(self, entry: os.DirEntry[str], files: list[Seen]) -> None:
         kind = kind_of(entry.name)

@@ -39,6 +39,17 @@ class TestFolders:
                      "2 symbolic links", "1 .png files", "1 devices and pipes"):  # fmt: skip
             assert part in said, said
 
+    @pytest.mark.req("E6")
+    def test_a_link_to_documents_elsewhere_is_told(self, docs, tmp_path):
+        """As in a package whose `html` lies in another folder; a link into the folder itself is not."""
+        (tmp_path / "elsewhere" / "html").mkdir(parents=True)
+        (docs / "inner").mkdir()
+        (docs / "html").symlink_to("../elsewhere/html")
+        (docs / "loop").symlink_to(docs / "inner")
+        done = indexed(tmp_path, docs)
+        to = f"{docs}/html: passed over: a link to {tmp_path}/elsewhere/html; to have it, index that folder"
+        assert done.notes == (to, "passed over: 2 symbolic links")
+
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
     def test_what_was_read_once_stays_while_it_cannot_be_read(self, docs, tmp_path):
         """A folder that is closed for a while loses nothing."""
