@@ -21,7 +21,7 @@ _META = {
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-_SECONDS = 30.0
+_SECONDS = 120.0
 
 
 def request(number, method, **parameters):

@@ -10,7 +10,7 @@ import sys
 import termios
 import time
 
-SECONDS = 30
+SECONDS = 120
 """For anything that is waited for; a test that passes never waits so long."""
 _STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

@@ -76,7 +76,7 @@ def test_a_budget_is_exact(driver, tmp_path, attempt):
     for process in processes:
         process.stdin.close()
         process.stdin = None  # `communicate` would flush it
-    outcomes = [process.communicate(timeout=60) for process in processes]
+    outcomes = [process.communicate(timeout=300) for process in processes]
     assert [error for _, error in outcomes] == [b""] * 8
     assert sum(int(out) for out, _ in outcomes) == 90
     journal = SQLite(tmp_path)

@@ -69,7 +69,7 @@ def test_killed_writers(driver, killed, tmp_path):
 def test_many_writers(driver, tmp_path):
     """Four processes that keep 25 entries each at once keep a hundred."""
     processes = [driver("keep", tmp_path, f"w{n}", 25) for n in range(4)]
-    outcomes = [process.communicate(timeout=60) for process in processes]
+    outcomes = [process.communicate(timeout=300) for process in processes]
     assert [error for _, error in outcomes] == [b""] * 4
     assert len(whole_entries(tmp_path)) == 100
     assert {found.last_accessed for found in Files(tmp_path).entries()} == {date(2026, 2, 1)}

@@ -78,7 +78,7 @@ def here(project_folder, monkeypatch):
 def kr(project_folder, environ):
     """Run `kr` in the project: `kr("research", "...", input=b"", cwd=folder)`."""
 
-    def run(*arguments, input=b"", cwd=project_folder, env=None, timeout=60):  # noqa: A002  as in subprocess
+    def run(*arguments, input=b"", cwd=project_folder, env=None, timeout=300):  # noqa: A002  as in subprocess
         command = [sys.executable, "-m", "kr_core", *map(os.fspath, arguments)]
         return Done(
             subprocess.run(

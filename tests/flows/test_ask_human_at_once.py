@@ -93,7 +93,7 @@ def test_of_two_processes_exactly_one_decides(tmp_path):
         for name, racer in zip(said_to, racers, strict=True):
             said_to[name] += [racer.stdout.readline().rstrip("\n") for _ in range(50)]
     for racer in racers:
-        racer.communicate(timeout=60)
+        racer.communicate(timeout=300)
     won = Counter()
     with service(folder, {"logs": []}) as made:
         for number in range(1, RACES + 1):

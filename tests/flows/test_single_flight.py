@@ -116,7 +116,7 @@ def ask(process):
 
 
 def answer(process):
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     return json.loads(out)
 
 

@@ -52,7 +52,7 @@ def kr(folder, surroundings):
         command = [sys.executable, "-m", "kr_core", *arguments]
         return Done(
             subprocess.run(
-                command, check=False, capture_output=True, cwd=folder, env=surroundings, timeout=60
+                command, check=False, capture_output=True, cwd=folder, env=surroundings, timeout=300
             )
         )
 
@@ -71,7 +71,7 @@ def serving(folder, environ, port="0"):
         yield process
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-            assert (process.wait(5), process.stderr.read()) == (0, "")
+            assert (process.wait(60), process.stderr.read()) == (0, "")
 
 
 @pytest.fixture(scope="module")

@@ -146,7 +146,7 @@ def test_with_an_answer_from_elsewhere_the_agent_is_at_its_end(tmp_path, confide
     duc, question = Slow(), asked()
     with service(tmp_path / "p", {"escalations": escalations}, duc=duc) as made:
         handle = made.route_question(question)
-        assert duc.begun.wait(10)
+        assert duc.begun.wait(120)
         assert made.get_agent_status(handle).state == "running"
         outcome = made.submit_answer(of(question, confidence=confidence))
         assert duc.stopped.is_set()
@@ -163,7 +163,7 @@ def test_put_to_a_human_the_agent_is_at_its_end(tmp_path, confidence):
     duc, question = Slow(), asked()
     with service(tmp_path / "p", duc=duc) as made:
         handle = made.route_question(question)
-        assert duc.begun.wait(10)
+        assert duc.begun.wait(120)
         request = made.escalate_to_human(
             None if confidence is None else of(question, confidence=confidence), question
         )

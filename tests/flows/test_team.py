@@ -18,7 +18,7 @@ from services import LIBRARY, SNIPPET
 from team_messages import SEEDS_ANSWER, SEEDS_INDEX, SEEDS_REQUEST, SEEDS_ROSTER
 
 CONFIGURED = "knowledge_research: {{sources: [context7]}}\nplugins: {{context7: {{base_url: '{url}/api'}}}}\n"
-WAIT_SECONDS = 30
+WAIT_SECONDS = 120
 
 
 class Service:

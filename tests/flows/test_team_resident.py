@@ -287,7 +287,7 @@ class TestOrder:
             third = asyncio.create_task(resident.research(request(query("colour"))))
             source.let_go("weight", "colour")
             await second
-            done, _pending = await asyncio.wait({third}, timeout=5)
+            done, _pending = await asyncio.wait({third}, timeout=60)
             assert done
             source.let_go("label")
             return await first

@@ -31,7 +31,7 @@ def on_a_terminal(command, columns, **options):
     except OSError:  # the other end is closed
         pass
     os.close(outer)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", read.decode()).replace("\r\n", "\n")
 
 

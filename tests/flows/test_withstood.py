@@ -106,7 +106,7 @@ def test_a_call_that_will_not_stop_holds_a_cancelled_question_no_longer_than_its
 
     async def query(_query, _context):
         begun.set()
-        until = time.monotonic() + 5
+        until = time.monotonic() + 60
         while time.monotonic() < until:
             try:
                 await asyncio.sleep(0.05)
@@ -118,7 +118,7 @@ def test_a_call_that_will_not_stop_holds_a_cancelled_question_no_longer_than_its
         await given_up(bench.pipeline({"a": Given(query)}).aresearch(bench.request()), begun)
         return time.monotonic() - began
 
-    assert running.run(work()) < running.GRACE_SECONDS + 1.5
+    assert running.run(work()) < running.GRACE_SECONDS + 15  # of a minute
 
 
 @pytest.mark.req("P5", "R10")
@@ -251,7 +251,7 @@ def test_an_import_that_does_not_end_is_left_behind_at_the_limit(bench, monkeypa
     bench.configure("knowledge_research: {timeout_seconds: 1}")
     began = time.monotonic()
     result = _chained(bench, monkeypatch, 20).research(bench.request()).result
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15  # of 20
     assert [line.status for line in result.results.sources_consulted] == ["timeout", "success"]
     assert result.results.degradation_notes[0] == ("slow: timeout after 1 s, while it was imported and built")
 
@@ -262,7 +262,7 @@ def test_an_import_counts_against_the_limit_of_the_run(bench, monkeypatch):
     bench.configure("defaults: {agent_timeout_seconds: {knowledge_research: 1}}")
     began = time.monotonic()
     result = _chained(bench, monkeypatch, 20).research(bench.request()).result
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15  # of 20
     assert [line.status for line in result.results.sources_consulted] == ["timeout", "skipped"]
     assert "run: timeout after 1 s" in result.results.degradation_notes
 

@@ -343,7 +343,7 @@ def test_each_request_is_on_record_without_secrets(way):
 @pytest.mark.req("R8")
 def test_many_at_once_share_connections(way):
     """Twenty questions at once open twenty connections, and the next ones none, as long as somebody is at it."""
-    together = threading.Barrier(20, timeout=10)
+    together = threading.Barrier(20, timeout=60)
 
     def answer(asked):
         if asked.path != "/first":
