@@ -1,4 +1,4 @@
-"""What can be said otherwise at all: the same row of two tables, but not two rows of one; nor what was done for two releases."""
+"""What can be said otherwise at all: the same row of two tables, but not two rows of one; nor what was done for two releases, or tells of two."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kr_core.expedition.meaning import normalised
 if TYPE_CHECKING:
     from kr_core.model.expedition import Axiom, Signal
 
-__all__ = ["TableRow", "are_of_releases", "common_cells", "heading_of", "row_of"]
+__all__ = ["TableRow", "are_of_releases", "common_cells", "heading_of", "row_of", "tell_changes"]
 
 _RELEASES = re.compile(
     r"\brelease[ _-]?notes?\b|\bchange[ _-]?log\b|\bwhat.?s[ _-]?new\b|\b(?:release|version) history\b"
@@ -19,6 +19,11 @@ _RELEASES = re.compile(
     re.IGNORECASE,
 )
 """In a title, an address or a file's name."""
+
+_CHANGE = re.compile(
+    r"(?:new|added|changed|deprecated|removed|introduced) (?:in|since):?(?: [\w.]+)? v?\d", re.IGNORECASE
+)
+"""Begins with the version in which something came, changed or went: `New in Django 3.1.`"""
 
 
 class TableRow(NamedTuple):
@@ -76,6 +81,24 @@ def heading_of(signal: Signal) -> str:
 def are_of_releases(one: Signal, other: Signal) -> bool:
     """Whether both stand in notes on releases: each lists what was done for its own, and contradicts no other."""
     return all(_RELEASES.search(text) for text in map(_place, (one, other)))
+
+
+def tell_changes(one: Axiom, said: str, other: Axiom, told: str) -> bool:
+    """Whether two statements each tell of a change, in one version of one document: each of another thing, named or not.
+
+    Args:
+        one: an axiom.
+        said: its statement, without the title that was put before it.
+        other: another one.
+        told: its statement, likewise.
+    """
+    first, second = one.signals[0], other.signals[0]
+    return (
+        _CHANGE.match(said) is not None
+        and _CHANGE.match(told) is not None
+        and first.version == second.version
+        and document_of(first.source, first.locator) == document_of(second.source, second.locator)
+    )
 
 
 def _words(text: str) -> list[str]:

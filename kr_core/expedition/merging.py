@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.expedition.disagreeing import are_of_releases, common_cells, heading_of, row_of
+from kr_core.expedition.disagreeing import are_of_releases, common_cells, heading_of, row_of, tell_changes
 from kr_core.expedition.evidence import is_private
 from kr_core.expedition.independence import confidence_of, document_of, site_of
 from kr_core.expedition.meaning import Relation, compared, normalised
@@ -115,8 +115,12 @@ class Known:
         if rows[0] is not None and rows[1] is not None:
             return self._of_rows(axiom, other, rows[0], rows[1])
         related = self._by_words(axiom, other, ours, theirs)
-        releases = related == "conflict" and are_of_releases(axiom.signals[0], other.signals[0])
-        return "other" if releases else related
+        if related == "conflict" and (
+            are_of_releases(axiom.signals[0], other.signals[0])
+            or tell_changes(axiom, ours or axiom.statement, other, theirs or other.statement)
+        ):
+            return "other"
+        return related
 
     def _of_rows(self, axiom: Axiom, other: Axiom, one: TableRow, two: TableRow) -> Relation:
         """How two rows of tables stand to each other: each says what its cells say of what its first one names."""

@@ -52,6 +52,39 @@ def test_contradictions_below_different_headings(bench, question, first, second,
     assert ("The sources disagree" in updates[-1].answer) is disagree
 
 
+@pytest.mark.req("E4")
+@pytest.mark.parametrize(
+    ("first", "second", "disagree"),
+    [
+        ("New in version 3.1.", "New in version 3.2.", False),
+        ("New in version 3.1: The weight parameter of queue put.", "New in version 3.3: The priority parameter of queue put.", False),
+        ("Queue put was added in version 3.1.", "Queue put was added in version 3.3.", True),
+    ],
+)  # fmt: skip
+def test_what_one_page_tells_of_two_versions(bench, first, second, disagree):
+    """Is of two things, though it names none of them; what says of one thing that it came twice is a contradiction."""
+    text = f"Queue put has parameters. {first}\n\nQueue put has more of them. {second}"
+    pages = {"https://one.example/a": ("Queue / queue put", text)}
+    updates = research(
+        bench.pipeline({"web": Library(pages)}), "Since which versions has queue put its parameters?"
+    )
+    assert all(
+        any(said in one.axiom.statement for one in of(updates, "axiom_found")) for said in (first, second)
+    )
+    assert bool(of(updates, "conflict_found")) is disagree
+
+
+@pytest.mark.req("E4")
+def test_what_two_pages_tell_of_two_versions(bench):
+    """Is a contradiction where they have the same heading."""
+    pages = {
+        f"https://{name}.example/a": ("Queue put", f"Queue put has parameters. New in version {version}: The weight of queue put.")
+        for name, version in (("one", "3.1"), ("two", "3.3"))
+    }  # fmt: skip
+    updates = research(bench.pipeline({"web": Library(pages)}), "Since which version has queue put a weight?")
+    assert of(updates, "conflict_found")
+
+
 @pytest.mark.req("E4", "E6")
 def test_an_embedder_that_cannot_be_built(bench, of_nobody):
     """Statements are compared by their words, with a note; once, and nothing ends for it."""
