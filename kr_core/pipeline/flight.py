@@ -9,7 +9,6 @@ base. Where there is no `.kr/`, because the journal keeps nothing there, only th
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import os
@@ -127,6 +126,8 @@ class Flight:
             theirs: what another caller of this process leads, as `enter` gave it.
             seconds: the longest wait; without, until it has landed.
         """
+        import asyncio  # a hit waits for nobody, and does without it
+
         if theirs is not None:
             waiting = asyncio.wrap_future(theirs)
             await asyncio.wait({waiting}, timeout=seconds)
