@@ -76,6 +76,8 @@ class Index:
     bom: bool = False
     lines: tuple[int, ...] | None = field(default=None, compare=False)
     """The line of each item, where the layout does not tell."""
+    loses_comments: bool = field(default=False, compare=False)
+    """Whether the file holds comments that a change would not keep: it is written in KR's own form then."""
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -117,10 +119,16 @@ class Index:
         return tuple(entry for n in self._places.get(path, ()) if (entry := self.entry_at(n)).path == path)
 
     def position(self, entry: Entry) -> int | None:
-        """Where the entry stands: its framework's item with its id, else the one with its report and topic."""
+        """Where the entry stands: its framework's item with its id, else the one with its report and topic.
+
+        Two items may lead to one report under one id, as after a merge: of them it is the one that says the same.
+        """
         places = sorted({*self._places.get(entry.id, ()), *self._places.get(entry.path, ())})
-        known = [(self._closeness(number, entry), -number) for number in places]
-        best, number = max(known, default=(0, 0))
+        known = [
+            (self._closeness(number, entry), self.rows[number].read.entry == entry, -number)
+            for number in places
+        ]
+        best, _, number = max(known, default=(0, False, 0))
         return -number if best else None
 
     def _closeness(self, number: int, entry: Entry) -> int:
@@ -293,12 +301,15 @@ def _of_pieces(
 def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) -> Index:
     """The index of any YAML text; when it is changed, it is written in KR's own form."""
     comment = _COMMENT.match(text)
+    lists = list(re.finditer(rf"""^["']?{key}["']?[ ]*:""", text, re.MULTILINE))
+    if len(lists) > 1:  # YAML would take the last one, and the others would be gone with the next change
+        line = text.count("\n", 0, lists[1].start()) + 1
+        raise UnreadableError(f"the key `{key}` stands there twice", line)
     try:
         document = yamltext.load(text)
         lines = yamltext.node_lines(text)
     except (yamltext.YAMLError, ValueError, RecursionError) as error:
-        line = yamltext.error_line(error) if isinstance(error, yamltext.YAMLError) else None
-        raise UnreadableError(_said(error), line) from error
+        raise UnreadableError(_said(error), _line_of(error, text)) from error
     found: dict[str, Any] | None = {} if document is None else None
     items: Any = document
     if document is None or isinstance(document, dict):
@@ -313,12 +324,21 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
     above: tuple[str, ...] = () if found is None else (key,)
     rows = tuple(Row("", read(item, undated)) for item in items)
     at = tuple(lines.get((*above, number), 0) for number in range(len(items)))
-    return Index(key, full, rows, head, lines=at)
+    below = text[comment.end() :] if comment else text
+    loses = re.search(r"(?:^|[ \t])#", below, re.MULTILINE) is not None
+    return Index(key, full, rows, head, lines=at, loses_comments=loses)
 
 
 def _said(error: Exception) -> str:
-    problem = getattr(error, "problem", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None)
     return f"not YAML: {problem}" if problem else " ".join(str(error).split())
+
+
+def _line_of(error: Exception, text: str) -> int | None:
+    """The line of an error; of a character that YAML has no place for the parser tells the byte alone."""
+    if isinstance(position := getattr(error, "position", None), int):
+        return text.encode("utf-8", "surrogatepass")[:position].count(b"\n") + 1
+    return yamltext.error_line(error) if isinstance(error, yamltext.YAMLError) else None
 
 
 # -- what a broken file still tells ------------------------------------------------------------------------

@@ -107,6 +107,8 @@ class IndexFile:
             OSError: nothing was changed.
         """
         if before is None or index.rows != before.rows:
+            if before is not None and before.loses_comments:
+                self._folder.set_aside(self.path, "before")
             status = self._folder.replace(self.path, index.text())
             if index.is_as_written:  # else it is read, as others will read it
                 self._snapshot = _Snapshot(_stamp(status), index)

@@ -29,6 +29,7 @@ _COMMENT = rf"(?P<comment> +#{_PRINTABLE}]*)?"
 _KEY_LINE = re.compile(
     rf"(?P<lead> *(?:- )?)(?P<key>\w+):(?:(?P<gap> +)(?P<value>{_SCALAR}|{_FLOW}))?{_COMMENT} *(?:\n|\Z)"
 )
+_ANY_KEY = re.compile(r"""(?P<lead> *(?:- )?)(?P<mark>["']?)(?P<key>\w+)(?P=mark):(?: [^\n]*)?(?:\n|\Z)""")
 _ITEM_LINE = re.compile(rf" *- (?P<value>{_SCALAR}){_COMMENT} *(?:\n|\Z)")
 _SCALARS = re.compile(_SCALAR)
 _NO_CONTENT = re.compile(r" *(?:#[^\n]*)?(?:\n|\Z)")
@@ -45,6 +46,7 @@ _OWN_FORM = re.compile(
 """An item as KR writes it, on which an index of thousands is read three times as fast as line by line."""
 _LONGEST_LINE = 1000
 """The expressions above try again at every space; a line that is longer is not worth their time."""
+_INDENTED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^ \t\n#]")
 _START = re.compile(r"^( *)- ", re.MULTILINE)
 
 
@@ -75,7 +77,9 @@ def cut(text: str, key: str) -> Cut | None:
     begin = lines[0].end() if lines else 0
     first = _START.search(text, begin)
     if first is None or not _is_blank(text[begin : first.start()]):
-        return Cut(text[:begin], [], text[begin:], "") if lines else None
+        # What stands further right than the key is its value, in some other form.
+        is_empty = bool(lines) and not _INDENTED.match(text, begin)
+        return Cut(text[:begin], [], text[begin:], "") if is_empty else None
     if lines and "[" in lines[0].group().partition("#")[0]:
         return None
     indent = first.group(1)
@@ -141,7 +145,8 @@ class _Segment(NamedTuple):
 
     key: str
     value: Any
-    line: re.Match[str]
+    line: re.Match[str] | None
+    """The key's line; None where the value has a form that is not edited."""
     start: int
     end: int
 
@@ -228,7 +233,7 @@ def edited(text: str, indent: str, old: Any, new: Mapping[str, Any], order: tupl
     if _is_same(old, new):
         return text
     try:
-        changed = _with_changes(text, indent, new, order)
+        changed = _with_changes(text, indent, old, new, order)
         if _is_same(item_of(changed, indent), new):
             return changed
     except (_OtherwiseError, yamltext.YAMLError, ValueError):
@@ -241,8 +246,10 @@ def _is_same(item: Any, other: Mapping[str, Any]) -> bool:
     return isinstance(item, dict) and item == other
 
 
-def _with_changes(text: str, indent: str, new: Mapping[str, Any], order: tuple[str, ...]) -> str:
-    segments = _segments(text, indent)
+def _with_changes(
+    text: str, indent: str, old: Mapping[str, Any], new: Mapping[str, Any], order: tuple[str, ...]
+) -> str:
+    segments = _spans(text, indent, old)
     if len({segment.key for segment in segments}) < len(segments):
         raise _OtherwiseError
     ranks = {key: rank for rank, key in enumerate(order)}
@@ -262,6 +269,37 @@ def _with_changes(text: str, indent: str, new: Mapping[str, Any], order: tuple[s
     return "".join(pieces) + text[position:]
 
 
+def _spans(text: str, indent: str, item: Mapping[str, Any]) -> list[_Segment]:
+    """The keys of an item whose values are known: each reaches to the line on which the next one begins.
+
+    So a value may have any form, that of a nested key of the user's, say; it stays as it is.
+    """
+    found: list[_Segment] = []
+    below = re.compile(rf"(?:[ ]*(?:#[^\n]*)?\n)*(?:{indent}[ ]{{3,}}[^ \n]|{indent}  - )[^\n]*(?:\n|\Z)")
+    position = 0
+    while position < len(text):
+        key = _ANY_KEY.match(text, position)
+        lead = f"{indent}  " if found else f"{indent}- "
+        if key is not None and key["lead"] == lead and key["key"] in item:
+            end = key.end()
+            while (more := below.match(text, end)) is not None:
+                end = more.end()
+            value = item[key["key"]]
+            line = _KEY_LINE.match(text, position) if key.end() - position <= _LONGEST_LINE else None
+            if line is not None and line["value"] is not None:
+                is_whole = all(map(_NO_CONTENT.fullmatch, text[line.end() : end].splitlines(keepends=True)))
+                line, end = (line, line.end()) if is_whole else (None, end)
+            elif not isinstance(value, list):
+                line = None
+            found.append(_Segment(key["key"], value, line, position, end))
+            position = end
+        elif found and (blank := _NO_CONTENT.match(text, position)) is not None:
+            position = blank.end()
+        else:
+            raise _OtherwiseError
+    return found
+
+
 def _follows(key: str, before: str, segments: list[_Segment], ranks: Mapping[str, int]) -> bool:
     """Whether a key that is added belongs right after this one."""
     earlier = [one.key for one in segments if one.key in ranks and ranks[one.key] < ranks[key]]
@@ -272,6 +310,8 @@ def _segment_text(text: str, segment: _Segment, value: Any, indent: str) -> str:
     if segment.value == value and type(segment.value) is type(value):
         return text[segment.start : segment.end]
     line = segment.line
+    if line is None:
+        raise _OtherwiseError
     comment = line["comment"] or ""
     if isinstance(value, str) and isinstance(segment.value, str):
         token = line["value"]

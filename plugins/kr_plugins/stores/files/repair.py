@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _REBUILD = "`kr cache rebuild`"
 _TODO = {
     "unreadable": f"mend it, or {_REBUILD}",
+    "nothing": "mend it, or remove it",
     "duplicate": "give one of them another id, or remove it",
     "path": f"correct it, or {_REBUILD} to leave the entry out",
     "value": f"correct it, or {_REBUILD}",
@@ -45,16 +46,19 @@ def flaws(folder: Folder, live: IndexFile, archive: IndexFile, today: date) -> l
             broken = True
             continue
         known |= index.paths
-        found += _of_items(file, index, today)
+        found += _of_items(folder, file, index, today)
         found += _dangling(folder, index, is_archive=file is archive)
     if not broken:  # else every report would seem to be nobody's
         found += _orphans(folder, known)
     return found
 
 
-def _of_items(file: IndexFile, index: Index, today: date) -> Iterator[Flaw]:
+def _of_items(folder: Folder, file: IndexFile, index: Index, today: date) -> Iterator[Flaw]:
     for odd in index.oddities:
-        yield Flaw(odd.kind, _at(file, odd.line), odd.said, _TODO[odd.kind])
+        is_lost = odd.kind == "unreadable" and not _can_be_completed(
+            folder, index.rows[odd.number - 1], today
+        )
+        yield Flaw(odd.kind, _at(file, odd.line), odd.said, _TODO["nothing" if is_lost else odd.kind])
     for number, row in enumerate(index.rows):
         if row.read.entry is not None:
             for said in odd_values(row.read.item, row.read.entry, today):
@@ -97,7 +101,7 @@ def _orphans(folder: Folder, known: set[str]) -> Iterator[Flaw]:
 
 
 class _Made(NamedTuple):
-    """A row and how it came about: `kept`, `mended`, `made` from its report, or a `lost` one that is left out."""
+    """A row and how it came about: `kept`, `mended` or `made` from its report; or why it is left out: `lost` or `double`."""
 
     row: Row
     how: str
@@ -119,7 +123,7 @@ def rebuild(folder: Folder, live: IndexFile, archive: IndexFile, today: date) ->
         )
     found = _readable(live, LIVE, today)
     made = list(_rows(folder, found.contents, archived.contents.paths, today))
-    index = found.contents.with_rows(one.row for one in made if one.how != "lost")
+    index = found.contents.with_rows(one.row for one in made if one.how not in _LEFT_OUT)
     if not found.is_broken and index.rows == found.contents.rows:
         return said
     aside = ""
@@ -136,14 +140,16 @@ _SAID = {
     "mended": "mended",
     "made": "made from their reports",
     "lost": "without a report left out",
+    "double": "left out, since another leads to the same report",
 }
+_LEFT_OUT = frozenset({"lost", "double"})
 
 
 def rebuilt(folder: Folder, live: IndexFile, archived: frozenset[str], today: date) -> Index:
     """The index of a file that cannot be parsed: what it still tells, and the rest from the reports."""
     found = _readable(live, LIVE, today)
     made = _rows(folder, found.contents, archived, today)
-    return found.contents.with_rows(one.row for one in made if one.how != "lost")
+    return found.contents.with_rows(one.row for one in made if one.how not in _LEFT_OUT)
 
 
 def salvaged_rows(file: IndexFile, today: date) -> list[Row]:
@@ -183,11 +189,9 @@ def _rows(folder: Folder, index: Index, archived: frozenset[str], today: date) -
         entry = row.read.entry or _completed(row, reports, folder, today)
         if entry is None:
             yield _Made(row, "kept")  # it is none of ours
-        elif (
-            entry.path in seen
-            or folder.report(entry.path) is None
-            or readable_text(folder.root / entry.path) is None
-        ):
+        elif entry.path in seen:
+            yield _Made(row, "double")
+        elif folder.report(entry.path) is None or readable_text(folder.root / entry.path) is None:
             yield _Made(row, "lost")
         else:
             seen.add(entry.path)
@@ -200,6 +204,16 @@ def _rows(folder: Folder, index: Index, archived: frozenset[str], today: date) -
         )
         if made is not None:
             yield _Made(index.with_entry(made).rows[-1], "made")
+
+
+def _can_be_completed(folder: Folder, row: Row, today: date) -> bool:
+    """Whether `rebuild` makes an entry of an item that lacks something."""
+    path = row.read.item.get("path") if isinstance(row.read.item, dict) else None
+    if not isinstance(path, str):
+        return False
+    file = folder.report(path)
+    text = None if file is None else readable_text(file)
+    return text is not None and _completed(row, {path: text}, folder, today) is not None
 
 
 def _completed(row: Row, reports: dict[str, str], folder: Folder, today: date) -> Entry | None:

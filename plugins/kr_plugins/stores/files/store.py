@@ -73,6 +73,8 @@ class Files:
             index = self._live.read()
         except (OSError, UnreadableError) as error:
             said = f"{self._live.place_of(error)} cannot be read: {reason(error)}"
+            if isinstance(error, UnreadableError):  # who writes may well be gone before the next candidates
+                said += "; the next report that is kept sets it aside and rebuilds it from the reports"
             return Candidates((), (*pending, said), files)
         entries = index.by_framework.get(fold_name(query.framework), ())
         return Candidates(entries, (*pending, *_told(index)), files)

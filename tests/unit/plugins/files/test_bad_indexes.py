@@ -31,6 +31,32 @@ def test_two_entries_of_one_id(store, folder):
     assert places(store) == [("duplicate", "index.yaml:25")]
 
 
+@pytest.mark.req("K5", "K6", "K7", "K9")
+def test_two_entries_on_one_report(store, folder):
+    """Of two items that a merge left on one report each is used, marked and archived for itself; `rebuild` leaves one."""
+    used, old = item("a"), item("a").replace("'0.28'", "'0.21'").replace("2026-01-02", "2025-09-01")
+    given_index(folder, HEADER + "entries:\n" + used + old)
+    given_report(folder, "frameworks/httpx/a.md")
+    marked = store.mark_stale(lambda entries: [entries[1]])
+    assert [one.framework_version for one in marked.entries] == ["0.21"]
+    assert [one.status for one in store.entries()] == ["fresh", "stale"]
+    (said,) = store.rebuild().said
+    assert "1 left out, since another leads to the same report" in said
+    given_index(folder, HEADER + "entries:\n" + used + old)
+    gone = store.archive(lambda entries: [entries[1]])
+    assert [str(one.last_accessed) for one in gone.entries] == ["2025-09-01"]
+    assert [str(one.last_accessed) for one in store.entries()] == ["2026-01-02"]
+
+
+@pytest.mark.req("K7")
+def test_what_rebuild_cannot_mend_is_told_so(store, folder):
+    """`check` names `rebuild` for an item whose report says what it lacks, and for no other."""
+    given_index(folder, HEADER + "entries:\n" + item("a").replace("  topic: a\n", "") + "- a text\n- id: b\n")
+    given_report(folder, "frameworks/httpx/a.md")
+    todos = [flaw.todo for flaw in store.check() if flaw.kind == "unreadable"]
+    assert todos == ["mend it, or `kr cache rebuild`", "mend it, or remove it", "mend it, or remove it"]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -116,15 +142,19 @@ def test_bombs(store, folder, text):
         (HEADER + "entries:\n" + item("a") + "<<<<<<< HEAD\n" + item("b") + "=======\n" + item("c") + ">>>>>>> theirs\n", 16),
         (HEADER + "entries:\n" + item("a") + "\t- id: b\n" + item("c"), 16),
         (HEADER + "entries:\n" + item("a").replace("  status: fresh\n", "  status: 'cut"), 15),
+        (HEADER + "entries:\n" + item("a") + "entries:\n" + item("b"), 16),
+        (HEADER + "# 中文\nentries:\n" + item("a") + "\0\0\n", 17),
     ],
-    ids=["conflict", "tab", "cut off"],
+    ids=["conflict", "tab", "cut off", "two lists", "no character"],
 )  # fmt: skip
 def test_what_a_broken_index_still_tells(store, folder, text, line):
     """An index that cannot be read is named with its line; ids, dates and reports of its entries survive the next write."""
     given_index(folder, text)
     for name in "abc":
         given_report(folder, f"frameworks/httpx/{name}.md", REPORT.replace("retry requests", name))
-    assert f"index.yaml:{line} cannot be read" in store.candidates(query()).warnings[0]
+    (warning,) = store.candidates(query()).warnings
+    assert f"index.yaml:{line} cannot be read" in warning
+    assert "sets it aside" in warning
     with pytest.raises(StorageError, match=rf"index\.yaml:{line}: "):
         store.entries()
     store.write(REPORT, {}, entry())

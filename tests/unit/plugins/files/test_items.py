@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from files_store import HEADER, TODAY, WILD, entry
+from files_store import HEADER, REPORT, TODAY, WILD, entry, given_index
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -32,6 +32,8 @@ def whole(text):
         return None
     if not isinstance(document, dict) or not isinstance(document.get("entries") or [], list):
         return None
+    if sum(line.startswith("entries:") for line in text.splitlines()) > 1:  # one of them would be lost
+        return None
     return document.get("entries") or []
 
 
@@ -39,6 +41,7 @@ def whole(text):
 @example("entries:\n- id: a\nother:\n- id: b\n")
 @example("entries:\n- id: 'a\n- id: b'\n")
 @example("entries: []\n- id: b\n")
+@example("entries:\n# c\n    ~\n")
 @pytest.mark.req("K2", "K7")
 def test_in_pieces_it_says_what_the_whole_says(text):
     """Whatever the layout, reading an index in pieces gives the items that YAML gives, or none where YAML refuses."""
@@ -112,6 +115,38 @@ def test_quotes_and_comments_stay():
 
 
 @pytest.mark.req("K2")
+@pytest.mark.parametrize("indent", ["", "  "])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "  owner: {name: me, since: 2026-01-01}  # who\n",
+        "  owner:  # who\n    name: me\n\n    # when\n    since: 2026-01-01\n",
+        "  links:\n  - url: a  # one\n    n: 1\n  # between\n  - url: b\n",
+        "  note: |\n    free # text\n      more\n",
+        "  note: two\n    lines\n",
+        '  "my": 1\n',
+    ],
+)
+def test_nested_keys_of_the_user_stay(lines, indent):
+    """An unknown key may have a value of any form: it stays, with all comments, and so does all else but what changes."""
+    text = "".join(
+        f"{indent}{line}\n" if line else "\n" for line in (WILD + lines + "  # the end\n").splitlines()
+    )
+    old = item_of(text, indent)
+    after = edited(text, indent, old, {**old, "last_accessed": "2026-03-01", "status": "stale"}, KEYS)
+    assert after == text.replace('"2026-02-05"', '"2026-03-01"').replace('"fresh"', '"stale"')
+
+
+@pytest.mark.req("K2")
+def test_a_value_in_a_form_of_its_own_that_changes():
+    """A value on several lines that changes is written anew, and says what it should."""
+    text = "- id: a\n  topic: two\n    lines\n  status: fresh  # now\n"
+    old = item_of(text, "")
+    assert old["topic"] == "two lines"
+    assert item_of(edited(text, "", old, {**old, "topic": "one"}, KEYS), "") == {**old, "topic": "one"}
+
+
+@pytest.mark.req("K2")
 def test_a_key_that_is_added_stands_in_its_place():
     """A key that the item lacks is put where KR would write it, and nothing else moves."""
     text = "- id: a  # one\n  topic: t\n  status: fresh\n# about the next\n"
@@ -134,6 +169,17 @@ def test_the_form_of_the_file_stays(newline, bom):
     more = index.with_entry(entry()).text()
     assert more.startswith(text)
     assert parse(more, header={}, undated=TODAY).entries[1] == entry()
+
+
+def test_an_index_of_another_form_is_set_aside(store, folder):
+    """An index whose layout KR does not keep, and that holds comments, is set aside before it is first written."""
+    text = "# head\n{entries: [{id: a, framework: httpx, topic: a, path: frameworks/httpx/a.md}]}\n# mine\n"
+    given_index(folder, text)
+    store.touch(store.entries()[0], TODAY)
+    store.write(REPORT, {}, entry())
+    assert [file.read_text() for file in folder.glob("index.yaml.before-*")] == [text]
+    assert (folder / "index.yaml").read_text().startswith("# head\n")
+    assert [one.topic for one in store.entries()] == ["a", "retry requests"]
 
 
 def test_pieces_are_the_text():
