@@ -210,3 +210,23 @@ def test_signals_of_indexed_documents(kr, project_folder, tmp_path):
     assert "Added in: v2.1.0 (manual 3.11.2) [" in done.out
     assert "DOCUMENT manual/follow.html#follow (version 3.11.2)" in done.out
     assert "Parameters / follow: Follows a parcel by its number" in done.out
+
+
+@pytest.mark.req("E4", "E6")
+def test_the_middle_of_long_code_states_nothing(bench, tmp_path):
+    """What is too long for one passage is code in each of them."""
+    method = (
+        "    def keep(self):\n        return Backup(\n            server, copies=self.copies, days={0}, order_database=order_database, keep=True\n"
+        "        )\n\n"
+    )
+    code = "".join(map(method.format, range(300)))
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "backup.html").write_text(
+        f"<html><body><main><h1>Source code of the backup server</h1><pre>class Backup:\n{code}</pre></main></body></html>"
+    )
+    store = DocumentStore(bench.folder / ".kr" / FILE_NAME, writable=True)
+    assert updating.update(store, tmp_path / "site", "site").passages > 2
+    store.close()
+    updates = research(bench.pipeline(["local_docs"]), KEPT)
+    assert any(update.passages for update in of(updates, "source_hit"))
+    assert not updates[-1].axioms

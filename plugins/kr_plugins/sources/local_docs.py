@@ -30,6 +30,8 @@ _ABOUT = 0.4
 _FENCED = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n(.*?)\n\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n.*?(?:\n\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 """The same, and what goes on in the next passage."""
+_PAGES = frozenset((".html", ".htm", ".xhtml"))
+_INDENTED = "    "
 _SITE = re.compile(r"\s+[\u2014\u2013|-]\s+[^\u2014\u2013|]*\b[Dd]ocumentation$")
 """What the pages of built documentation put behind their own titles."""
 _SUFFIX = re.compile(r"(?<=..)(?:js|lang|ql)$")
@@ -138,7 +140,7 @@ class LocalDocs:
         line = int(hit.locator[1:]) if hit.locator.startswith(":") else None
         before = stored.head.count("\n") + 1 if stored.head else 0
         text = f"{stored.head}\n{stored.body}" if stored.head else stored.body
-        text = f"```\n{text}\n```" if stored.code else text
+        text = f"```\n{text}\n```" if stored.code or _is_code(path, stored.body) else text
         return Passage(
             text=text,
             url=url,
@@ -210,7 +212,7 @@ def _stated(path: Path, changed: int) -> Stated:
         changed: when it was; what it said before is not told again.
     """
     del changed
-    page = path.suffix in {".html", ".htm", ".xhtml"}
+    page = path.suffix in _PAGES
     if not page and path.suffix not in _TEXTS:
         return Stated()
     try:
@@ -227,6 +229,13 @@ def _changed(path: Path) -> int:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
+
+
+def _is_code(path: Path, body: str) -> bool:
+    """Whether a passage of a page is the middle of long code: no mark says so, but prose of a page is never indented."""
+    lines = [line for line in body.split("\n") if line.strip()]
+    indented = sum(line.startswith(_INDENTED) for line in lines)
+    return path.suffix in _PAGES and not _CODE.search(body) and 2 * indented > len(lines)
 
 
 def _lead(body: str) -> str:
