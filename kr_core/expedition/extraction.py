@@ -137,16 +137,17 @@ def dated(said: str) -> bool:
 
 def tells_outright(question: str, said: str) -> bool:
     """Whether a statement tells the version that a question asks for, or the default of what it names."""
+    names = spelled_in(question)
     if asks_since(question) and dated(said):
-        return True
-    return asks_default(question) and _DEFAULT.search(said) is not None and _names_one(question, said)
+        return _has_one(said, [name for name in names if "." in name])
+    return asks_default(question) and _DEFAULT.search(said) is not None and _has_one(said, names)
 
 
-def _names_one(question: str, said: str) -> bool:
-    """Whether a statement has a name of the question as it is spelled; a default is of that one, not of one of its parts."""
-    names = [name.rpartition(".")[2] for name in spelled_in(question)]
-    return not names or any(
-        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said, re.IGNORECASE) for name in names
+def _has_one(said: str, names: Sequence[str]) -> bool:
+    """Whether a statement has a name as it is spelled, or there is none; what has its parts alone may be of another thing."""
+    last = [name.rpartition(".")[2] for name in names]
+    return not last or any(
+        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said, re.IGNORECASE) for name in last
     )
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "denied_in",
     "focus_of",
     "identified",
+    "keywords_in",
     "pairs_in",
     "parts_of",
     "scope_of",
@@ -43,6 +44,8 @@ _COMPOUNDS = re.compile(r"(\w+(?:-\w+)+)(\s+\w+)?")
 _SPELLED = re.compile(
     r"(?<![\w-])(?:(?!e\.g|i\.e)[a-z_]\w*(?:\.(?!js\b|io\b|net\b|py\b)[A-Za-z_]\w*)+|\w{3,}(?=\(\))|[A-Z][A-Za-z]*/\d[\d.]*|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\d*)(?![\w-])"
 )
+_KEYWORD = re.compile(r"\b(?:WHERE|HAVING|WITH|FROM|INTO|OVER|USING|BETWEEN|THEN)\b")
+"""Keywords of SQL that are stop words in small letters; those that people write so to stress them (`NOT`, `ALL`) are left out."""
 _GENERAL = frozenset(
     "feature features support supports supported supporting option options available api apis ways kind kinds".split()
 )
@@ -174,6 +177,13 @@ def focus_of(question: str) -> list[frozenset[str]]:
 def spelled_in(question: str) -> list[str]:
     """The names in a question, as they are spelled: `server-sent events`, `AsyncClient`, `max_age`."""
     return [*("".join(parts) for parts in _COMPOUNDS.findall(question)), *_SPELLED.findall(question)]
+
+
+def keywords_in(question: str) -> list[str]:
+    """The keywords that a question asks about and no search looks for, since they are stop words; none of one that is all in capitals."""
+    if question.isupper():
+        return []
+    return [word for word in dict.fromkeys(_KEYWORD.findall(question)) if word.casefold() in STOP_WORDS]
 
 
 def asks_since(question: str) -> bool:

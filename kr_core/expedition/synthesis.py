@@ -13,7 +13,7 @@ from kr_core.expedition.evidence import page_of
 from kr_core.expedition.extraction import dated, tells_outright
 from kr_core.expedition.fitting import fit_of
 from kr_core.expedition.independence import where
-from kr_core.expedition.questions import asks_since, asks_since_when, asks_time
+from kr_core.expedition.questions import asks_since, asks_since_when, asks_time, keywords_in
 from kr_core.text import root_of, words
 
 if TYPE_CHECKING:
@@ -240,6 +240,12 @@ def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     if unspoken := pool.unspoken:
         return (
             f"Nothing that was found says it: no passage says anything about {_listed(unspoken, {})}.",
+            False,
+        )
+    quotes = " ".join(signal.quote for axiom in axioms for signal in axiom.signals)
+    if passed := [word for word in keywords_in(state.plan.query) if not re.search(rf"\b{word}\b", quotes)]:
+        return (
+            f"Nothing found below says anything about {_listed(passed, {})}, which no search looks for.",
             False,
         )
     said = frozenset().union(*(_told_by(state, axiom) for axiom in axioms))

@@ -92,3 +92,26 @@ def test_which_words_an_answer_must_speak_of(bench, question, heading, lead):
     assert f"## {heading}" in answer or f"## The {heading}" in answer
     assert lead in answer
     assert ("anything about" in answer) == bool(lead)
+
+
+@pytest.mark.req("E5", "E9")
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Which difference do WHERE and HAVING make to parcels?", False),
+        ("WHICH DIFFERENCE DO WHERE AND HAVING MAKE TO PARCELS?", True),
+        ("Which difference does WHERE make to parcels?", True),
+        ("Which difference do carriers NOT make to parcels?", True),
+    ],
+)
+def test_keywords_that_no_search_looks_for(bench, question, answers):
+    """What is found without them answers only if it has them; what is written in capitals to stress it is none."""
+    pages = {
+        "https://one.example/": (
+            "Parcels",
+            "The difference that carriers make to parcels is not small. The clause WHERE makes a difference to parcels.",
+        )
+    }
+    finished = research(bench.pipeline({"web": Library(pages)}), question)[-1]
+    assert finished.answered is answers
+    assert ("Nothing found below says anything about HAVING," in finished.answer) is not answers

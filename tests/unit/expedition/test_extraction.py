@@ -392,6 +392,17 @@ def test_the_default_of_another_thing_is_no_answer():
     assert said[0] == "Memory: Semaphores depend on max_connections and on the number of workers."
 
 
+@pytest.mark.req("E5", "E9")
+def test_the_version_of_another_function_does_not_come_first():
+    """Though its name has the same parts."""
+    said = facts(
+        "When was relay.run added?",
+        ("Loop / relay.get_running_loop", "New in version 2.1.\n\nThe running loop of the relay."),
+        ("Runners / relay.run", "New in version 3.7.\n\nRuns the relay."),
+    )
+    assert said[0] == "Runners / relay.run: New in version 3.7."
+
+
 @pytest.mark.req("E5")
 def test_what_a_name_stands_for_is_a_fact_however_short():
     """As in the list of what is new in a release, whose heading tells the version."""
