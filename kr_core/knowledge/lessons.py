@@ -51,6 +51,10 @@ _GROUP = re.compile(r"\[([^\[\]]*)\](?!\()[ \t]*")
 """A group in brackets; followed by a parenthesis it would be a link."""
 _DATE = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})", re.ASCII)
 _FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
+_COMMENT_END = "-->"
+_HIDING = ("```", "~~~", _COMMENT_END)
+"""Without any of these nothing is hidden."""
+_COMMENT = re.compile(r"[ \t]{0,3}<!--")
 _REF = re.compile(r"[ (]ref:[ ]?", re.IGNORECASE)
 _PLAIN_PATH = re.compile(r"[\w./:#@+-]*[\w/:#@+-]\.?")
 _BULLET = re.compile(r"(?:[-*+]|\d+[.)])[ \t]+")
@@ -74,7 +78,7 @@ def parse(text: str) -> LessonsFile:
 
     An item needs a date and tags, or at least the tag of a phase; a heading likewise. A lesson may go on in
     indented lines; of what stands below a heading the first paragraph counts, up to a vertical bar and the path.
-    Lines in a closed code block are no lessons.
+    Lines in a closed code block, or in a comment (`<!--` to `-->`) that begins a line, are no lessons.
     """
     return _Reader(text).read()
 
@@ -122,7 +126,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         self._lines = text.split("\n")
-        self._fences = _Fences(self._lines) if "```" in text or "~~~" in text else None
+        self._fences = _Fences(self._lines) if any(mark in text for mark in _HIDING) else None
         self._lessons: list[Lesson] = []
         self._others = 0
         self._first_other: int | None = None
@@ -208,7 +212,7 @@ class _Reader:
 
 
 class _Fences:
-    """The closed code blocks of a file; one that is never closed is none, or it would hide all that follows."""
+    """The closed code blocks and comments of a file; one that is never closed is none, or it would hide all that follows."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._starts: list[int] = []
@@ -218,14 +222,23 @@ class _Fences:
             self._ends.append(end)
 
     def hold(self, at: int) -> bool:
-        """Whether a line, from 0, stands in a code block or is an edge of one."""
+        """Whether a line, from 0, stands in a code block or comment, or is an edge of one."""
         before = bisect_right(self._starts, at) - 1
         return before >= 0 and at <= self._ends[before]
 
 
 def _closed_fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     opened, mark = 0, ""
+    last = max((at for at, line in enumerate(lines) if _COMMENT_END in line), default=-1)
     for at, line in enumerate(lines):
+        begin = _COMMENT.match(line) if at <= last and mark in {"", _COMMENT_END} else None
+        if begin is not None:
+            opened, mark = at, _COMMENT_END  # one inside another: that was never closed
+        if mark == _COMMENT_END:
+            if line.find(_COMMENT_END, begin.end() if begin else 0) >= 0:
+                yield opened, at
+                mark = ""
+            continue
         edge = _FENCE.match(line)
         if edge is None:
             continue

@@ -87,6 +87,17 @@ def test_code_blocks():
 
 
 @pytest.mark.req("L2")
+def test_comments():
+    """A lesson that was commented out is none; a comment that is never closed hides nothing, nor opens what follows."""
+    entry = "- [2026-02-07] [dev-execution] Rows\n"
+    assert parse(f"<!--\n{entry}-->\n<!-- a\n### [2026-02-07] [dev-execution]\nb\n c -->\n").lessons == ()
+    assert [lesson.line for lesson in parse(f"<!-- one -->\n{entry}<!--\n{entry}").lessons] == [2, 4]
+    assert [lesson.line for lesson in parse(f"<!-- open\n{entry}<!-- one -->\n{entry}").lessons] == [2, 4]
+    assert [lesson.line for lesson in parse(f"<!-- open\n{entry}```\n{entry}```\n").lessons] == [2]
+    assert [lesson.line for lesson in parse(f"```\n<!--\n```\n{entry}-->\n").lessons] == [4]
+
+
+@pytest.mark.req("L2")
 def test_merge_conflicts():
     """Conflict markers end a lesson and are told with the line; the lessons of both sides count."""
     text = (
