@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from kr_core.knowledge.lockfiles.pins import UnreadableError, table
+from kr_core.knowledge.lockfiles.pins import UnreadableError
 
 LIMIT_CHARACTERS = 3_000_000
 """What tomllib takes some seconds for."""
@@ -37,17 +37,20 @@ _ELSEWHERE = re.compile(r'"|\{ ?(?:registry|git|url) = ')
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """Parse JSON; what is no object at its top is an empty one.
+    """Parse JSON.
 
     Raises:
-        UnreadableError: it is no JSON.
+        UnreadableError: it is no JSON, or no object.
     """
     import json
 
     try:
-        return table(json.loads(text))
+        found = json.loads(text)
     except json.JSONDecodeError as error:
         raise UnreadableError(f"no JSON: {error.msg}", error.lineno) from None
+    if not isinstance(found, dict):
+        raise UnreadableError("no object in JSON", 1)
+    return found
 
 
 def parse_toml(text: str) -> dict[str, Any]:

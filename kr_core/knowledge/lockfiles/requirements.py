@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.knowledge.lockfiles.pins import Pin
+from kr_core.knowledge.names import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,10 +51,16 @@ def requirement(text: str, *, development: bool = False) -> Pin | None:
 def read(text: str, view: View) -> Iterator[Pin]:
     """Read a file of requirements and those it includes.
 
-    What a constraints file names is no dependency; it says the version of what is asked for without one.
+    What a constraints file names is no dependency. The exact version there is the one in use of what is asked for without
+    one, or with a range: pip installs no other.
     """
-    read_files: list[Path] = []
-    yield from _lines(text, view.path, view, read_files, constraint=False)
+    pins = list(_lines(text, view.path, view, [], constraint=False))
+    chosen = {
+        normalise(pin.name): pin for pin in pins if not pin.direct and pin.exact and view.holds(pin.marker)
+    }
+    for pin in pins:
+        fixed = chosen.get(normalise(pin.name))
+        yield pin if fixed is None or pin.exact else pin._replace(version=fixed.version)
 
 
 def _lines(text: str, path: Path, view: View, read_files: list[Path], *, constraint: bool) -> Iterator[Pin]:

@@ -232,6 +232,31 @@ legacy===1.0-special
 
 
 @pytest.mark.req("K9")
+@pytest.mark.parametrize("name", ["package-lock.json", "package.json", "Pipfile.lock", "composer.lock"])
+@pytest.mark.parametrize("text", ["[]", "null", '"x"'])
+def test_json_that_is_no_object_is_told(tmp_path, name, text):
+    """A file that holds JSON of another kind is unreadable, and not taken for one that names nothing."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(lockfiles.UnreadableError, match="no object") as told:
+        lockfiles.read(tmp_path / name)
+    assert told.value.line == 1
+
+
+@pytest.mark.req("K9")
+def test_an_exact_constraint_is_the_version_of_a_range(tmp_path):
+    """`-c` fixes what is asked for as a range, and neither what is exact itself nor by a marker that does not hold."""
+    (tmp_path / "requirements.txt").write_text("-c fixed.txt\nrich>=13,<14\nclick<9\nidna==3.6\nattrs>=1\n")
+    (tmp_path / "fixed.txt").write_text(
+        "Rich==13.7.0\nclick<8.2\nidna==3.7\nattrs==1.0 ; python_version < '3'\n"
+    )
+    read = lockfiles.read(tmp_path / "requirements.txt", environment={"python_version": "3.11"})
+    versions = {name: (pin.version, pin.direct) for name, pin in read.pins.items()}
+    assert versions == {
+        "rich": ("13.7.0", True), "click": ("<9", True), "idna": ("3.6", True), "attrs": (">=1", True),
+    }  # fmt: skip
+
+
+@pytest.mark.req("K9")
 @given(
     name=st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,10}[A-Za-z0-9])?", fullmatch=True),
     version=st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,3}){0,3}((a|b|rc)[0-9])?", fullmatch=True),
