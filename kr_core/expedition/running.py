@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
     from kr_core.model import Event
-    from kr_core.model.expedition import Ending, ExpeditionUpdate
+    from kr_core.model.expedition import CycleReport, Ending, ExpeditionUpdate
     from kr_core.pipeline.components import Components
 
 __all__ = ["expedition"]
@@ -114,7 +114,7 @@ async def expedition(
             calls_left=left,
         )
         if report.down:
-            told = _told_down(report.cycle, report.down, again=attempt == 2)
+            told = _told_down(report, repeats=verdict.decision == "repeat")
             state.notes.append(told)
             yield Noted(text=told)
         reason = verdict.rule
@@ -215,8 +215,9 @@ async def _end(state: State, reason: Ending, written: dict[str, Any], calls: int
     ).model_dump(mode="json")
 
 
-def _told_down(cycle: int, down: tuple[str, ...], *, again: bool) -> str:
-    who = ", ".join(down)
-    if again:
-        return f"cycle {cycle}: {who} still down; the cycle says nothing about convergence"
-    return f"cycle {cycle}: {who} down; the cycle is repeated once"
+def _told_down(report: CycleReport, *, repeats: bool) -> str:
+    who = ", ".join(report.down)
+    if repeats:
+        return f"cycle {report.cycle}: {who} down; the cycle is repeated once"
+    still = "still " if report.attempt == 2 else ""
+    return f"cycle {report.cycle}: {who} {still}down; the cycle says nothing about convergence"

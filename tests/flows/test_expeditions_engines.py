@@ -70,6 +70,8 @@ def test_engines_that_never_answer(bench):
     assert "Nobody could look: web did not answer" in finished.answer
     assert "Nothing was found" not in finished.answer
     assert len(of(updates, "convergence")) == 5  # the third cycle is the last, whatever became of it
+    repeated = [note for note in finished.notes if "repeated once" in note]
+    assert [note.partition(":")[0] for note in repeated] == ["cycle 1", "cycle 2"]
 
 
 @pytest.mark.req("E2")

@@ -230,3 +230,22 @@ def test_the_middle_of_long_code_states_nothing(bench, tmp_path):
     updates = research(bench.pipeline(["local_docs"]), KEPT)
     assert any(update.passages for update in of(updates, "source_hit"))
     assert not updates[-1].axioms
+
+
+@pytest.mark.req("E3", "E6")
+def test_what_code_says_of_itself(bench, tmp_path):
+    """The docstring of a function is a fact, as code; what it does is none."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "orders.py").write_text(
+        "def copies_of_orders(server, days=60):\n"
+        '    """Keep copies of the order database on the\n    backup server for so many days.\n\n    Args: none\n    """\n'
+        "    return keep_copies_of_the_order_database_on(server, for_days=days, in_backup=True)\n"
+    )
+    store = DocumentStore(bench.folder / ".kr" / FILE_NAME, writable=True)
+    updating.update(store, tmp_path / "shop", "shop")
+    store.close()
+    (axiom,) = research(bench.pipeline(["local_docs"]), KEPT)[-1].axioms
+    assert axiom.statement.endswith(
+        "Keep copies of the order database on the backup server for so many days."
+    )
+    assert [(one.type, one.locator) for one in axiom.signals] == [("CODE", "shop/orders.py:2")]

@@ -32,6 +32,7 @@ _CODE = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n.*?(?:\n\1[ \t]*$|\Z)", re.MULTILINE
 """The same, and what goes on in the next passage."""
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
 _INDENTED = "    "
+_DOCSTRING = re.compile(r"\"{3}\s*(.+?)\s*(?:\"{3}|\n\s*\n)|'{3}\s*(.+?)\s*(?:'{3}|\n\s*\n)", re.DOTALL)
 _SITE = re.compile(r"\s+[\u2014\u2013|-]\s+[^\u2014\u2013|]*\b[Dd]ocumentation$")
 """What the pages of built documentation put behind their own titles."""
 _SUFFIX = re.compile(r"(?<=..)(?:js|lang|ql)$")
@@ -149,7 +150,7 @@ class LocalDocs:
             title=_title(stored.title or path.stem, stored.outer, stored.name),
             version=said.version,
             dated=said.dated,
-            lead="" if stored.code else _lead(stored.body),
+            lead=_documented(stored.body) if stored.code else _lead(stored.body),
             kind="section",
             code=(stored.body,)
             if stored.code
@@ -236,6 +237,12 @@ def _is_code(path: Path, body: str) -> bool:
     lines = [line for line in body.split("\n") if line.strip()]
     indented = sum(line.startswith(_INDENTED) for line in lines)
     return path.suffix in _PAGES and not _CODE.search(body) and 2 * indented > len(lines)
+
+
+def _documented(code: str) -> str:
+    """The first paragraph of what a Python function, class or module says of itself, folded into one line."""
+    found = _DOCSTRING.search(code)
+    return " ".join((found[1] or found[2]).split()) if found else ""
 
 
 def _lead(body: str) -> str:
