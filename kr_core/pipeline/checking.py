@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.knowledge.environments import OWN_LABEL
 from kr_core.knowledge.staleness import judge
-from kr_core.pipeline.lookup import report_date
+from kr_core.pipeline.lookup import as_reported, report_date
 from kr_core.protocols import Flaw, Repairable
 
 if TYPE_CHECKING:
@@ -62,10 +62,11 @@ def _of_entry(
                 "it is researched anew when it is asked for",
             )
         return
-    version = version_in_use(project, entry.framework) or entry.framework_version
-    used_today = entry.model_copy(update={"last_accessed": today})
+    version = version_in_use(project, entry.framework)
+    reported = as_reported(entry, kept[0], version) if version else entry
+    used_today = reported.model_copy(update={"last_accessed": today})
     fresh = judge(
-        used_today, report_date(kept[0]), version, today,
+        used_today, report_date(kept[0]), version or entry.framework_version, today,
         max_age_days=settings.max_age_days, version_match=settings.version_match,
     )  # fmt: skip
     if fresh.state != "fresh":

@@ -10,6 +10,7 @@ from kr_core.errors import KRError
 from kr_core.knowledge.matching import Matched, best
 from kr_core.knowledge.staleness import judge
 from kr_core.knowledge.topic_index import TopicIndex
+from kr_core.knowledge.versions import gap
 from kr_core.model import Match
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 _REPORT_DATE = re.compile(
     r"^\*\*(?:Research Date|Researched|Date):?\*\*:?\s*(\d{4}-\d{2}-\d{2})", re.MULTILINE
 )
+
+_REPORT_VERSION = re.compile(r"^\*\*Version:?\*\*:?[ \t]*`?(v?\d[\w.+-]*)", re.MULTILINE)
+_SUMMARY = re.compile(r"^## Summary\s*\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_HEAD = 2000
+"""Where the lines about a report stand, in characters."""
 
 
 class Found(NamedTuple):
@@ -77,7 +83,7 @@ def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, tod
             break
         entries = [entry for entry in entries if entry is not matched.entry]
     report, evidence = stored
-    entry = matched.entry
+    entry = as_reported(matched.entry, report, query.framework_version)
     fresh = judge(
         entry, report_date(report), query.framework_version, today,
         cache_ttl_days=settings.cache_ttl_days, archive_after_days=settings.archive_after_days,
@@ -130,6 +136,18 @@ def report_date(report: str) -> date | None:
         return None
 
 
+def as_reported(entry: Entry, report: str, version: str) -> Entry:
+    """The entry, for the version that its report names where that is another: a merge may have mixed two answers.
+
+    An entry that does not fit the version in use itself stays as it is.
+    """
+    found = _REPORT_VERSION.search(report, 0, _HEAD)
+    if found is None or found[1] == entry.framework_version or gap(entry.framework_version, version):
+        return entry
+    differs = gap(found[1], entry.framework_version)
+    return entry.model_copy(update={"framework_version": found[1]}) if differs else entry
+
+
 def confidence_of(report: str, evidence: dict[str, Any]) -> str:
     """The stored level: of the evidence, else of the report's Confidence line, else `low`."""
     level = evidence.get("level")
@@ -141,8 +159,13 @@ def confidence_of(report: str, evidence: dict[str, Any]) -> str:
     return str(level)
 
 
+def has_summary(report: str) -> bool:
+    """Whether a report has a Summary section."""
+    return _SUMMARY.search(report) is not None
+
+
 def summary_of(report: str) -> str:
     """The Summary section of a report; its first paragraphs where it has none."""
-    section = re.search(r"^## Summary\s*\n(.*?)(?=^## |\Z)", report, re.MULTILINE | re.DOTALL)
+    section = _SUMMARY.search(report)
     body = section[1] if section else re.sub(r"^(?:#|\*\*).*$", "", report, flags=re.MULTILINE)
     return body.strip()[:4000]

@@ -202,8 +202,12 @@ def _once(notes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _stored_summary(found: Found) -> str:
+    """The answer as it was written, for a report of any template; what a person has changed in its Summary counts."""
     summary = found.evidence.get("answer")
-    return summary if isinstance(summary, str) and summary else lookup.summary_of(found.report)
+    if not isinstance(summary, str) or not summary:
+        return lookup.summary_of(found.report)
+    is_changed = summary not in found.report and lookup.has_summary(found.report)
+    return lookup.summary_of(found.report) if is_changed else summary
 
 
 def _texts(value: Any) -> tuple[str, ...]:

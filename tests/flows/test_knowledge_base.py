@@ -7,6 +7,7 @@ import pytest
 from support import DAY, Given, found
 
 from kr_core import Finding
+from kr_core.pipeline.checking import check
 
 OK = {"a": Given(found())}
 
@@ -18,6 +19,11 @@ def inferred(bench, question, sources=None, **options):
 
 
 class TestStale:
+    def checked(self, bench):
+        pipeline = bench.pipeline(OK)
+        settings = pipeline.config.settings.knowledge_research
+        return [flaw.kind for flaw in check(pipeline.store, settings, pipeline.project, bench.day)]
+
     @pytest.mark.req("K4", "K2")
     @pytest.mark.parametrize(
         ("stored", "asked", "stale", "part"),
@@ -44,6 +50,24 @@ class TestStale:
             gap = f"written for {stored}, you run {asked} (another {part} version)"
             assert result.results.match.warning == gap
             assert f"an earlier report was replaced: {gap}" in result.results.degradation_notes
+
+    @pytest.mark.req("K4", "R4")
+    @pytest.mark.parametrize(("reported", "stale"), [("1.4.2", False), ("1.x", False), ("0.9", True)])
+    def test_by_the_version_of_the_report(self, bench, reported, stale):
+        """A report for another version than its entry says, as after a merge, is stale, and `check` says so."""
+        bench.ask(OK, bench.request(framework_version="1.4.0"))
+        (report,) = bench.folder.glob("knowledge-base/frameworks/*/*.md")
+        text = report.read_text()
+        assert "**Version:** 1.4.0\n" in text
+        report.write_text(text.replace("**Version:** 1.4.0\n", f"**Version:** {reported}\n"))
+        assert self.checked(bench) == []
+        (bench.folder / "requirements.txt").write_text("parcel==1.4.0\n")
+        assert self.checked(bench) == (["stale"] if stale else [])
+        result = bench.result(OK, bench.request(framework_version="1.4.0"))
+        assert result.status == ("success" if stale else "cache-hit")
+        if stale:
+            assert result.results.match.entry_version == "0.9"
+            assert "written for 0.9, you run 1.4.0" in result.results.match.warning
 
     @pytest.mark.req("K4")
     def test_the_major_version_alone(self, bench):
@@ -103,6 +127,17 @@ class TestMatch:
         assert result.results.match.tier == "tags"
         assert result.results.match.warning == "matched by tags only; it may be about another topic"
         assert result.results.confidence == first.confidence
+
+    @pytest.mark.req("R4", "K1")
+    def test_what_a_person_corrects_is_the_answer(self, bench):
+        """A hit returns the report as it is now: its Summary, not what stood there when it was written."""
+        first = bench.result(OK).results.summary
+        (report,) = bench.folder.glob("knowledge-base/frameworks/*/*.md")
+        text = report.read_text()
+        assert first in text
+        report.write_text(text.replace(first, "Corrected by hand."))
+        again = bench.result(OK)
+        assert (again.status, again.results.summary) == ("cache-hit", "Corrected by hand.")
 
     @pytest.mark.req("K3")
     def test_a_tier_can_be_dropped(self, bench):
