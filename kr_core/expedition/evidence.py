@@ -217,7 +217,7 @@ class Pool:
         """How much two words are one term: how often the rarer of them stands beside the other, where there is either."""
         # A pair is of stems, single words are counted by their roots: `sent` is there as `send` alone.
         rarer = min(max(self._frequency[root], self._frequency[root_of(root)]) for root in pair.split())
-        return self._frequency[pair] / (rarer + 1)
+        return min(1.0, self._frequency[pair] / (rarer + 1))  # a form that is found by neither counts as none
 
     def share(self, text: str, worth: Mapping[str, float] | None = None) -> float:
         """How much of the question a text says, rare words first; 0 to 1."""

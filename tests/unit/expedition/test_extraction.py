@@ -481,3 +481,16 @@ def test_documents_are_called_by_any_word_of_their_name():
 def test_a_day_is_read_however_it_is_written(said, does):
     """A statement tells since when something is so by a version, or by a day in figures or in words."""
     assert dated(said) is does
+
+
+@pytest.mark.req("E5")
+def test_a_term_of_an_irregular_form_counts_no_more_than_any_other():
+    """`overwrote rows` beside `deleted rows`: its stem is no form of the verb's."""
+    weights = []
+    for form in ("overwrote", "deleted"):
+        pool = Pool(f"Which job {form} rows?")
+        for number in range(5):
+            said = f"Job {number} {form} rows."
+            pool.add("local_docs", Passage(text=said, title="Jobs", url=f"docs:jobs/{number}.md"), 1)
+        weights.append(max(pool.weights()[pair] for pair in pool.pairs if pair.endswith(" row")))
+    assert weights[0] <= 1.2 * weights[1]
