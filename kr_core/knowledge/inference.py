@@ -99,7 +99,10 @@ def infer_framework(question: str, project: LocalProject) -> str | None:
         packages = _rank(
             [*packages, *_locked(mentions, question, project), *_absent(mentions, question, project)]
         )
-    if packages and packages[0].score >= _ENOUGH:
+    # what has its module before it is the standard library's, whatever it is used with: `json.dumps with NaN`
+    spelled = any(mention.cue in {"dotted", "import"} and _is_about_python(mention) for mention in mentions)
+    guessed = packages and packages[0].origin == "absent" and packages[0].framework not in KNOWN
+    if packages and packages[0].score >= _ENOUGH and not (spelled and guessed):
         return packages[0].framework
     if any(_is_about_python(mention) for mention in mentions):
         return "python"

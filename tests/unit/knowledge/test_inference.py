@@ -85,6 +85,7 @@ def test_an_ordinary_word_is_a_package_only_with_a_cue_or_for_want_of_another(sh
         "How do I use the subprocess module to capture output?",
         "How do I run a subprocess?",
         "json.loads with decimals",
+        "What does json.dumps do with NaN?",
         "如何在 Python 中读取文件",
     ],
 )
@@ -99,6 +100,7 @@ def test_the_standard_library_is_python(shop, question):
         ("How do I spawn tasks in Rust's tokio?", "tokio"),
         ("How do I add middleware in FastAPI?", "fastapi"),
         ("How do I add middleware with fastapi?", "fastapi"),
+        ("How do I call asyncio.gather with fastapi?", "fastapi"),
         ("In Django, how do I add middleware?", "django"),
         ("How do I configure virtual scrolling in vue-easytable?", "vue-easytable"),
         ("How do I use signals in @angular/core?", "@angular/core"),
