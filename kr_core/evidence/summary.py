@@ -26,7 +26,7 @@ from kr_core.evidence.sentences import (
 from kr_core.evidence.tables import rows
 from kr_core.evidence.written import Prose, claims_of
 from kr_core.model import Claim, CodeExample, Draft, Passage
-from kr_core.text import stems
+from kr_core.text import content_words, is_weak, stem, stems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from kr_core.model import Finding, ResearchQuery
 
 _LONG_SENTENCE = 240
+_LONGEST_SENTENCE = 400
+"""Of what nothing else says."""
 _LONG_TYPE = 110
 _LONG_ALIAS = 180
 _LONG_DEFAULT = 60
@@ -102,6 +104,9 @@ def compose(
 class _Composer:
     def __init__(self, query: ResearchQuery, parts: list[_Part], notice: str | None) -> None:
         self.asked = stems(query.question)
+        self.telling_stems = frozenset(
+            stem(word) for word in content_words(query.question) if not is_weak(word)
+        )
         self.parts = parts
         self.notice = notice
         self.citer = Citer()
@@ -374,7 +379,10 @@ class _Composer:
         ]
         if passage.symbol and passage.kind != "section":  # else the opening quotes what is best
             further = sentences(passage.lead)[1:] + further
-            for chosen in self.best(further, 2):
+            best = self.best(further, 2)
+            if passage.coverage >= COVERED:
+                best += self.unsaid(passage, further, [*first, *best])
+            for chosen in best:
                 number = self.citer.cite(part.source, passage, chosen)
                 claims.append(self.citer.claim(plain(chosen), [number], [chosen]))
         return [claim for claim in claims if claim is not None]
@@ -493,6 +501,20 @@ class _Composer:
             self.best(candidates, limit)
             or [s for s in candidates if len(s) <= _LONG_SENTENCE and says_something(s)][:1]
         )
+
+    def unsaid(self, passage: Passage, candidates: list[str], said: list[str]) -> list[str]:
+        """The first sentence, a long one too, with a telling word of the question that nothing said so far holds.
+
+        It holds another of the question's words as well, unless the one is a parameter's name.
+        """
+        left = self.telling_stems - stems(" ".join([passage.title, *said]))
+        named = left & stems(" ".join(name for name, _default in passage.parameters))
+        return [
+            sentence
+            for sentence in candidates
+            if len(sentence) <= _LONGEST_SENTENCE and says_something(sentence)
+            if (held := stems(sentence) & self.asked) & left and (len(held) > 1 or held & named)
+        ][:1]
 
     def best(self, candidates: list[str], limit: int) -> list[str]:
         """Sentences that hold most of what was asked, at most `limit`, in the order of the text."""

@@ -207,6 +207,35 @@ def test_a_page_is_quoted_once():
 STEPS = "1. Find the last good tag. 2. Deploy it."
 
 
+REFUSES = "If allow_nan is false, numbers that no box can hold are refused with a ValueError, be they one of the infinities or the one that is none at all, where otherwise each of them is put in under the name that it has in other languages, which no other shop can read: Infinity and NaN."
+LINKS = "If the optional links flag is true, what lies elsewhere is linked from there."
+
+
+@pytest.mark.req("R13")
+@pytest.mark.parametrize(
+    ("question", "coverage", "said"),
+    [
+        ("What does box.put do with a thing that is NaN?", 0.9, REFUSES),
+        ("Does box.put follow links?", 0.9, LINKS),
+        ("What does box.put do with a thing that is NaN?", 0.4, None),
+        ("How do I put a thing into the box?", 0.9, None),
+    ],
+)
+def test_what_is_asked_and_not_yet_said_is_told_where_the_answer_is_sure(question, coverage, said):
+    """A long sentence too, and one that speaks of a parameter alone; not of a passage that may be beside the point."""
+    lead = "Put a thing into the box."
+    passage = SYMBOL.model_copy(
+        update={
+            "text": f"def put(thing, *, links=False, allow_nan=True):\n{lead}\n\n{REFUSES}\n\n{LINKS}",
+            "parameters": (("thing", None), ("links", "False"), ("allow_nan", "True")),
+            "signature": "def put(thing, *, links=False, allow_nan=True):",
+            "lead": lead, "code": (), "coverage": coverage,
+        }
+    )  # fmt: skip
+    draft = compose(QUERY.model_copy(update={"question": question}), finding(passage))
+    assert [claim.text for claim in draft.summary[1:]] == ([] if said is None else [f"{said} [2]"])
+
+
 @pytest.mark.parametrize(
     ("title", "said"),
     [
