@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kr_core.knowledge.names import distributions_called, normalise
 from kr_core.knowledge.project import is_python, is_standard
 from kr_core.knowledge.topics import topic_and_tags
-from kr_core.knowledge.vocabulary import ALSO_WORDS, DEFINITE_MODULES, KNOWN, NOT_LIBRARIES, PLAIN_ENGLISH
+from kr_core.knowledge.vocabulary import (
+    ALSO_WORDS,
+    DEFINITE_MODULES,
+    KNOWN,
+    NOT_LIBRARIES,
+    PLAIN_ENGLISH,
+    STANDARD_NAMES,
+)
 from kr_core.text import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -189,7 +196,9 @@ def _absent(mentions: list[_Mention], question: str, project: LocalProject) -> l
     """Libraries that are named and not there; recognised only by where and how they are written."""
     found = []
     for mention in mentions:
-        if is_standard(mention.name) or project.distribution(mention.name) is not None:
+        if is_standard(mention.name) or mention.name in STANDARD_NAMES:
+            continue
+        if project.distribution(mention.name) is not None:
             continue
         called = distributions_called(mention.name)
         if called and mention.cue in {"closing", "placed"} and not mention.name.isupper():
@@ -278,7 +287,7 @@ def _is_plain_english(name: str) -> bool:
 
 
 def _is_about_python(mention: _Mention) -> bool:
-    if is_python(mention.name):
+    if is_python(mention.name) or mention.name in STANDARD_NAMES:
         return True
     if not is_standard(mention.name):
         return False

@@ -30,6 +30,13 @@ DEFINITE_MODULES = frozenset(
     """.split()
 )
 """Modules of the standard library that mean only that, where they are written in lower case."""
+STANDARD_NAMES = frozenset(
+    """
+    ElementTree MagicMock NamedTemporaryFile OrderedDict ProcessPoolExecutor TemporaryDirectory ThreadPoolExecutor
+    contextmanager defaultdict lru_cache minidom namedtuple
+    """.split()
+)
+"""What lies deeper in it and is no other library's, as it is spelled."""
 
 KNOWN = frozenset(
     """

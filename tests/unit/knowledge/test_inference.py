@@ -86,6 +86,8 @@ def test_an_ordinary_word_is_a_package_only_with_a_cue_or_for_want_of_another(sh
         "How do I run a subprocess?",
         "json.loads with decimals",
         "What does json.dumps do with NaN?",
+        "How do I parse XML with ElementTree?",
+        "How do I limit the threads of a ThreadPoolExecutor?",
         "如何在 Python 中读取文件",
     ],
 )
@@ -101,6 +103,7 @@ def test_the_standard_library_is_python(shop, question):
         ("How do I add middleware in FastAPI?", "fastapi"),
         ("How do I add middleware with fastapi?", "fastapi"),
         ("How do I call asyncio.gather with fastapi?", "fastapi"),
+        ("How do I use a ThreadPoolExecutor with fastapi?", "fastapi"),
         ("In Django, how do I add middleware?", "django"),
         ("How do I configure virtual scrolling in vue-easytable?", "vue-easytable"),
         ("How do I use signals in @angular/core?", "@angular/core"),
