@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from kr_core.expedition.embedding import run_expedition as run_expedition
     from kr_core.expedition.expeditions import Expeditions as Expeditions
     from kr_core.expedition.store import AxiomStore as AxiomStore
+    from kr_core.files import lies_within as lies_within
     from kr_core.files import locked as locked
     from kr_core.files import make_state_folder as make_state_folder
+    from kr_core.files import read_bytes as read_bytes
+    from kr_core.files import read_text as read_text
     from kr_core.files import write_atomically as write_atomically
     from kr_core.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
     from kr_core.hookspecs import Provider as Provider
@@ -255,7 +258,14 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.expedition.embedding": {"run_expedition": ""},
     "kr_core.expedition.expeditions": {"Expeditions": ""},
     "kr_core.expedition.store": {"AxiomStore": ""},
-    "kr_core.files": {"locked": "", "make_state_folder": "", "write_atomically": ""},
+    "kr_core.files": {
+        "lies_within": "",
+        "locked": "",
+        "make_state_folder": "",
+        "read_bytes": "",
+        "read_text": "",
+        "write_atomically": "",
+    },
     "kr_core.text": {"content_words": ""},
     "kr_core.knowledge.identity": {"fold_name": "", "inside": "", "report_path": ""},
     "kr_core.knowledge.topic_index": {"TopicIndex": ""},

@@ -1,8 +1,14 @@
-"""Files written whole or not at all."""
+"""Files read within bounds, and written whole or not at all.
+
+Who wrote a project's files is not known, so KR opens each of them through `read_bytes` or `read_text`: a regular file of a
+bounded size, and where it matters one that really lies in the folder it belongs to.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +23,10 @@ except ImportError:  # pragma: no cover  not on Windows, where only atomic repla
     fcntl = None  # type: ignore[assignment]  # where the system has no such module
 
 
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+"""How a file is opened that may be something else by now: nothing waits, and no terminal becomes ours."""
+
+
 def _umask() -> int:
     mask = os.umask(0o077)  # it can be read only by setting it; a file made meanwhile is private
     os.umask(mask)
@@ -25,6 +35,69 @@ def _umask() -> int:
 
 _UMASK = _umask()
 """Read once, at import: set and set back while other threads write, it would give their files other permissions."""
+
+
+def read_bytes(path: Path, *, limit: int, within: Path | None = None) -> bytes:
+    """Read a regular file whole.
+
+    A pipe, a socket, a device or a folder is refused without waiting for it, and so is a file that is larger than the limit
+    or grows past it while it is read.
+
+    Args:
+        path: the file; links are followed.
+        limit: the size in bytes above which it is refused.
+        within: the folder that the file must really lie in, once all links are followed; anywhere if not given.
+
+    Raises:
+        OSError: it cannot be read or is refused; `strerror` says why, fit to be shown.
+    """
+    _require_regular(path.stat(), path)  # before it is opened: to open a device may already do something
+    handle = os.open(path, os.O_RDONLY | _AT_ONCE)
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        _require_regular(status, path)
+        if within is not None and not _is_inside(_real_path(handle, path), os.path.realpath(within)):
+            raise OSError(errno.EACCES, f"leads outside of {within}", str(path))
+        content = file.read(limit + 1) if status.st_size <= limit else None
+    if content is None or len(content) > limit:
+        raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", str(path))
+    return content
+
+
+def read_text(path: Path, *, limit: int, within: Path | None = None, errors: str = "strict") -> str:
+    """Read a regular file whole as UTF-8, as `read_bytes` does; a byte order mark goes, line ends become newlines.
+
+    Raises:
+        OSError: it cannot be read or is refused.
+        UnicodeDecodeError: it is not UTF-8, with `errors="strict"`.
+    """
+    text = read_bytes(path, limit=limit, within=within).decode("utf-8-sig", errors)
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def lies_within(path: Path, folder: Path) -> bool:
+    """Whether a path, once all links are followed, is a folder or lies below it; neither need exist."""
+    return _is_inside(os.path.realpath(path), os.path.realpath(folder))
+
+
+def _require_regular(status: os.stat_result, path: Path) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def _real_path(handle: int, path: Path) -> str:
+    """Where an open file lies: by the system's word where it gives one, since links may change meanwhile."""
+    try:
+        shown = str(Path(f"/proc/self/fd/{handle}").readlink())
+    except OSError:
+        return os.path.realpath(path)
+    return shown if shown.startswith("/") else os.path.realpath(path)
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def write_atomically(path: Path, text: str) -> os.stat_result:

@@ -1,12 +1,15 @@
-"""Files written whole or not at all."""
+"""Files read within bounds, and written whole or not at all."""
 
 import os
+import socket
 import stat
 import threading
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from kr_core.files import locked, make_state_folder, write_atomically
+from kr_core.files import lies_within, locked, make_state_folder, read_bytes, read_text, write_atomically
 
 
 @pytest.mark.req("K8")
@@ -96,3 +99,57 @@ def test_one_at_a_time(tmp_path):
         thread.join()
     assert max(most) == 1
     assert os.listdir(tmp_path / "kb") == []
+
+
+class TestReading:
+    """What a file may be that KR did not write."""
+
+    def test_a_file_is_read_whole(self, tmp_path):
+        """A file up to the limit is read; a text without its byte order mark and with newlines."""
+        file = tmp_path / "a.txt"
+        file.write_bytes(b"\xef\xbb\xbfa\r\nb\rc\n")
+        assert read_bytes(file, limit=10) == b"\xef\xbb\xbfa\r\nb\rc\n"
+        assert read_text(file, limit=10) == "a\nb\nc\n"
+
+    def test_a_large_file_is_refused(self, tmp_path):
+        """A file larger than the limit is refused unread, also one whose size the system does not know."""
+        file = tmp_path / "a.txt"
+        file.write_bytes(b"x" * 11)
+        with pytest.raises(OSError, match="larger than 10 bytes"):
+            read_bytes(file, limit=10)
+        with pytest.raises(OSError, match="larger than 3 bytes"):
+            read_bytes(Path("/proc/self/status"), limit=3)
+
+    def test_what_is_no_regular_file_is_refused_at_once(self, tmp_path):
+        """A pipe, a socket, a device, a folder, and links to them are refused without waiting."""
+        os.mkfifo(tmp_path / "pipe")
+        (tmp_path / "device").symlink_to("/dev/zero")
+        (tmp_path / "again").symlink_to("device")
+        with closing(socket.socket(socket.AF_UNIX)) as listening:
+            listening.bind(str(tmp_path / "socket"))
+            for name in ("pipe", "device", "again", "socket"):
+                with pytest.raises(OSError, match="not a regular file"):
+                    read_bytes(tmp_path / name, limit=10)
+        with pytest.raises(IsADirectoryError):
+            read_bytes(tmp_path, limit=10)
+
+    def test_a_link_that_leads_outside_is_refused(self, tmp_path):
+        """With a folder given, a link out of it is refused, also one through another link or a linked folder."""
+        (tmp_path / "secret").write_text("key")
+        inside = tmp_path / "inside"
+        (inside / "deep").mkdir(parents=True)
+        (inside / "real").write_text("mine")
+        (inside / "fine").symlink_to("real")
+        (inside / "first").symlink_to("deep/second")
+        (inside / "deep" / "second").symlink_to("../../secret")
+        (inside / "up").symlink_to("..")
+        (tmp_path / "inside-not").write_text("a folder's name is not a prefix of text")
+        (inside / "beside").symlink_to("../inside-not")
+        assert read_bytes(inside / "fine", limit=10, within=inside) == b"mine"
+        for name in ("first", "deep/second", "up/secret", "beside"):
+            with pytest.raises(OSError, match="leads outside"):
+                read_bytes(inside / name, limit=100, within=inside)
+        assert lies_within(inside / "fine", inside)
+        assert not lies_within(inside / "up" / "not there", inside)
+        (tmp_path / "linked").symlink_to(inside)
+        assert read_bytes(tmp_path / "linked" / "real", limit=10, within=tmp_path / "linked") == b"mine"
