@@ -284,10 +284,19 @@ def _store_checks(pipeline: Pipeline) -> Iterator[Check]:
             todo = "repair it, or name another plugin in the configuration"
             yield Check(name, "fault", f"{type(error).__name__}: {error}; {todo}")
     if config.settings.knowledge_research.git_commit == "auto":
-        from kr_core.pipeline.gitgate import foresee
+        yield from _git_checks(config)
 
-        commits, said = foresee(config.knowledge_base)
-        yield Check("git", "ok" if commits else "note", said)
+
+def _git_checks(config: Config) -> Iterator[Check]:
+    """Whether and where a commit would be made; and folders that git, run by anybody, would take settings from."""
+    from kr_core.pipeline.gitgate import foresee
+    from kr_core.pipeline.worktree import bare_repositories, describe_bare
+
+    commits, said = foresee(config.knowledge_base)
+    yield Check("git", "ok" if commits else "note", said)
+    for folder in bare_repositories(config.root, config.knowledge_base):
+        if (trap := describe_bare(folder)) not in said:
+            yield Check("git", "note", trap)
 
 
 def _lesson_checks(pipeline: Pipeline) -> Iterator[Check]:

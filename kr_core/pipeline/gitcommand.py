@@ -1,29 +1,44 @@
-"""Git's plumbing in one repository, by commands that run no hook, ask nothing and take the user's files as they are."""
+"""Git's plumbing in one repository, by commands that run nothing, ask nothing and take the user's files as they are.
+
+A repository's settings, and the attributes of its files, name programs: filters, hooks, monitors, helpers that fetch what is
+missing. Whoever wrote the project may have written them too. So this runs only commands that have no use for such a program,
+with the rest turned off; a file enters as the bytes that it has, never through `git add` or `git update-index PATH`.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.files import read_bytes
+from kr_core.pipeline.worktree import RefusedError, WorkTree, find_work_tree, shown
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["Change", "Git", "RefusedError"]
 
 _SECONDS = 60.0
+_LARGEST = 256 * 1024 * 1024
+"""In bytes: of a file that is committed."""
 _SETTINGS = (
+    "safe.bareRepository=explicit",
     f"core.hooksPath={os.devnull}",
+    f"core.attributesFile={os.devnull}",
     "core.fsmonitor=false",  # it would start a program, too
-    "core.safecrlf=false",  # KR's files have plain line ends; `core.autocrlf` still does what it does
+    "core.untrackedCache=keep",  # it names the work tree, which an index of ours has not got
     "commit.gpgSign=false",
+    "credential.helper=",
+    "fetch.bundleURI=",  # would be loaded before the protocol is looked at
     "i18n.commitEncoding=UTF-8",
 )
+_YES = ("true", "yes", "on", "1", "")
 _OURS = (
     "GIT_AUTHOR_",
     "GIT_COMMITTER_",
@@ -42,10 +57,6 @@ _UNKNOWN_IDENTITY = (
     "no name was given",
 )
 _NO_FILE = b"0"
-
-
-class RefusedError(Exception):
-    """Git cannot or will not; the message says why, fit to be shown."""
 
 
 class Change(NamedTuple):
@@ -70,26 +81,30 @@ class Git:
         self._environ = environ
         self.top = top
         self.folder = folder
+        self._settings: Mapping[str, str] = {}
 
     @classmethod
     def open(cls, where: Path, environ: Mapping[str, str]) -> Git | None:
-        """Open the work tree that a folder lies in; None where it lies in none, as in a bare repository.
+        """Open the work tree that a folder lies in; None where it lies in none.
 
         Raises:
-            RefusedError: git is not installed, or does not read the repository.
+            RefusedError: git is not installed, does not read the repository, or must not.
+            OSError: a file of the repository cannot be read.
         """
+        tree = find_work_tree(where, environ)
+        if tree is None:
+            return None
         program = shutil.which("git", path=environ.get("PATH"))
-        if program is None:
+        if program is None or not Path(program).is_absolute():  # another one could lie in the project
             raise RefusedError(
                 "git is not installed; install it, or set knowledge_research.git_commit to off"
             )
-        git = cls(program, _environment(environ), where, where)
-        said = git("rev-parse", "--is-inside-work-tree", "--absolute-git-dir")
-        inside, _, folder = said.partition(b"\n")
-        if inside != b"true":
-            return None
-        top = git("rev-parse", "--show-toplevel")
-        return cls(program, git._environ, *(Path(os.fsdecode(line[:-1])) for line in (top, folder)))
+        ours = _environment(environ)
+        led = {**ours, "GIT_DIR": str(tree.folder), "GIT_WORK_TREE": str(tree.top)}
+        git = cls(program, led, tree.top, tree.folder)
+        git._settings = _settings(git)
+        _check_work_tree(git._settings.get("core.worktree"), tree)
+        return None if _is_bare(cls(program, ours, tree.top, tree.folder), tree) else git
 
     def __call__(
         self, *arguments: str, stdin: bytes = b"", index: Path | None = None, ok: tuple[int, ...] = (0,)
@@ -99,18 +114,23 @@ class Git:
         Args:
             arguments: the command and what follows it.
             stdin: what it reads.
-            index: the index that it works on; the user's if not given.
+            index: the index that it works on; the user's if not given. The command then sees no files of the work tree: whoever
+                writes an index compares files that are as old as it is with their objects, through their filters.
             ok: exit codes that are no failure.
 
         Raises:
             RefusedError: it failed, or took too long.
         """
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-        environ = {**self._environ, **({"GIT_INDEX_FILE": str(index)} if index else {})}
+        environ, cwd = dict(self._environ), self.top
+        if index:
+            cwd = index.with_name("no-files")
+            cwd.mkdir(exist_ok=True)
+            environ |= {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(cwd)}
         try:
             done = subprocess.run(  # noqa: S603  no shell; names go through standard input
-                [self._program, *settings, *arguments],
-                check=False, capture_output=True, input=stdin, cwd=self.top, env=environ, timeout=_SECONDS,
+                [self._program, "--no-pager", *settings, *arguments],
+                check=False, capture_output=True, input=stdin, cwd=cwd, env=environ, timeout=_SECONDS,
                 start_new_session=True,  # no terminal to ask on, and no part in our Ctrl-C
             )  # fmt: skip
         except subprocess.TimeoutExpired:
@@ -141,7 +161,7 @@ class Git:
 
     def tree(self, index: Path) -> str:
         """Write what an index holds as a tree."""
-        return self.text("write-tree", index=index)
+        return self.text("write-tree", "--missing-ok", index=index)  # a partial clone has not got all of HEAD
 
     def changes(self, before: str, after: str) -> dict[bytes, Change]:
         """The paths in which two trees differ."""
@@ -158,6 +178,41 @@ class Git:
             lines = (b"%s %s\t%s\0" % (mode, id_, path) for path, (mode, id_) in entries.items())
             self("update-index", "-z", "--index-info", stdin=b"".join(lines), index=index)
 
+    def objects(self, paths: Iterable[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
+        """Mode and object of each file as it is now, by no filter; mode 0 where it is gone, links as themselves.
+
+        Raises:
+            RefusedError: git does not take it.
+            OSError: it cannot be read, is too large, or is neither a file nor a link.
+        """
+        digits = 64 if self._settings.get("extensions.objectformat") == "sha256" else 40
+        found = dict.fromkeys(paths, (_NO_FILE, b"0" * digits))
+        there = []
+        with tempfile.TemporaryDirectory() as scratch:
+            for path in found:
+                if (mode_and_text := self._read(self.top / os.fsdecode(path))) is not None:
+                    there.append((path, mode_and_text[0]))
+                    place = Path(scratch, str(len(there)))  # its own name could be two lines
+                    place.write_bytes(mode_and_text[1])
+            names = "".join(f"{scratch}/{number}\n" for number in range(1, len(there) + 1))
+            ids = self("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=os.fsencode(names)).split()
+        return found | {path: (mode, id_) for (path, mode), id_ in zip(there, ids, strict=True)}
+
+    def _read(self, file: Path) -> tuple[bytes, bytes] | None:
+        try:
+            mode = file.lstat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if stat.S_ISDIR(mode):  # the file is gone, and there are others in its place
+            return None
+        if stat.S_ISLNK(mode):
+            return b"120000", os.fsencode(file.readlink())
+        text = read_bytes(file, limit=_LARGEST, within=self.top)
+        if self._settings.get("core.autocrlf") in (*_YES, "input") and b"\0" not in text:
+            text = text.replace(b"\r\n", b"\n")  # as git would, or it would show the file as changed
+        executable = mode & stat.S_IXUSR and self._settings.get("core.filemode", "true") in _YES
+        return b"100755" if executable else b"100644", text
+
     def merged(self, mine: bytes, *, base: bytes, other: bytes) -> bytes | None:
         """The object of a text with the changes from `base` to `other` made in it too; None where they conflict."""
         with tempfile.TemporaryDirectory() as scratch:
@@ -171,8 +226,39 @@ class Git:
         return self("hash-object", "-w", "--stdin", stdin=text).strip()
 
 
+def _is_bare(git: Git, tree: WorkTree) -> bool:
+    """Whether git, left to find the repository itself, finds it bare; it refuses one that another user owns.
+
+    Raises:
+        RefusedError: it refuses it, or finds another.
+    """
+    bare, _, folder = git("rev-parse", "--is-bare-repository", "--absolute-git-dir").partition(b"\n")
+    if os.path.realpath(os.fsdecode(folder[:-1])) != str(tree.folder):
+        raise RefusedError(f"git takes another repository for {shown(tree.top)} than {shown(tree.folder)}")
+    return bare == b"true"
+
+
+def _settings(git: Git) -> dict[str, str]:
+    """The settings that matter here, by names and values in small letters but for the path of the work tree."""
+    names = r"^(core\.(worktree|autocrlf|filemode)|extensions\.objectformat)$"
+    raw = git("config", "-z", "--get-regexp", names, ok=(0, 1))
+    pairs = (line.partition(b"\n") for line in raw.split(b"\0")[:-1])
+    found = {name.decode(): os.fsdecode(value) for name, _, value in pairs}
+    return {name: value if name == "core.worktree" else value.lower() for name, value in found.items()}
+
+
+def _check_work_tree(named: str | None, tree: WorkTree) -> None:
+    """Check that the repository says of itself what work tree it has; a linked one knows its own, which was looked at."""
+    if tree.is_linked or (named is None and not tree.is_submodule):
+        return
+    place = os.path.realpath(tree.folder / (named or ""))
+    if place != str(tree.top):
+        todo = f"commit yourself, or mend the setting in {shown(tree.folder / 'config')}"
+        raise RefusedError(f"core.worktree is {shown(place)}, and not {shown(tree.top)}; {todo}")
+
+
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what an outer git command leads its hooks by: its repository, index, objects."""
+    """The environment without what an outer git command leads its hooks by (its repository, index, objects), and no way out."""
     kept = {
         name: value
         for name, value in environ.items()
@@ -183,7 +269,8 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
         "LC_ALL": "C",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_LAZY_FETCH": "1",  # which older ones do not know
+        "GIT_ALLOW_PROTOCOL": os.urandom(16).hex(),  # none; a known one may have an alias for its helper
     }
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import locked
 from kr_core.pipeline.gitcommand import Change, Git, RefusedError
-from kr_core.printable import printable
+from kr_core.pipeline.worktree import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,8 +66,6 @@ def commit(
         environ: of git; what would lead it to another repository is left out.
     """
     where = Path(os.path.realpath(folder))
-    if not _is_marked(where):  # spares a process
-        return Committed()
     try:
         git = Git.open(where, environ)
         paths = [] if git is None else _paths(files, git.top)
@@ -79,8 +77,7 @@ def commit(
     except RefusedError as refused:
         return Committed(notes=(f"not committed: {refused}",))
     except OSError as error:
-        said = _shown(f"{error.strerror or error}: {error.filename or where}")
-        return Committed(notes=(f"not committed: {said}",))
+        return Committed(notes=(f"not committed: {_explained(error, where)}",))
 
 
 def foresee(folder: Path, environ: Mapping[str, str] = os.environ) -> tuple[bool, str]:
@@ -88,23 +85,19 @@ def foresee(folder: Path, environ: Mapping[str, str] = os.environ) -> tuple[bool
     where = Path(os.path.realpath(folder))
     near = next(above for above in (where, *where.parents) if above.is_dir())
     try:
-        git = Git.open(near, environ) if _is_marked(where) else None
+        git = Git.open(near, environ)
         if git is None:
-            return False, f"{_shown(folder)} lies in no git work tree; nothing is committed"
+            return False, f"{shown(folder)} lies in no git work tree; nothing is committed"
         name = os.fsencode(where.relative_to(git.top) / "index.yaml")
         if git("check-ignore", "-z", "--stdin", stdin=_joined([name]), ok=(0, 1)):
-            return False, f"{_shown(folder)} is ignored by git; nothing is committed"
+            return False, f"{shown(folder)} is ignored by git; nothing is committed"
         _check_state(git, environ)
         git("var", "GIT_COMMITTER_IDENT")
     except RefusedError as refused:
         return False, f"nothing is committed: {refused}"
     except OSError as error:
-        return False, f"nothing is committed: {_shown(error.strerror or str(error))}"
-    return True, f"what changes in {_shown(folder)} is committed in {_shown(git.top)}"
-
-
-def _is_marked(where: Path) -> bool:
-    return any(os.path.lexists(above / ".git") for above in (where, *where.parents))
+        return False, f"nothing is committed: {_explained(error, where)}"
+    return True, f"what changes in {shown(folder)} is committed in {shown(git.top)}"
 
 
 def _paths(files: Iterable[Path], top: Path) -> list[bytes]:
@@ -113,7 +106,7 @@ def _paths(files: Iterable[Path], top: Path) -> list[bytes]:
     for file in files:
         real = Path(os.path.realpath(file.parent), file.name)
         if not real.is_relative_to(top):
-            raise RefusedError(f"{_shown(file)} lies outside the work tree {_shown(top)}")
+            raise RefusedError(f"{shown(file)} lies outside the work tree {shown(top)}")
         paths.append(os.fsencode(real.relative_to(top)))
     return list(dict.fromkeys(paths))
 
@@ -121,7 +114,7 @@ def _paths(files: Iterable[Path], top: Path) -> list[bytes]:
 def _check_state(git: Git, environ: Mapping[str, str]) -> None:
     for name, operation in _BUSY.items():
         if os.path.lexists(git.folder / name):
-            raise RefusedError(f"{operation} is under way in {_shown(git.top)}; commit when it is done")
+            raise RefusedError(f"{operation} is under way in {shown(git.top)}; commit when it is done")
     index = environ.get("GIT_INDEX_FILE")
     if index and any(
         Path(near, index).resolve().is_relative_to(git.folder) for near in (Path.cwd(), git.top)
@@ -159,8 +152,12 @@ def _prepared(git: Git, paths: Sequence[bytes], head: str, ours: Path) -> bool:
     """Make an index of what HEAD holds and the files as they are; returns whether they differ."""
     base = git.tree_of(head)
     git("read-tree", base, index=ours)
-    git("update-index", "--add", "--remove", "-z", "--stdin", stdin=_joined(paths), index=ours)
-    return bool(git.staged(base, ours))
+    git.enter(git.objects(paths), index=ours)
+    changes = git.staged(base, ours)
+    if other := changes.keys() - set(paths):
+        name = shown(os.fsdecode(min(other)))
+        raise RefusedError(f"{name} is a file in HEAD and a folder now; commit that yourself")
+    return bool(changes)
 
 
 def _beside_the_users(git: Git, message: str, head: str, ours: Path, lock: _Lock) -> Committed:
@@ -203,7 +200,7 @@ def _leave_staged(
         parts = _told_apart(git, change, staged[path])
         if parts is None:
             in_ours[path] = change.before
-            name = _shown(os.fsdecode(path))
+            name = shown(os.fsdecode(path))
             notes.append(f"not committed: {name}: you have staged it; commit it with your own changes")
         else:
             in_ours[path] = (change.before[0], parts[0])
@@ -231,7 +228,8 @@ class _Lock:
     def __init__(self, index: Path) -> None:
         self.index = index
         self._file = index.with_name("index.lock")
-        mode = index.stat().st_mode & 0o777 if index.exists() else 0o666
+        self._before = index.stat() if index.exists() else None
+        mode = self._before.st_mode & 0o777 if self._before else 0o666
         self._handle = os.open(self._file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
         self._published = False
 
@@ -240,6 +238,8 @@ class _Lock:
             file.write(raw)
             file.flush()
             os.fsync(file.fileno())
+        if self._before:  # git looks into files that are not older than the index, and did not do so now
+            os.utime(self._file, ns=(self._before.st_atime_ns, self._before.st_mtime_ns))
 
     def publish(self) -> None:
         self._file.replace(self.index)
@@ -261,7 +261,7 @@ def _locked_index(folder: Path) -> Iterator[_Lock]:
         except FileExistsError:
             if monotonic() > until:
                 todo = "let the other git command end, or remove the file if none runs"
-                raise RefusedError(f"{_shown(folder / 'index.lock')} is there; {todo}") from None
+                raise RefusedError(f"{shown(folder / 'index.lock')} is there; {todo}") from None
             sleep(0.02)
     try:
         yield lock
@@ -269,8 +269,8 @@ def _locked_index(folder: Path) -> Iterator[_Lock]:
         lock.close()
 
 
-def _shown(name: Path | str) -> str:
-    return printable(str(name)).replace("\n", "\\n")
+def _explained(error: OSError, where: Path) -> str:
+    return shown(f"{error.strerror or error}: {error.filename or where}")
 
 
 def _joined(paths: Iterable[bytes]) -> bytes:

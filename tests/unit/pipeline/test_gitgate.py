@@ -231,11 +231,10 @@ class TestWhere:
         (tmp_path / "kb").mkdir()
         assert commit([tmp_path / "kb/a.md"], "m", folder=tmp_path / "kb", environ=environ) == (None, ())
 
-    @pytest.mark.parametrize("bare", ["beside", "marked"])
-    def test_in_a_bare_repository(self, repo, tmp_path, bare):
+    def test_in_a_bare_repository(self, repo, tmp_path):
         """A bare repository has no work tree."""
         folder = tmp_path / "bare"
-        repo.git("clone", "-q", "--bare", ".", str(folder if bare == "beside" else folder / ".git"))
+        repo.git("clone", "-q", "--bare", ".", str(folder / ".git"))
         made = Repository(folder, repo.environ)
         made.write("a.md")
         assert made.commit("a.md") == (None, ())
@@ -291,6 +290,71 @@ class TestWhere:
         assert (inner.last, inner.status) == (["kb/report.md"], [])
         assert (outer.head, outer.status) == (before, [" M sub"])
 
+    def test_submodules_and_worktrees_in_each_other(self, repo, tmp_path):
+        """A submodule in a submodule, one in a linked worktree, and a linked worktree of one are each as git makes them."""
+        take = ("-c", "protocol.file.allow=always", "submodule", "--quiet")
+        middle, outer = (Repository(tmp_path / name, repo.environ) for name in ("middle", "outer"))
+        for one, other, name in ((middle, repo, "deep/inner"), (outer, middle, "sub")):
+            one.top.mkdir()
+            one.git("init", "-q", ".")
+            one.git(*take, "add", str(other.top), name)
+            one.git("commit", "-q", "-m", "it")
+        outer.git(*take, "update", "--init", "--recursive")
+        outer.git("worktree", "add", "-q", str(tmp_path / "linked"))
+        linked = Repository(tmp_path / "linked", repo.environ)
+        linked.git(*take, "update", "--init", "--recursive")
+        sub = Repository(outer.top / "sub/deep/inner", repo.environ)
+        sub.git("worktree", "add", "-q", str(tmp_path / "linked-sub"))
+        for top in (sub.top, linked.top / "sub", linked.top / "sub/deep/inner", tmp_path / "linked-sub"):
+            one = Repository(top, repo.environ)
+            one.write("report.md")
+            assert one.commit("report.md").notes == (), top
+            assert (one.last, one.status) == (["kb/report.md"], []), top
+
+    def test_worktrees_of_a_bare_repository(self, repo, tmp_path):
+        """All work trees may be linked ones, beside a bare repository."""
+        bare = tmp_path / "all/.bare"
+        bare.parent.mkdir()
+        repo.git("clone", "-q", "--bare", ".", str(bare))
+        repo.git("--git-dir", str(bare), "worktree", "add", "-q", str(bare.parent / "main"))
+        made = Repository(bare.parent / "main", repo.environ)
+        made.write("report.md")
+        assert made.commit("report.md").notes == ()
+        assert (made.last, made.status) == (["kb/report.md"], [])
+
+    def test_a_linked_worktree_that_was_moved(self, repo, tmp_path):
+        """Its repository looks for it elsewhere; a note says how to mend that, and then it is committed."""
+        repo.git("worktree", "add", "-q", str(tmp_path / "linked"))
+        moved = Repository((tmp_path / "linked").rename(tmp_path / "moved"), repo.environ)
+        moved.write("report.md")
+        assert "`git worktree repair`" in moved.commit("report.md").notes[0]
+        moved.git("worktree", "repair")
+        assert moved.commit("report.md").notes == ()
+
+    def test_no_further_up_than_git_goes(self, repo):
+        """`GIT_CEILING_DIRECTORIES` bounds the search, as it does for git."""
+        repo.write("report.md")
+        assert repo.commit("report.md", GIT_CEILING_DIRECTORIES=str(repo.top)) == (None, ())
+        assert repo.commit("report.md", GIT_CEILING_DIRECTORIES=str(repo.top.parent)).id
+
+    def test_a_partial_clone(self, repo, tmp_path):
+        """What it has not got is neither needed nor fetched."""
+        for number in range(3):
+            (repo.top / "big").mkdir(exist_ok=True)
+            (repo.top / f"big/{number}").write_text(f"{number}\n")
+        repo.git("add", "big")
+        repo.git("commit", "-q", "-m", "big")
+        repo.git("config", "uploadpack.allowFilter", "true")
+        clone = tmp_path / "clone"
+        repo.git(
+            "clone", "-q", "--no-local", "--filter=blob:none", "--sparse", f"file://{repo.top}", str(clone)
+        )
+        made = Repository(clone, repo.environ)
+        repo.top.rename(tmp_path / "away")
+        made.write("report.md")
+        assert made.commit("report.md").notes == ()
+        assert made.last == ["kb/report.md"]
+
     def test_a_knowledge_base_behind_a_link(self, repo, tmp_path):
         """The repository is the one in which the folder really lies."""
         link = tmp_path / "link"
@@ -318,6 +382,60 @@ class TestWhere:
         assert repo.git("cat-file", "blob", "HEAD:kb/dos.md") == "a\nb\n"
         assert repo.status == []
 
+    @pytest.mark.parametrize("autocrlf", ["true", "input", "false"])
+    @pytest.mark.parametrize(
+        "attributes", ["", "* text=auto\n", "*.md text eol=crlf\n", "*.md text eol=lf\n"]
+    )
+    def test_a_report_is_clean_by_any_settings_of_line_ends(self, repo, autocrlf, attributes):
+        """KR writes newlines; whatever git would make of these, the work tree is clean afterwards."""
+        (repo.top / ".gitattributes").write_text(attributes)
+        repo.git("config", "core.autocrlf", autocrlf)
+        repo.git("add", ".gitattributes")
+        repo.git("commit", "-q", "--allow-empty", "-m", "attributes")
+        repo.write("report.md", "a\nb\n")
+        assert repo.commit("report.md").notes == ()
+        assert repo.git("cat-file", "blob", "HEAD:kb/report.md") == "a\nb\n"
+        assert repo.status == []
+
+    def test_modes_and_links(self, repo):
+        """An executable file is committed as one where the file system knows of such, and a link as a link."""
+        repo.write("run.sh").chmod(0o755)
+        (repo.base / "link.md").symlink_to("nowhere.md")
+        assert repo.commit("run.sh", "link.md").notes == ()
+        assert repo.git("ls-tree", "HEAD", "kb/run.sh").startswith("100755")
+        assert repo.git("ls-tree", "HEAD", "kb/link.md").startswith("120000")
+        assert repo.git("cat-file", "blob", "HEAD:kb/link.md") == "nowhere.md"
+        repo.git("config", "core.fileMode", "false")
+        repo.write("other.sh").chmod(0o755)
+        assert repo.commit("other.sh").notes == ()
+        assert repo.git("ls-tree", "HEAD", "kb/other.sh").startswith("100644")
+        assert repo.status == []
+
+    def test_a_file_that_became_a_folder(self, repo):
+        """Its removal was not asked for, so it is a note."""
+        repo.write("x")
+        repo.git("add", "kb/x")
+        repo.git("commit", "-q", "-m", "x")
+        (repo.base / "x").unlink()
+        repo.write("x/report.md")
+        assert "kb/x is a file in HEAD and a folder now" in repo.commit("x/report.md").notes[0]
+        assert repo.commit("x", "x/report.md").notes == ()
+        assert repo.status == []
+
+    def test_a_users_file_as_old_as_the_index(self, repo):
+        """Git looks into a file that is not older than the index; KR's writing of the index does not make it trust that."""
+        app, index = repo.top / "app.py", repo.top / ".git/index"
+        at = 1_700_000_000_000_000_000
+        os.utime(app, ns=(at, at))
+        repo.git("config", "core.trustctime", "false")
+        repo.git("update-index", "--refresh")
+        app.write_text("two\n")  # as long as before
+        for file in (app, index):
+            os.utime(file, ns=(at, at))
+        repo.write("report.md")
+        assert repo.commit("report.md").notes == ()
+        assert repo.status == [" M app.py"]
+
     def test_a_sparse_checkout(self, repo):
         """What the sparse checkout leaves out stays in the repository."""
         repo.git("sparse-checkout", "set", "--no-cone", "/kb/")
@@ -343,7 +461,9 @@ class TestWhere:
         for name in ("a.md", "b.md"):
             made.write(name)
             assert made.commit(name).notes == ()
-        assert made.git("rev-list", "--count", "HEAD").strip() == "2"
+        (made.base / "a.md").unlink()
+        assert made.commit("a.md").notes == ()
+        assert made.git("rev-list", "--count", "HEAD").strip() == "3"
         assert made.status == []
 
 
@@ -500,7 +620,10 @@ class TestQuietly:
         repo.write("report.md")
         done = repo.commit("report.md")
         assert done.id is None
-        assert done.notes[0].startswith("not committed: `git ")
+        refused = (
+            f"not committed: {folder} leads to /nonexistent" if harm == "gitfile" else "not committed: `git "
+        )
+        assert done.notes[0].startswith(refused)
         assert not (folder / "index.lock").exists()
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
