@@ -15,6 +15,7 @@ from kr_core.printable import printable
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from typing import TextIO
 
 INTERRUPTED = 130
 _FULL = "no room is left where the output, or a file, is written; make room on the disk, or send the output elsewhere"
@@ -35,16 +36,20 @@ def run(arguments: Sequence[str]) -> int:
         print(f"kr: {printable(str(error))}", file=sys.stderr)  # it may quote a stranger's file
         return error.exit_code
     except KeyboardInterrupt:
-        print("kr: interrupted", file=sys.stderr)
+        try:
+            print("kr: interrupted", file=sys.stderr)
+            sys.stdout.flush()
+        except OSError:  # the terminal has gone
+            _drop_output(sys.stdout, sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has gone; Python would complain once more when it flushes at exit.
-        _drop_output()
+        _drop_output(sys.stdout)
         return 0
     except Exception as error:
         if isinstance(error, OSError) and error.errno == ENOSPC:
             print(f"kr: {_FULL}", file=sys.stderr)
-            _drop_output()  # Python would complain once more
+            _drop_output(sys.stdout)  # Python would complain once more
             return StorageError.exit_code
         if options.verbose:
             raise
@@ -52,8 +57,9 @@ def run(arguments: Sequence[str]) -> int:
         return 1
 
 
-def _drop_output() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _drop_output(*streams: TextIO) -> None:
+    for stream in streams:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def end_process(code: int) -> None:
