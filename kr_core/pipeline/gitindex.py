@@ -1,4 +1,4 @@
-"""Git's index, read without git: whether a file below a folder is tracked (https://git-scm.com/docs/index-format)."""
+"""Git's index, read without git: whether a folder is tracked (https://git-scm.com/docs/index-format)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COMPRESSED = 4
 
 
 def tracks(folder: Path) -> bool:
-    """Whether git tracks a file below a folder; False where there is no index that can be read.
+    """Whether git tracks a folder, as a submodule, or a file below it; False where there is no index that can be read.
 
     Args:
         folder: in a work tree, or not.
@@ -35,7 +35,7 @@ def tracks(folder: Path) -> bool:
     for tree in place.parents:
         link = tree / ".git"
         if os.path.lexists(link):
-            name = os.fsencode(f"{place.relative_to(tree).as_posix()}/")
+            name = os.fsencode(place.relative_to(tree).as_posix())
             try:
                 return _holds(_git_folder(link), name, folded=_is_folded(place))
             except (OSError, ValueError):
@@ -59,31 +59,30 @@ def _is_folded(place: Path) -> bool:
         return False
 
 
-def _holds(git: Path, below: bytes, *, folded: bool) -> bool:
+def _holds(git: Path, folder: bytes, *, folded: bool) -> bool:
     files, seen = [git / "index"], 0
     while seen < len(files):
         content = read_bytes(files[seen], limit=_LARGEST)
         seen += 1
-        if _is_among(content, below, folded=folded):
+        if _is_among(content, folder, folded=folded):
             return True
         if seen == 1:
             files += _shared(git, content)
     return False
 
 
-def _is_among(content: bytes, below: bytes, *, folded: bool) -> bool:
+def _is_among(content: bytes, folder: bytes, *, folded: bool) -> bool:
     if content[:4] != b"DIRC":
         return False
-    text, below = (content.lower(), below.lower()) if folded else (content, below)
+    text, folder = (content.lower(), folder.lower()) if folded else (content, folder)
     if (
-        _version(content) < _COMPRESSED and below not in text
+        _version(content) < _COMPRESSED and folder not in text
     ):  # nearly always: the entries need not be told apart
         return False
     for hashed in _HASHES:
         try:
-            return any(
-                (name.lower() if folded else name).startswith(below) for name in _names(content, hashed)
-            )
+            names = (name.lower() if folded else name for name in _names(content, hashed))
+            return any(name == folder or name.startswith(folder + b"/") for name in names)
         except (ValueError, IndexError):  # its hashes have another length
             continue
     return False

@@ -407,6 +407,8 @@ def test_a_further_work_tree_and_a_submodule_have_an_index_of_their_own(tree, tm
     git(outer, "submodule", "add", "--quiet", str(tree), "inner")
     assert tracks(outer / "inner/.kr")
     assert not tracks(outer / ".kr")
+    git(outer, "submodule", "add", "--quiet", str(tree), ".kr")
+    assert tracks(outer / ".kr")
 
 
 @pytest.mark.parametrize(
