@@ -40,8 +40,9 @@ def main(argv: "list[str] | None" = None) -> int:
     try:
         signals.handle()
         code = run(arguments)
-    except KeyboardInterrupt:  # one more, while the first was dealt with
-        pass
+    except (KeyboardInterrupt, OSError):
+        if not signals.came:
+            raise
     finally:
         code = signals.exit_code(code)
     end_process(code)

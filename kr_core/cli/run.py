@@ -36,20 +36,16 @@ def run(arguments: Sequence[str]) -> int:
         print(f"kr: {printable(str(error))}", file=sys.stderr)  # it may quote a stranger's file
         return error.exit_code
     except KeyboardInterrupt:
-        try:
-            print("kr: interrupted", file=sys.stderr)
-            sys.stdout.flush()
-        except OSError:  # the terminal has gone
-            _drop_output(sys.stdout, sys.stderr)
+        print("kr: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has gone; Python would complain once more when it flushes at exit.
-        _drop_output(sys.stdout)
+        drop_output(sys.stdout)
         return 0
     except Exception as error:
         if isinstance(error, OSError) and error.errno == ENOSPC:
             print(f"kr: {_FULL}", file=sys.stderr)
-            _drop_output(sys.stdout)  # Python would complain once more
+            drop_output(sys.stdout)  # Python would complain once more
             return StorageError.exit_code
         if options.verbose:
             raise
@@ -57,9 +53,9 @@ def run(arguments: Sequence[str]) -> int:
         return 1
 
 
-def _drop_output(*streams: TextIO) -> None:
-    for stream in streams:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+def drop_output(stream: TextIO) -> None:
+    """Let a stream that takes nothing any more lead nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def end_process(code: int) -> None:

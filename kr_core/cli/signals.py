@@ -7,6 +7,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from kr_core.cli.run import drop_output
+
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -25,8 +27,8 @@ class Signals:
     """
 
     def __init__(self) -> None:
-        self._number = 0
-        """Of the signal that came."""
+        self.came = 0
+        """The number of the signal that came."""
         self._at_once = False
 
     def handle(self) -> None:
@@ -34,13 +36,13 @@ class Signals:
         for name in _NAMES:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, self._came)
+                signal.signal(number, self._end)
 
-    def _came(self, number: int, _frame: FrameType | None) -> None:
+    def _end(self, number: int, _frame: FrameType | None) -> None:
         if self._at_once:
             _end_children()
             os._exit(_ENDED + number)
-        self._number, self._at_once = number, True
+        self.came, self._at_once = number, True
         if callable(signal.getsignal(signal.SIGINT)):
             signal.raise_signal(signal.SIGINT)  # whoever waits for Ctrl-C, as an event loop does, hears of it
         else:  # it is ignored, as in the background of a shell
@@ -50,7 +52,14 @@ class Signals:
         """The program's exit code; what it has started and could not end is ended."""
         self._at_once = True
         _end_children()
-        return _ENDED + self._number if self._number else code
+        if not self.came:
+            return code
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError):  # the terminal has gone; Python would complain once more
+                drop_output(stream)
+        return _ENDED + self.came
 
 
 def _end_children() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 import time
 from contextlib import suppress
 
@@ -78,9 +80,7 @@ class Hanging:
             [sys.executable, "-m", "kr_core", *arguments],
             cwd=self._folder,
             env={**self._environ, "KR_TRUST": "all"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            **options,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
         )
         self._started.append(self._process.pid)
         until(lambda: self._pids.exists() or self._process.poll() is not None)
@@ -94,7 +94,7 @@ class Hanging:
         """How the command has ended and what it has said, once all that it has started has ended, too."""
         out, err = self._process.communicate(timeout=PATIENCE_SECONDS)
         until(lambda: not any(map(is_running, self.programs)))
-        return self._process.returncode, out.decode(), err.decode()
+        return self._process.returncode, (out or b"").decode(), (err or b"").decode()
 
     def close(self):
         for pid in self._started:
@@ -160,6 +160,20 @@ def test_under_nohup(hanging):
         process.wait(1)
     process.send_signal(signal.SIGTERM)
     assert hanging.ended()[0] == 143
+
+
+def test_a_terminal_that_goes(hanging):
+    """When its window is closed, a command ends with its programs, and what it cannot say any more hurts nobody."""
+    hanging.configure("mcp")
+    ours, its = os.openpty()
+    try:
+        terminal = dict.fromkeys(("stdin", "stdout", "stderr"), its)
+        leads = {"start_new_session": True, "preexec_fn": lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)}
+        hanging.start(*RESEARCH, **terminal, **leads)
+    finally:
+        os.close(its)
+        os.close(ours)
+    assert hanging.ended()[0] == 129
 
 
 @pytest.mark.parametrize("arguments", [("mcp",), ("serve", "--port", "0"), ("team",)], ids=lambda one: one[0])
