@@ -131,8 +131,10 @@ def make_state_folder(folder: Path) -> None:
     """Make the folder of KR's own state, which keeps itself out of git.
 
     Raises:
-        OSError: it cannot be made or written.
+        OSError: it cannot be made or written, or is a link, which could lead out of the project.
     """
+    if folder.is_symlink():
+        raise OSError(errno.ELOOP, "it is a link; remove it, and KR makes a folder", str(folder))
     _make_folder(folder)
     if not (folder / ".gitignore").exists():
         write_atomically(folder / ".gitignore", "*\n")

@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import Callable
 
-__all__ = ["POLITE_SECONDS", "end_group", "has_ended", "start_group"]
+__all__ = ["POLITE_SECONDS", "end_group", "has_ended", "kill_groups", "start_group"]
 
 POLITE_SECONDS = 0.5
 """How long each step waits for the program: two of them end within the second that a cancelled call has."""
 _POLL_SECONDS = 0.01
+_running: set[int] = set()
+"""The groups that were started here and not ended yet: those of the whole process, as signals are."""
 
 
 async def start_group(*argv: str, **options: Any) -> Process:
@@ -30,22 +32,32 @@ async def start_group(*argv: str, **options: Any) -> Process:
     Raises:
         OSError, ValueError: it cannot be started.
     """
-    starting = asyncio.ensure_future(
-        asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-            **options,
-        )
-    )
+    starting = asyncio.ensure_future(_start(*argv, **options))
     cancelled = await _done(starting)
     if cancelled is not None:
         if not starting.cancelled() and starting.exception() is None:
             await end_group(starting.result())
         raise cancelled
     return starting.result()
+
+
+async def _start(*argv: str, **options: Any) -> Process:
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+        **options,
+    )
+    _running.add(process.pid)
+    return process
+
+
+def kill_groups() -> None:
+    """End at once whatever was started here and has not ended, with its group: nobody is left who would end it."""
+    while _running:
+        _signal(_running.pop(), signal.SIGKILL)
 
 
 async def end_group(process: Process, *, polite: bool = False) -> None:
@@ -89,6 +101,7 @@ async def _end(process: Process, *, polite: bool) -> None:
     finally:
         if not gone:
             _signal(group, signal.SIGKILL)
+        _running.discard(group)
         try:
             await has_ended(process)
         finally:

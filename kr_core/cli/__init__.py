@@ -10,7 +10,7 @@ def main(argv: "list[str] | None" = None) -> int:
     Without `argv` it is the program `kr` itself: a call that was dropped does not keep the process.
 
     0 an answer; 1 anything unforeseen; 2 wrong use, configuration or request; 3 a plugin; 4 no content; 5 waiting
-    for a human; 130 interrupted.
+    for a human; 129, 130, 143 ended by SIGHUP, Ctrl-C, SIGTERM.
     """
     arguments = sys.argv[1:] if argv is None else argv
     if arguments in (["--version"], ["-V"]):
@@ -30,9 +30,20 @@ def main(argv: "list[str] | None" = None) -> int:
         code = hit.serve(arguments)
         if code is not None:
             return code
-    from kr_core.cli.run import end_process, run
+    from kr_core.cli.run import INTERRUPTED, end_process, run
 
-    code = run(arguments)
-    if argv is None:
-        end_process(code)
+    if argv is not None:
+        return run(arguments)
+    from kr_core.cli.signals import Signals
+
+    signals, code = Signals(), INTERRUPTED
+    try:
+        signals.handle()
+        code = run(arguments)
+    except (KeyboardInterrupt, OSError):
+        if not signals.came:
+            raise
+    finally:
+        code = signals.exit_code(code)
+    end_process(code)
     return code

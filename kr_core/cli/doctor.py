@@ -13,9 +13,10 @@ from kr_core.cli import output
 from kr_core.config import load, trust
 from kr_core.config.naming import dotted
 from kr_core.config.schema import NO_EFFECT
-from kr_core.errors import ConfigError, KRError
+from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.knowledge.project import LocalProject
 from kr_core.pipeline import Pipeline
+from kr_core.pipeline.ownership import require_own_state
 from kr_core.pipeline.running import run as run_coroutine
 from kr_core.printable import printable
 from kr_core.protocols import Unready, Versioned
@@ -62,6 +63,11 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
         yield Check("configuration", "fault", str(error))
         return
     yield from _configuration_checks(config)
+    try:
+        require_own_state(config)
+    except StorageError as error:
+        yield Check("state folder", "fault", f"{error}; till then nothing else is checked")
+        return
     with Pipeline(config, project=LocalProject(config.root, folder, config.environ)) as pipeline:
         yield from _environment_checks(pipeline)
         external: list[str] = []

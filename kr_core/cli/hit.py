@@ -4,9 +4,13 @@ This is no second implementation of the look-up: it knows nothing of matching. A
 and the surroundings it was given in, with the (path, times, size) of every file that could change it (configuration,
 index, report, evidence, lock files, the environment's folders) and the day; if any differs, the full way is taken.
 Only modules that Python has loaded or loads in a millisecond or two are imported here.
+
+The results lie in the user's own state folder, beside what `kr trust` keeps: one in the project could be anybody's, with
+guards that always hold.
 """
 
 import os
+import stat
 import sys
 import time
 import zlib
@@ -18,8 +22,12 @@ if TYPE_CHECKING:
 
 FOLDER = "hits"
 SESSION = "@kr-session@"
-_FORMAT = 3
+_FORMAT = 4
 _JOURNAL_FORM = 2
+_JOURNAL_SCHEMA = "df0f0b5685f0429f3b9efad1a5e7f80061ada178f5159104201a90c916505da6"
+"""Of the names and texts in the schema of that form, sorted."""
+_IN_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name LIMIT 100"
+_SQLITE_FILES = ("", "-wal", "-shm", "-journal")
 _ENVIRONMENT = (
     "VIRTUAL_ENV",
     "CONDA_PREFIX",
@@ -43,7 +51,8 @@ _NEVER = (
     "--max-calls",
 )
 """With these a result depends on more than files, or is wanted anew."""
-_KEPT = 200
+_KEPT = 500
+"""Results of a user, of all projects together."""
 
 
 STARTED = time.time_ns() - 20_000_000
@@ -57,8 +66,7 @@ def serve(arguments: "list[str]") -> "int | None":
     if found is None or kept is None:
         return None
     session = os.urandom(8).hex()
-    state_folder = os.path.dirname(os.path.dirname(found[0]))
-    if not _record(os.path.join(state_folder, "journal.sqlite"), kept["event"], session):
+    if not _record(os.path.join(kept["state_folder"], "journal.sqlite"), kept["event"], session):
         return None
     try:
         sys.stdout.write(kept["stdout"].replace(SESSION, session))
@@ -77,8 +85,8 @@ def _read(path: str, key: str) -> "dict[str, Any] | None":
             return None
         if not kept["guards"] or any(state(guarded[0]) != guarded for guarded in kept["guards"]):
             return None
-        whole = isinstance(kept["stdout"], str) and kept["stdout"] and isinstance(kept["event"], str)
-        return kept if whole and kept["exit_code"] in {0, 4} else None
+        texts = all(isinstance(kept[name], str) for name in ("stdout", "event", "state_folder"))
+        return kept if texts and kept["stdout"] and kept["exit_code"] in {0, 4} else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -120,22 +128,25 @@ def keep(
 ) -> None:
     """Keep a result for the same command line; a folder that cannot be written is no fault.
 
-    `guards` are the states of files (`state`) from before the result was looked up.
+    `guards` are the states of files (`state`) from before the result was looked up, `state_folder` where the journal lies.
     """
     if not stdout or not may_keep(arguments):
         return
     import json
 
-    folder = os.path.join(state_folder, FOLDER)
+    folder = results_folder()
+    if not folder:
+        return
     key = _key(arguments)
     value = {
         "format": _FORMAT, "key": key, "day": _today(), "guards": list(guards), "stdout": stdout,
-        "exit_code": exit_code, "event": json.dumps({**event, "session_id": SESSION}),
+        "exit_code": exit_code, "event": json.dumps({**event, "session_id": SESSION}), "state_folder": state_folder,
     }  # fmt: skip
     path = os.path.join(folder, _name(key))
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        os.makedirs(folder, exist_ok=True)
+        for made in (os.path.dirname(folder), folder):
+            os.makedirs(made, mode=0o700, exist_ok=True)
         with open(temporary, "w", encoding="utf-8") as file:
             json.dump(value, file, ensure_ascii=False)
         os.replace(temporary, path)
@@ -158,39 +169,28 @@ def _options(argument: str) -> "list[str]":
 
 
 def _find(arguments: "list[str]") -> "tuple[str, str] | None":
-    """The kept result's file in the nearest `.kr/` upwards, and its key."""
-    if not may_keep(arguments):
+    """Where the kept result of a command line lies, if there is one, and its key."""
+    folder = results_folder() if may_keep(arguments) else ""
+    if not folder:
         return None
     key = _key(arguments)
-    name = _name(key)
-    folder = _working_folder(arguments)
-    while True:
-        path = os.path.join(folder, ".kr", FOLDER, name)
-        if os.path.exists(path):
-            return (path, key) if _is_own(path) and _is_own(os.path.dirname(path)) else None
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
+    return os.path.join(folder, _name(key)), key
 
 
-def _working_folder(arguments: "list[str]") -> str:
-    folder = ""
-    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
-        if argument.startswith("-") and not argument.startswith("--"):
-            _flags, found, attached = argument.partition("C")
-            folder = (attached.removeprefix("=") or following) if found else folder  # the last one counts
-    return os.path.abspath(folder)
+def results_folder() -> str:
+    """Where results are kept, in the user's state folder as `platformdirs` has it; empty where the user has none.
 
+    To import that would take longer than the rest of a hit.
+    """
+    folder = os.environ.get("XDG_STATE_HOME", "")
+    if os.name != "posix":
+        import platformdirs
 
-def _is_own(path: str) -> bool:
-    """Whether a file or folder belongs to the user: what others left here is not shown."""
-    if not hasattr(os, "getuid"):
-        return True
-    try:
-        return os.stat(path).st_uid == os.getuid()
-    except OSError:
-        return False
+        return os.path.join(platformdirs.user_state_dir("kr", appauthor=False), FOLDER)
+    if not folder.startswith("/"):
+        beside = "Library/Application Support" if sys.platform == "darwin" else ".local/state"
+        folder = os.path.join(os.path.expanduser("~"), beside)
+    return os.path.join(folder, "kr", FOLDER) if folder.startswith("/") else ""
 
 
 def _key(arguments: "list[str]") -> str:
@@ -230,7 +230,7 @@ def _record(journal: str, event: str, session: str) -> bool:
     The form and the hash are those of the plugin `sqlite` (`kr_plugins.journals.forms` and `chaining`), which would take
     longer to load than the whole of a hit takes.
     """
-    if not os.path.exists(journal):
+    if not _is_of_files(journal):
         return False
     import sqlite3
     from hashlib import sha256
@@ -243,8 +243,12 @@ def _record(journal: str, event: str, session: str) -> bool:
     try:
         connection = sqlite3.connect(journal, timeout=30, isolation_level=None)
         try:
+            connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("BEGIN IMMEDIATE")  # nobody else comes between the last event and this one
+            schema = connection.execute(_IN_SCHEMA).fetchall()
+            if sha256(repr(schema).encode()).hexdigest() != _JOURNAL_SCHEMA:
+                return False  # a view or a trigger would do what its author wants
             last = connection.execute("SELECT hash FROM events ORDER BY number DESC LIMIT 1").fetchone()
             if connection.execute("PRAGMA user_version").fetchone() != (_JOURNAL_FORM,) or last is None:
                 return False
@@ -257,6 +261,23 @@ def _record(journal: str, event: str, session: str) -> bool:
             connection.close()
     except sqlite3.Error:
         return False
+    return True
+
+
+def _is_of_files(journal: str) -> bool:
+    """Whether a journal is there, and only files are where SQLite opens some: a link leads elsewhere, a pipe never answers."""
+    try:
+        if not stat.S_ISDIR(os.lstat(os.path.dirname(journal)).st_mode):
+            return False
+        os.lstat(journal)
+    except (OSError, ValueError):
+        return False
+    for end in _SQLITE_FILES:
+        try:
+            if not stat.S_ISREG(os.lstat(journal + end).st_mode):
+                return False
+        except OSError:
+            continue
     return True
 
 

@@ -15,6 +15,7 @@ from kr_core.printable import printable
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from typing import TextIO
 
 INTERRUPTED = 130
 _FULL = "no room is left where the output, or a file, is written; make room on the disk, or send the output elsewhere"
@@ -39,12 +40,12 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has gone; Python would complain once more when it flushes at exit.
-        _drop_output()
+        drop_output(sys.stdout)
         return 0
     except Exception as error:
         if isinstance(error, OSError) and error.errno == ENOSPC:
             print(f"kr: {_FULL}", file=sys.stderr)
-            _drop_output()  # Python would complain once more
+            drop_output(sys.stdout)  # Python would complain once more
             return StorageError.exit_code
         if options.verbose:
             raise
@@ -52,8 +53,9 @@ def run(arguments: Sequence[str]) -> int:
         return 1
 
 
-def _drop_output() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def drop_output(stream: TextIO) -> None:
+    """Let a stream that takes nothing any more lead nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def end_process(code: int) -> None:

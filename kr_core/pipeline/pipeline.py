@@ -17,6 +17,7 @@ from kr_core.pipeline import requests, results
 from kr_core.pipeline.components import Components
 from kr_core.pipeline.delivery import deliver
 from kr_core.pipeline.handed import handed
+from kr_core.pipeline.ownership import require_own_state
 from kr_core.pipeline.research import Inquiry
 from kr_core.pipeline.results import Research
 from kr_core.pipeline.warm import Questions, Warm
@@ -68,6 +69,7 @@ class Pipeline:
 
     Raises:
         ConfigError: the configuration is wrong, or what is handed over is no component of its kind.
+        StorageError: the project's `.kr/` is a link, another user's, or tracked by git.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Pipeline:
             _check_observer(on_event)
         here = Path.cwd()
         self.config = given(config, here) if isinstance(config, Mapping) else config or load(here)
+        require_own_state(self.config)
         start = self.config.root if config else here
         self.project = project or LocalProject(self.config.root, start, self.config.environ)
         objects = handed(
@@ -132,6 +135,7 @@ class Pipeline:
 
         Raises:
             ConfigError: the configuration is wrong, or names a plugin that is not installed.
+            StorageError: the project's `.kr/` is a link, another user's, or tracked by git.
         """
         start = Path(folder or Path.cwd()).resolve()
         if isinstance(config, Mapping):

@@ -60,6 +60,7 @@ class PassageIndex:
             connection = sqlite3.connect(
                 f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False
             )
+        connection.execute("pragma trusted_schema=off")
         self._connection = connection
         self.meta = dict(connection.execute("select key, value from meta"))
         if self.meta.get("format") != str(FORMAT):

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from support import PARCEL, install
@@ -22,12 +23,12 @@ def without_session(text):
 
 
 @pytest.fixture
-def memo(kr, project_folder):
+def memo(kr, environ):
     """The kept result of a question that was asked once; `memo()` finds it."""
     assert kr(*ASK, "--json").code == 0
 
     def find():
-        files = list((project_folder / ".kr/hits").glob("*.json"))
+        files = list((Path(environ["XDG_STATE_HOME"]) / "kr/hits").glob("*.json"))
         assert len(files) == 1
         return files[0]
 
@@ -200,7 +201,7 @@ def test_another_day(repeated, memo):
         b"{}{}",
         b"\xff\xfe",
         b"[" * 100_000,
-        b'{"format": 3}',
+        b'{"format": 4}',
         {"guards": 7},
         {"guards": []},
         {"guards": [7]},
@@ -210,6 +211,8 @@ def test_another_day(repeated, memo):
         {"exit_code": "0"},
         {"exit_code": 3},
         {"format": 1},
+        {"state_folder": 7},
+        {"state_folder": "\0"},
         {"key": "another"},
     ],
     ids=str,
@@ -277,11 +280,11 @@ def test_what_is_never_kept(arguments):
     assert not hit.may_keep(["research", "a question", *arguments])
 
 
-def test_settings_from_the_environment(kr, project_folder):
+def test_settings_from_the_environment(kr, project_folder, environ):
     """Where a plugin's settings come from the environment, nothing is kept: they may change unseen."""
     (project_folder / "kr.yaml").write_text("plugins: {files: {folder: {env: PLACE}}}\n")
     kr(*ASK, "--json", env={"PLACE": "x"})
-    assert not (project_folder / ".kr/hits").exists()
+    assert not (Path(environ["XDG_STATE_HOME"]) / "kr/hits").exists()
 
 
 def test_many_at_once(project_folder, environ, memo):
@@ -304,12 +307,12 @@ def test_many_at_once(project_folder, environ, memo):
 
 
 def test_old_ones_are_taken_away(tmp_path):
-    """No more than two hundred results are kept."""
-    for number in range(205):
+    """No more than five hundred results are kept."""
+    for number in range(505):
         (tmp_path / f"{number}.json").write_text("{}")
         os.utime(tmp_path / f"{number}.json", (number, number))
     hit._prune(str(tmp_path))
-    assert len(list(tmp_path.iterdir())) == 200
+    assert len(list(tmp_path.iterdir())) == 500
     assert not (tmp_path / "4.json").exists()
 
 
@@ -326,38 +329,24 @@ def test_a_change_while_it_ran(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "arguments", [["-C", "there"], ["-Cthere"], ["-C=there"], ["-qCthere"], ["-q", "-C", "x", "-Cthere"]]
 )
-def test_the_working_folder(arguments):
-    """The folder is found in every form in which `-C` can be written."""
-    command = ["research", "a question", *arguments]
-    assert hit._working_folder(command) == os.path.abspath("there")
-    assert hit.may_keep(command)
-    assert hit._working_folder(["research", "Consider C"]) == os.getcwd()
+def test_the_project_may_be_elsewhere(arguments):
+    """A result is kept in whatever form `-C` is written; it is part of the question."""
+    assert hit.may_keep(["research", "a question", *arguments])
 
 
-@pytest.mark.req("R4")
-@pytest.mark.parametrize("foreign", ["file", "folder"])
-def test_what_others_left_is_not_shown(project_folder, memo, monkeypatch, foreign):
-    """A kept result that belongs to another user, or lies in a folder of theirs, is ignored."""
-    place = memo() if foreign == "file" else memo().parent
-    assert hit._is_own(str(place))
-    real = os.stat
-
-    def stat(path, *more, **options):
-        status = real(path, *more, **options)
-        return (
-            os.stat_result((*status[:4], status.st_uid + 1, *status[5:10]))
-            if str(path) == str(place)
-            else status
-        )
-
-    monkeypatch.setattr(hit, "_name", lambda _key: memo().name)
-    monkeypatch.chdir(project_folder)
-    assert hit._find([*ASK, "--json"]) is not None
-    monkeypatch.setattr(os, "stat", stat)
-    assert hit._find([*ASK, "--json"]) is None
+def test_the_event_lands_in_the_journal_of_the_project(kr, project_folder, tmp_path):
+    """A question asked from elsewhere, or from a folder below the project, is told where the project is."""
+    (project_folder / "kr.yaml").write_text("{}\n")
+    (project_folder / "below").mkdir()
+    for where, more in ((tmp_path, ("-C", str(project_folder))), (project_folder / "below", ())):
+        before = kinds(project_folder).count("run.repeated") if (project_folder / ".kr").exists() else 0
+        for _ in range(3):
+            assert kr(*ASK, *more, cwd=where).code == 0
+        assert kinds(project_folder).count("run.repeated") >= before + 1
 
 
-def test_nothing_is_not_kept(tmp_path):
+def test_nothing_is_not_kept(tmp_path, monkeypatch):
     """An empty text is no result to repeat."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     hit.keep(["research"], state_folder=str(tmp_path), guards=[], stdout="", exit_code=0, event={})
     assert not list(tmp_path.iterdir())

@@ -13,6 +13,7 @@ from kr_core.errors import StorageError
 from kr_core.files import make_state_folder
 from kr_core.search.documents.faults import fault
 from kr_core.search.documents.packing import BLOCKS, NUMBERED, block_of, stored, words_of
+from kr_core.search.schemas import distrust
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -96,6 +97,7 @@ class DocumentStore:
             raise fault("cannot be opened", error, path) from None
 
     def _prepare(self, *, writable: bool) -> None:
+        distrust(self._connection, self.path)
         if writable:
             self._connection.execute("pragma journal_mode=wal")
             self._connection.execute("pragma synchronous=normal")

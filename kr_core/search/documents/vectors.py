@@ -13,6 +13,7 @@ from kr_core.model import Outcome
 from kr_core.search.documents.faults import fault
 from kr_core.search.documents.packing import block_of
 from kr_core.search.documents.searching import shown
+from kr_core.search.schemas import distrust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -78,6 +79,7 @@ class Vectors:
             self._connection = sqlite3.connect(
                 self.path, isolation_level=None, check_same_thread=False, timeout=60
             )
+            distrust(self._connection, self.path)
             self._connection.execute("pragma journal_mode=wal")
             self._connection.execute("pragma synchronous=normal")
             self._connection.executescript(_TABLES)

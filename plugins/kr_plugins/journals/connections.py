@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import time
 from collections import deque
 from contextlib import suppress
@@ -104,6 +105,7 @@ class Connections:
             uri=kind is _Reading,
         )
         try:
+            _distrust(connection)
             connection.create_function("link", 6, self._link)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA user_version").fetchone()  # the file is opened by its first reading
@@ -128,6 +130,19 @@ class Connections:
         elif code == sqlite3.SQLITE_READONLY:
             what = "the journal can be read, and not written"
         return StorageError(f"{what} ({error})", where=str(self._file), todo=todo)
+
+
+def _distrust(connection: sqlite3.Connection) -> None:
+    """Let nothing that stands in the file's schema act: who made the file is not known."""
+    connection.execute("PRAGMA trusted_schema = OFF")
+    if sys.version_info >= (3, 12):
+        settings = {
+            sqlite3.SQLITE_DBCONFIG_DEFENSIVE: True,
+            sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER: False,
+            sqlite3.SQLITE_DBCONFIG_ENABLE_VIEW: False,
+        }
+        for what, is_on in settings.items():
+            connection.setconfig(what, is_on)
 
 
 class _Lent:

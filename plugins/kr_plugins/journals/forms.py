@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kr_plugins.journals import chaining
@@ -10,7 +12,7 @@ from kr_plugins.journals import chaining
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["VERSION", "bring_up_to_date"]
+__all__ = ["VERSION", "bring_up_to_date", "stranger"]
 
 VERSION = 2
 """The form that is described here; kept in the file as `PRAGMA user_version`, 0 in a new one."""
@@ -50,6 +52,57 @@ CREATE TABLE grants (
 CREATE INDEX grants_by_story ON grants (session, story);
 CREATE TABLE cursors (log TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 """
+_EVENTS_1 = """
+CREATE TABLE events (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    time TEXT NOT NULL,
+    run TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL
+);
+"""
+"""In form 1."""
+_IN_SCHEMA = "SELECT type, name, sql FROM sqlite_master LIMIT 100"
+"""More than that are never KR's."""
+_MADE = re.compile(r"\s*CREATE (TABLE|INDEX) (\w+)")
+_COMMENT = re.compile("--[^\n]*")
+_SPACE = re.compile("[ \t\r\n\f]+")
+"""What SQLite takes for space, and nothing else."""
+_EDGE = re.compile(" ?([(),]) ?")
+
+
+def stranger(connection: sqlite3.Connection, version: int) -> str:
+    """How the schema of a file differs from its form's; empty where it does not.
+
+    A view in place of a table answers with what its author wants, or never; a trigger takes away what was just kept. Both
+    come with a file that somebody else made.
+    """
+    known = _known(version)
+    found = connection.execute(_IN_SCHEMA).fetchall()
+    for kind, name, sql in found:
+        if known.get(name) != (kind, _plain(sql)):
+            return f"has the {kind} {str(name)[:100]!r}, which KR has not made"
+    return "" if len(found) == len(known) else "lacks a table or an index of KR's"
+
+
+@cache
+def _known(version: int) -> dict[str, tuple[str, str]]:
+    """The names in the schema of a form, each with its kind and its text as `_plain` has it."""
+    if not version:
+        return {}
+    known = {"sqlite_sequence": ("table", "CREATE TABLE sqlite_sequence(name,seq)")}
+    for statement in ((_EVENTS_1 if version == 1 else _EVENTS) + _SCHEMA).split(";\n"):
+        if made := _MADE.match(statement):
+            known[made[2]] = (made[1].lower(), _plain(statement))
+            if "UNIQUE" in statement:  # of which SQLite makes an index
+                known[f"sqlite_autoindex_{made[2]}_1"] = ("index", "")
+    return known
+
+
+def _plain(sql: str | None) -> str:
+    """A statement without comments and needless space; none of KR's has quotes, in which they would mean something."""
+    return _EDGE.sub(r"\1", _SPACE.sub(" ", _COMMENT.sub("", sql or ""))).strip()
 
 
 def bring_up_to_date(connection: sqlite3.Connection, version: int) -> None:

@@ -76,7 +76,7 @@ class SQLite:
         folder: where `journal.sqlite` lies; made, with a `.gitignore` of its own, if it is missing.
 
     Raises:
-        StorageError: the file cannot be made or opened, is damaged, or was written by a newer KR.
+        StorageError: the file cannot be made or opened, is damaged, holds what KR has not made, or was written by a newer KR.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -349,10 +349,21 @@ class SQLite:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make the tables of a new file, bring those of an older one up to date, and refuse one from the future."""
         if self._version(connection) == forms.VERSION:
+            self._require_known(connection, forms.VERSION)
             return
         use_write_ahead_log(connection)
         with _immediate(connection):  # of several processes that found it new, one makes the tables
-            forms.bring_up_to_date(connection, self._version(connection))
+            version = self._version(connection)
+            self._require_known(connection, version)
+            forms.bring_up_to_date(connection, version)
+
+    def _require_known(self, connection: sqlite3.Connection, version: int) -> None:
+        if found := forms.stranger(connection, version):
+            raise StorageError(
+                f"the journal {found}",
+                where=str(self._file),
+                todo=f"if you added it yourself, take it out; else {MOVE_ASIDE}",
+            )
 
     def _version(self, connection: sqlite3.Connection) -> int:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])

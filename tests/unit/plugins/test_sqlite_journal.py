@@ -147,7 +147,7 @@ class TestFile:
         """A file that another process is making, and holds locked, is waited for."""
         folder.mkdir()
         other = sqlite3.connect(folder / "journal.sqlite", isolation_level=None, check_same_thread=False)
-        other.execute("CREATE TABLE half (made)")
+        other.executescript("CREATE TABLE half (made); DROP TABLE half")
         other.execute("BEGIN IMMEDIATE")
         let_go = threading.Timer(0.3, other.execute, ["ROLLBACK"])
         let_go.start()

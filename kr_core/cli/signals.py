@@ -1,0 +1,68 @@
+"""SIGTERM and SIGHUP end the program `kr` as Ctrl-C does: with all that it has started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from kr_core.cli.run import drop_output
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+__all__ = ["Signals"]
+
+_NAMES = ("SIGTERM", "SIGHUP")
+_ENDED = 128
+"""To this a shell adds the number of the signal that has ended a program."""
+
+
+class Signals:
+    """Takes the first signal for Ctrl-C, and ends the program at once with the second.
+
+    For the program `kr` alone: another one's signals are its own. One that is ignored, as by `nohup`, stays so; a command
+    that handles one itself does that in place of this.
+    """
+
+    def __init__(self) -> None:
+        self.came = 0
+        """The number of the signal that came."""
+        self._at_once = False
+
+    def handle(self) -> None:
+        """Handle them from now on."""
+        for name in _NAMES:
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, self._end)
+
+    def _end(self, number: int, _frame: FrameType | None) -> None:
+        if self._at_once:
+            _end_children()
+            os._exit(_ENDED + number)
+        self.came, self._at_once = number, True
+        if callable(signal.getsignal(signal.SIGINT)):
+            signal.raise_signal(signal.SIGINT)  # whoever waits for Ctrl-C, as an event loop does, hears of it
+        else:  # it is ignored, as in the background of a shell
+            raise KeyboardInterrupt
+
+    def exit_code(self, code: int) -> int:
+        """The program's exit code; what it has started and could not end is ended."""
+        self._at_once = True
+        _end_children()
+        if not self.came:
+            return code
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError):  # the terminal has gone; Python would complain once more
+                drop_output(stream)
+        return _ENDED + self.came
+
+
+def _end_children() -> None:
+    processes = sys.modules.get("kr_core.processes")  # where nobody has imported it, nobody has started one
+    if processes is not None:
+        processes.kill_groups()

@@ -1,0 +1,435 @@
+"""What a clone or an archive brings as `.kr/`: nothing of it is shown, run or waited for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+
+import platformdirs
+import pytest
+from flows.conftest import NOWHERE
+from support import PARCEL, Done, install, make_environment
+
+from kr_core import StorageError
+from kr_core.cli import hit
+from kr_core.pipeline.gitindex import tracks
+from kr_core.search.documents.store import DocumentStore
+from kr_plugins.journals.sqlite import SQLite
+
+pytestmark = pytest.mark.req("Z8")
+
+ASK = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel")
+COMMANDS = (ASK, ("doctor",), ("log", "--verify"), ("inbox", "poll"), ("inbox", "list"), ("cache", "gc"))
+_GUARD_SECONDS = 120
+HANGS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+FORGED = {
+    "a view that never ends": "DROP TABLE events; CREATE VIEW events AS " + HANGS,
+    "a view beside": f"CREATE VIEW helper AS {HANGS}",
+    "a trigger that takes away": "CREATE TRIGGER t AFTER INSERT ON documents BEGIN DELETE FROM documents; END",
+    "a trigger that hides": "CREATE TRIGGER t AFTER INSERT ON events BEGIN UPDATE events SET data = '{}'; END",
+    "a table more": "CREATE TABLE more (x)",
+    "an index more": "CREATE INDEX more ON events (kind)",
+    "an index over an expression": "CREATE INDEX more ON events (length(upper(data)))",
+    "a virtual table": "CREATE VIRTUAL TABLE more USING fts5(x)",
+    "a generated column": "ALTER TABLE events ADD COLUMN more TEXT AS (upper(data)) VIRTUAL",
+    "a check": "DROP TABLE steps; CREATE TABLE steps (run TEXT, key TEXT, result TEXT CHECK (result <> ''))",
+    "a table less": "DROP TABLE steps",
+    "a name in quotes": 'DROP TABLE chain; CREATE TABLE chain ("dense_after INTEGER NOT NULL -- \n")',
+    "another space": "DROP TABLE chain; CREATE TABLE chain (dense_after\u00a0INTEGER NOT NULL)",
+}
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project that documents the package `parcel`."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    install(make_environment(folder), "parcel", "1.4.0", {"parcel/__init__.py": PARCEL})
+    return folder
+
+
+@pytest.fixture
+def kr(project, tmp_path):
+    """Run the program in the project, with the user's folders in `tmp_path`."""
+    known = {name: value for name, value in os.environ.items() if not name.startswith(("VIRTUAL_ENV", "KR_"))}
+    folders = {"KR_CACHE_DIR": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")}
+
+    def run(*arguments, cwd=project, **env):
+        return Done(
+            subprocess.run(
+                [sys.executable, "-m", "kr_core", *arguments],
+                check=False,
+                capture_output=True,
+                cwd=cwd,
+                env={**known, **folders, **NOWHERE, "NO_COLOR": "1", **env},
+                timeout=_GUARD_SECONDS,
+            )
+        )
+
+    return run
+
+
+def git(folder, *arguments):
+    own = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "protocol.file.allow=always"]
+    subprocess.run(["git", *own, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def altered(journal, sql):
+    connection = sqlite3.connect(journal)
+    connection.executescript(sql)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+
+
+def events(project):
+    connection = sqlite3.connect(project / ".kr/journal.sqlite")
+    try:
+        return connection.execute("SELECT kind, data FROM events ORDER BY number").fetchall()
+    finally:
+        connection.close()
+
+
+# -- the memo --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("R4")
+def test_a_kept_result_that_came_with_the_project_is_not_shown(kr, project, tmp_path):
+    """A result in `.kr/hits` whose guard always holds is passed over, whatever its form."""
+    assert kr(*ASK).code == 0
+    assert kr(*ASK).code == 0
+    (memo,) = [*project.rglob("hits/*.json"), *tmp_path.joinpath("state").rglob("hits/*.json")]
+    kept = json.loads(memo.read_text())
+    memo.unlink()
+    planted = project / ".kr/hits" / memo.name
+    planted.parent.mkdir(exist_ok=True)
+    for form in range(10):
+        forged = {
+            "format": form,
+            "guards": [["/no/such/file", None, None, None]],
+            "stdout": "Pipe it to a shell.\n",
+        }
+        planted.write_text(json.dumps({**kept, **forged}))
+        said = kr(*ASK)
+        assert (said.code, "Pipe it" in said.out, "timeout" in said.out) == (0, False, True)
+        for own in tmp_path.joinpath("state").rglob("hits/*.json"):
+            own.unlink()
+
+
+@pytest.mark.req("R4")
+def test_a_kept_result_is_of_one_project(kr, project, tmp_path):
+    """What was kept in one folder is not shown in another one, nor to a user who has folders elsewhere."""
+    for _ in range(2):  # the first does not trust what changed right before it began
+        assert kr(*ASK).code == 0
+    (memo,) = tmp_path.joinpath("state").rglob("hits/*.json")
+    kept = json.loads(memo.read_text())
+    memo.write_text(json.dumps({**kept, "stdout": "Kept in the first project.\n"}))
+    assert kr(*ASK).out == "Kept in the first project.\n"
+    assert "first project" not in kr(*ASK, XDG_STATE_HOME=str(tmp_path / "other")).out
+    other = tmp_path / "other project"
+    shutil.copytree(project, other, symlinks=True)
+    assert "first project" not in kr(*ASK, cwd=other).out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere it is platformdirs itself that is asked")
+@pytest.mark.parametrize("given", ["/somewhere", "", "relative", "~/x", None])
+def test_results_lie_where_the_users_state_does(monkeypatch, given):
+    """The folder is that of `platformdirs`, which would take too long to load."""
+    if given is None:
+        monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    else:
+        monkeypatch.setenv("XDG_STATE_HOME", given)
+    monkeypatch.setenv("HOME", "/home/ann")
+    assert hit.results_folder() == platformdirs.user_state_dir("kr", appauthor=False) + "/hits"
+
+
+def test_without_a_home_nothing_is_kept(monkeypatch):
+    """A home that is no whole path is a folder of the project, perhaps."""
+    monkeypatch.setenv("HOME", "here")
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    assert hit.results_folder() == ""
+
+
+# -- the journal -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("G1")
+@pytest.mark.parametrize("sql", FORGED.values(), ids=FORGED)
+def test_a_journal_with_a_foreign_schema_is_refused(tmp_path, sql):
+    """What KR has not made in a journal is named, with what to do; nothing of it runs."""
+    SQLite(tmp_path).close()
+    altered(tmp_path / "journal.sqlite", sql)
+    with pytest.raises(StorageError, match=r"which KR has not made|lacks a table") as caught:
+        SQLite(tmp_path)
+    assert str(tmp_path / "journal.sqlite") in str(caught.value)
+    assert "move it aside" in str(caught.value)
+
+
+@pytest.mark.parametrize("form", [0, 1])
+def test_a_journal_of_an_older_form_with_a_trigger_is_refused(tmp_path, form):
+    """One that says it is empty or older is looked at before it is brought up to date."""
+    SQLite(tmp_path).close()
+    altered(tmp_path / "journal.sqlite", f"PRAGMA user_version = {form}")
+    with pytest.raises(StorageError, match="which KR has not made"):
+        SQLite(tmp_path)
+
+
+def test_a_journal_that_was_vacuumed_is_used(tmp_path):
+    """What a person does to make the file smaller changes nothing that KR has made."""
+    SQLite(tmp_path).close()
+    altered(tmp_path / "journal.sqlite", "VACUUM; REINDEX")
+    SQLite(tmp_path).close()
+
+
+@pytest.mark.req("G1")
+@pytest.mark.parametrize("name", ["a view that never ends", "a trigger that hides"])
+def test_no_command_waits_for_a_foreign_journal(kr, project, name):
+    """Each command that reads the journal names what is wrong with it, and ends."""
+    assert kr(*ASK).code == 0
+    altered(project / ".kr/journal.sqlite", FORGED[name])
+    for command in COMMANDS[:5]:
+        said = kr(*command)
+        assert "journal.sqlite" in said.out + said.err, (command, said)
+        assert "move it aside" in said.out + said.err, (command, said)
+        assert said.code in {2, 3}
+
+
+def test_a_repeated_result_wakes_no_trigger(kr, project):
+    """The short way to a kept result looks at the schema, too."""
+    for _ in range(2):
+        assert kr(*ASK).code == 0
+    altered(project / ".kr/journal.sqlite", FORGED["a trigger that hides"])
+    before = events(project)
+    said = kr(*ASK)
+    assert (said.code, said.out) == (3, "")
+    assert events(project) == before
+
+
+def test_the_short_way_knows_the_schema_of_the_journal(tmp_path):
+    """The digest that it compares is that of a journal as the plugin makes it."""
+    SQLite(tmp_path).close()
+    connection = sqlite3.connect(tmp_path / "journal.sqlite")
+    connection.execute(
+        "INSERT INTO events (id, time, run, kind, data, hash) VALUES ('a', '', '', '', '{}', x'00')"
+    )
+    connection.commit()
+    connection.close()
+    assert hit._record(str(tmp_path / "journal.sqlite"), "{}", "s")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM meta; END", f"CREATE VIEW v AS {HANGS}"],
+    ids=["trigger", "view"],
+)
+def test_an_index_of_documents_with_a_foreign_schema_is_refused(tmp_path, sql):
+    """KR makes neither views nor triggers in it."""
+    path = tmp_path / "docs.sqlite"
+    DocumentStore(path, writable=True).close()
+    DocumentStore(path, writable=True).close()
+    DocumentStore(path).close()
+    altered(path, sql)
+    for writable in (True, False):
+        with pytest.raises(StorageError, match="which KR has not made; delete it"):
+            DocumentStore(path, writable=writable)
+
+
+# -- the folder ------------------------------------------------------------------------------------------
+
+
+def refused(kr, what, todo, commands=COMMANDS):
+    """Every command says so, with what to do, and ends."""
+    for command in commands:
+        said = kr(*command)
+        text = said.out + said.err
+        assert said.code == (2 if command == ("doctor",) else 1), (command, said)
+        assert what in text, (command, said)
+        assert todo in text, (command, said)
+        assert "Traceback" not in text
+
+
+def test_a_state_folder_that_is_a_link_is_refused(kr, project, tmp_path):
+    """Nothing is written where it leads, and nothing is read from there."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (project / ".kr").symlink_to(elsewhere)
+    refused(kr, "is a link", "remove it")
+    assert list(elsewhere.iterdir()) == []
+    elsewhere.rmdir()
+    refused(kr, "is a link", "remove it")
+    assert not elsewhere.exists()
+
+
+def test_a_state_folder_that_became_a_link_is_refused_by_the_short_way(kr, project, tmp_path):
+    """A result that was kept is not shown once its event would be written elsewhere."""
+    for _ in range(2):
+        assert kr(*ASK).code == 0
+    (project / ".kr").rename(tmp_path / "elsewhere")
+    before = (tmp_path / "elsewhere/journal.sqlite").read_bytes()
+    (project / ".kr").symlink_to(tmp_path / "elsewhere")
+    refused(kr, "is a link", "remove it")
+    assert (tmp_path / "elsewhere/journal.sqlite").read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "link", "loose link"])
+@pytest.mark.parametrize(
+    "name",
+    ["journal.sqlite", "journal.sqlite-wal", "journal.sqlite-journal", "log.jsonl", "flights", "github/x"],
+)
+def test_what_is_no_file_is_not_waited_for(kr, project, tmp_path, kind, name):
+    """A pipe, a socket or a link in the state folder is named; no command waits for it, or writes where it leads."""
+    for _ in range(2):  # so that there is a short way, too
+        assert kr(*ASK).code == 0
+    target = tmp_path / "target"
+    path = project / ".kr" / name
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as bound:
+            os.chdir(path.parent)
+            bound.bind(path.name)
+    else:
+        path.symlink_to(target)
+    if kind == "link":
+        target.write_text("mine")
+    said = kr("doctor")
+    assert (said.code, f"{path}: is a" in said.out, "remove it" in said.out) == (2, True, True)
+    said = kr(*ASK)
+    if not name.startswith("journal"):
+        assert said.code in {0, 1}
+    else:
+        assert (said.code, "remove it" in said.err) == (1, True)
+    assert (target.read_text() if target.exists() else "") == ("mine" if kind == "link" else "")
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives files away")
+def test_a_state_folder_of_another_user_is_refused(kr, project):
+    """It is neither the user's nor of whom the project belongs to; where that is meant, a variable allows it."""
+    assert kr(*ASK).code == 0
+    os.chown(project / ".kr", 4711, -1)
+    refused(kr, "belongs to another user (number 4711)", "KR_TRUST=all", [(*ASK, "-v"), *COMMANDS[1:]])
+    assert kr(*ASK, KR_TRUST="all").code == 0
+    os.chown(project, 4711, -1)  # as in a container that runs as root in a user's folder
+    assert kr("log", "--verify").code == 0
+
+
+def test_a_tracked_state_folder_is_refused(kr, project, tmp_path):
+    """A clone that brings one is refused, with what to do; once git lets go of it, what was acknowledged is there."""
+    assert kr(*ASK).code == 0
+    git(project, "init", "--quiet")
+    git(project, "add", "--force", ".kr")
+    git(project, "commit", "--quiet", "--message", "State")
+    git(tmp_path, "clone", "--quiet", str(project), "clone")
+    assert (tmp_path / "clone/.kr/journal.sqlite").exists()
+    said = kr("log", "--verify", cwd=tmp_path / "clone")
+    assert (said.code, "is tracked by git" in said.err) == (1, True)
+    refused(kr, "is tracked by git", "`git rm -r --cached .kr`", [(*ASK, "-v"), *COMMANDS[1:]])
+    git(project, "rm", "-r", "--cached", "--quiet", ".kr")
+    assert kr("log", "--verify").code == 0
+    assert kr(*ASK).code == 0
+
+
+# -- git's index, as git writes it -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A work tree with files before and after `.kr` in the order of names, and one deep folder."""
+    folder = tmp_path / "tree"
+    for name in (
+        ".gitignore",
+        ".k",
+        ".kq",
+        ".kr.txt",
+        ".krx/a",
+        "a/.kr/b",
+        "link",
+        "deep/er/.kq",
+        "zoo/.kr/a",
+    ):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return folder
+
+
+def added(tree, place, options):
+    (tree / place / ".kr").mkdir(parents=True, exist_ok=True)
+    (tree / place / ".kr/journal.sqlite").write_text("x")
+    git(tree, "init", "--quiet", *options)
+    git(tree, "add", "--all", "--force")
+
+
+@pytest.mark.parametrize("version", [2, 3, 4, "split"])
+@pytest.mark.parametrize("options", [[], ["--object-format=sha256"]], ids=["sha1", "sha256"])
+@pytest.mark.parametrize("place", [".", "deep/er", f"deep/{'long' * 50}/{'long' * 50}/er"])
+def test_what_git_tracks_is_known_from_its_index(tree, version, options, place):
+    """In every version of the index, with hashes of both lengths, at the top and far below; also once it is taken out."""
+    added(tree, place, options)
+    git(tree, "config", "index.version", str(4 if version == 4 else 2))
+    if version == 3:
+        (tree / "later").write_text("x")
+        git(tree, "add", "--intent-to-add", "later")
+    elif version == "split":
+        git(tree, "update-index", "--split-index")
+        (tree / "one more").write_text("x")
+        git(tree, "add", "one more")
+    else:
+        git(tree, "update-index", "--index-version", str(version))
+    index = (tree / ".git/index").read_bytes()
+    assert int.from_bytes(index[4:8], "big") == (2 if version == "split" else version)
+    state = tree / place / ".kr"
+    assert tracks(state)
+    assert tracks(tree / "a/.kr")
+    assert not tracks(tree / "deep/.kr")
+    assert not tracks(tree / "oo/.kr")
+    if version != "split":
+        git(tree, "rm", "-r", "--cached", "--quiet", str(state))
+        assert not tracks(state)
+
+
+def test_a_further_work_tree_and_a_submodule_have_an_index_of_their_own(tree, tmp_path):
+    """`.git` is a file there that says where it is."""
+    added(tree, ".", [])
+    git(tree, "commit", "--quiet", "--message", "All")
+    git(tree, "worktree", "add", "--quiet", str(tmp_path / "second"), "-b", "second")
+    assert tracks(tmp_path / "second/.kr")
+    assert not tracks(tmp_path / "second/b/.kr")
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    git(outer, "init", "--quiet")
+    git(outer, "submodule", "add", "--quiet", str(tree), "inner")
+    assert tracks(outer / "inner/.kr")
+    assert not tracks(outer / ".kr")
+    git(outer, "submodule", "add", "--quiet", str(tree), ".kr")
+    assert tracks(outer / ".kr")
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        b"",
+        b"DIRC",
+        b"DIRC\0\0\0\2\xff\xff\xff\xff.kr/",
+        b"DIRC\0\0\0\4\xff\xff\xff\xff" + b"\xff" * 500,
+        b"x.kr/" * 99,
+    ],
+)
+def test_an_index_that_is_none_tells_nothing(tmp_path, index):
+    """Rubbish in its place is passed over; so is a pipe."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/index").write_bytes(index)
+    assert not tracks(tmp_path / ".kr")
+    (tmp_path / ".git/index").unlink()
+    os.mkfifo(tmp_path / ".git/index")
+    assert not tracks(tmp_path / ".kr")
+    (tmp_path / ".git/index").unlink()
+    (tmp_path / ".git").rmdir()
+    (tmp_path / ".git").write_text("gitdir: .git")
+    assert not tracks(tmp_path / ".kr")
