@@ -129,12 +129,14 @@ def leading_out(settings: Mapping[str, Any], below: KeyPath, root: Path) -> list
         root: the project root.
     """
     found = []
-    for key, value in _walk(settings, below, lambda name, value: _leads_out(name, value, root)):
-        if is_reference(value):
-            found.append(Sensitive(key, f"leads to {_shown(value)}, which may lie outside of the project"))
-        else:
+    for key, value in _walk(
+        settings, below, lambda _name, value: is_reference(value) or _leads_out(value, root)
+    ):
+        if not is_reference(value):
             place = os.path.realpath(_path(value, root))
             found.append(Sensitive(key, outside(place), place))
+        elif any(_PATH & set(_words(part)[-1:]) for part in key[len(below) :]):
+            found.append(Sensitive(key, f"leads to {_shown(value)}, which may lie outside of the project"))
     return found
 
 
@@ -240,9 +242,7 @@ def _origin(address: Any) -> tuple[str, str, str] | None:
     return None if said is None else tuple((said[part] or "").lower() for part in ("scheme", "host", "port"))  # type: ignore[return-value]  # three
 
 
-def _leads_out(name: Any, value: Any, root: Path) -> bool:
-    if is_reference(value):
-        return bool(_PATH & set(_words(name)[-1:]))
+def _leads_out(value: Any, root: Path) -> bool:
     if not isinstance(value, str | bytes):
         return False
     try:

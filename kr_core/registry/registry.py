@@ -163,10 +163,10 @@ class Registry:
         named_at = self._named_at(noun, name)
         plugin = self._plugin(self._config.plugin_of(name), named_at)
         provider = self._provider(noun, plugin, named_at)
-        settings = self._settings(provider, plugin, name)
+        settings, setup = self._settings(provider, plugin, name), self._setup_for(name)
         with attributed(plugin, "build", name):
             try:
-                component = provider.build(settings, self._setup_for(name))
+                component = provider.build(settings, setup)
             except ConfigError as error:  # what the plugin's own author found wrong
                 where = error.where or self._config.origin(("plugins", name))
                 raise ConfigError(f"plugin `{name}`: {error.what}", where=where, todo=error.todo) from error

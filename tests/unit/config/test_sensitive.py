@@ -202,8 +202,12 @@ def test_a_path_that_leads_out_of_the_project_is_found_with_its_real_place(tmp_p
     assert found["d"].place == str(tmp_path / "not yet there" / "deeper")
     assert found["e"].place == str(tmp_path / "inner")
     assert found["a"].does == f"leads to `{tmp_path / 'x'}`, outside of the project"
-    deep = {"folders": ["inner", {"x": "../y"}], "folder": {"env": "HOME"}}
-    assert [one.key[2:] for one in leading_out(deep, KEY, root)] == [("folders", 1, "x"), ("folder",)]
+    deep = {"folders": ["inner", {"x": "../y"}, {"env": "A"}], "folder": {"env": "B"}, "token": {"env": "C"}}
+    assert [one.key[2:] for one in leading_out(deep, KEY, root)] == [
+        ("folders", 1, "x"),
+        ("folders", 2),
+        ("folder",),
+    ]
     inside = {
         "folder": "inner/../notes",
         "path": str(root / "x"),
