@@ -76,8 +76,10 @@ class Settings(BaseModel):
     The text below a field is its description.
 
     Names matter. What runs a program is called `command` or `argv`, and where something is sent `url`, `base_url`, `host`
-    or the like: a project's configuration may set those, but they work only after `kr trust` (an address: where the
-    same entry takes a secret, `{env: NAME}`). A plugin takes secrets from its settings alone, never from the environment.
+    or the like: a project's configuration may set those, but they work only after `kr trust` (an address: unless it has the
+    scheme, host and port of a default in these settings, or is on this machine and the same entry takes no secret,
+    `{env: NAME}`). So give the address of your service as a default. A path that leads out of the project works only after
+    `kr trust`, too. A plugin takes secrets from its settings alone, never from the environment.
     """
 
     model_config = ConfigDict(

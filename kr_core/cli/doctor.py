@@ -69,7 +69,11 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
         yield Check("state folder", "fault", f"{error}; till then nothing else is checked")
         return
     with Pipeline(config, project=LocalProject(config.root, folder, config.environ)) as pipeline:
+        yield from _trust_checks(pipeline)
         yield from _environment_checks(pipeline)
+        base = trust.knowledge_base(config)
+        if base is not None and not trust.allows(config, base):  # whatever is built is told where it lies
+            return
         external: list[str] = []
         yield from _active_checks(pipeline, external)
         yield from _agent_checks(pipeline, external)
@@ -139,13 +143,28 @@ def _configuration_checks(config: Config) -> Iterator[Check]:
     for key in () if config.bmad else without:
         said = f"`{dotted(key)}` has no effect in this version; remove it, or leave it for a later one"
         yield Check("configuration", "note", f"{config.origin(key)}: {said}")
-    settings = [setting for found in trust.sensitive(config).values() for setting in found]
-    if settings and trust.is_trusted(config):
-        why = f"{trust.VARIABLE}=all" if config.environ.get(trust.VARIABLE) else "`kr trust`"
-        yield Check("trust", "ok", f"{len(settings)} settings run programs or send secrets, allowed by {why}")
-    elif settings:
-        for setting in settings:
+
+
+def _trust_checks(pipeline: Pipeline) -> Iterator[Check]:
+    config, base = pipeline.config, trust.knowledge_base(pipeline.config)
+    of_plugins = trust.sensitive(config, pipeline.registry.own_addresses)
+    settings = [*([base] if base else []), *(one for found in of_plugins.values() for one in found)]
+    allowed = [setting for setting in settings if trust.allows(config, setting)]
+    for setting in settings:
+        if setting not in allowed:
             yield Check("trust", "fault", str(trust.untrusted(config, setting)))
+    if allowed:
+        why = f"{trust.VARIABLE}=all" if config.environ.get(trust.VARIABLE) else "`kr trust`"
+        said = "run programs, send to addresses of the project's own or lead out of it"
+        yield Check("trust", "ok", f"{len(allowed)} settings {said}, allowed by {why}")
+
+
+def _held_back(pipeline: Pipeline) -> set[str]:
+    """The plugins and instances that are not built before their settings are allowed."""
+    found = trust.sensitive(pipeline.config, pipeline.registry.own_addresses).items()
+    return {
+        name for name, settings in found if not all(trust.allows(pipeline.config, one) for one in settings)
+    }
 
 
 def _written(config: Config, key: tuple[str, ...]) -> bool:
@@ -163,7 +182,7 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
     """Build what is active; the names of sources that leave the machine are added to `external`."""
     config = pipeline.config
     said = set()
-    held_back = () if trust.is_trusted(config) else trust.sensitive(config)
+    held_back = _held_back(pipeline)
     there = {plugin.name for plugin in pipeline.registry.installed()}
     for noun, name, _key, by_default in pipeline.registry.named():
         if noun == "agent" or (by_default and name not in there):
@@ -199,7 +218,7 @@ def _agent_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
     The names of those that leave the machine are added to `external`.
     """
     config = pipeline.config
-    held_back = () if trust.is_trusted(config) else trust.sensitive(config)
+    held_back = _held_back(pipeline)
     agents: dict[str, list[str]] = {}
     for profile in config.routing.agents.values():
         agents.setdefault(profile.plugin, []).append(profile.name)

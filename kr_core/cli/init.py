@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kr_core.config import load, trust
 from kr_core.errors import ConfigError, StorageError
 from kr_core.files import write_atomically
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -46,8 +47,11 @@ def run(options: argparse.Namespace) -> int:
     ours = sha256(CONFIGURATION.encode()).hexdigest()  # not what another wrote meanwhile
     if config.document is not None and config.document.sha256 == ours:
         try:
-            trust.trust(config)
+            trust.trust(config)  # its text: not where a link that lies in the project leads
         except StorageError as error:  # nothing in it needs trust yet
             print(f"note: it is not trusted yet: {error}")
+    base = trust.knowledge_base(config)
+    if base is not None and not trust.allows(config, base):
+        print(printable(f"note: {trust.untrusted(config, base)}"))
     print('next: kr research "How do I ... in LIBRARY?"')
     return 0

@@ -1,4 +1,4 @@
-"""`kr trust`: allow what the project's configuration would run, and the secrets that it would send."""
+"""`kr trust`: allow what the project's configuration would run and send, and where it leads out of the project."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 from kr_core.config import load, trust
 from kr_core.config.naming import dotted
 from kr_core.errors import ConfigError
+from kr_core.registry import Registry
 
 if TYPE_CHECKING:
     import argparse
+
+    from kr_core.config import Config
+    from kr_core.config.sensitive import Sensitive
+    from kr_core.hookspecs import Setup
 
 
 def run(options: argparse.Namespace) -> int:
@@ -24,10 +29,21 @@ def run(options: argparse.Namespace) -> int:
     if options.forget:
         print(f"{name}: no longer trusted" if trust.forget(config) else f"{name}: was not trusted")
         return 0
-    for settings in trust.sensitive(config).values():
-        for setting in settings:
-            print(f"{config.origin(setting.key)}: {dotted(setting.key)} {setting.does}")
-    trust.trust(config)
-    some = "this" if trust.sensitive(config) else f"{name} runs nothing and sends no secret; it"
+    found = _sensitive(config)
+    for setting in found:
+        print(f"{config.origin(setting.key)}: {dotted(setting.key)} {setting.does}")
+    trust.trust(config, found)
+    some = "this" if found else f"{name} runs nothing and sends no secret; it"
     print(f"{some} is trusted until {name} changes; `kr trust --forget` undoes it")
     return 0
+
+
+def _sensitive(config: Config) -> list[Sensitive]:
+    """All that needs trust; a plugin is imported to learn which addresses are its service's own, and none is built."""
+    base = trust.knowledge_base(config)
+    of_plugins = trust.sensitive(config, Registry(config, _no_setup).own_addresses)
+    return [*([base] if base else []), *(one for settings in of_plugins.values() for one in settings)]
+
+
+def _no_setup(name: str) -> Setup:
+    raise NotImplementedError(f"{name} is not built here")

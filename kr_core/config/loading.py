@@ -16,7 +16,7 @@ from kr_core.config.discovery import Found, find
 from kr_core.config.faults import config_error
 from kr_core.config.naming import dotted
 from kr_core.config.schema import Schema
-from kr_core.config.trust import check_variable
+from kr_core.config.trust import check_variable, require_knowledge_base
 from kr_core.errors import ConfigError, suggestion
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class Config:
     file: Path | None
     """The file it was read from; None where the defaults hold."""
     settings: Schema
-    knowledge_base: Path
-    """Absolute; outside the root only where the user wrote an absolute path or `..`."""
+    knowledge_base_path: Path
+    """Absolute, wherever it leads; what reads or writes there takes `knowledge_base`."""
     looked_at: tuple[Path, ...]
     """Every path that decided, existing or not; a memoised result is void once one of them changes."""
     environ: Mapping[str, str] = field(repr=False)
@@ -58,6 +58,16 @@ class Config:
     """Whether the file is BMAD's own, which has other readers and may name what KR does not have."""
     passed_over: tuple[KeyPath, ...] = ()
     """Keys of BMAD's file whose values KR does not know; their defaults hold."""
+
+    @cached_property
+    def knowledge_base(self) -> Path:
+        """The folder of the knowledge base.
+
+        Raises:
+            ConfigError: it really lies outside of the root, and the user does not trust that.
+        """
+        require_knowledge_base(self)
+        return self.knowledge_base_path
 
     @cached_property
     def routing(self) -> Table:
@@ -134,7 +144,7 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
         root=found.root,
         file=found.file,
         settings=settings,
-        knowledge_base=_folder(settings.knowledge_research.knowledge_base_path, found.root),
+        knowledge_base_path=_folder(settings.knowledge_research.knowledge_base_path, found.root),
         looked_at=found.looked_at,
         environ=environ,
         document=document,
@@ -165,7 +175,7 @@ def given(values: Mapping[str, Any], working_folder: Path, environ: Mapping[str,
         root=root,
         file=None,
         settings=settings,
-        knowledge_base=_folder(settings.knowledge_research.knowledge_base_path, root),
+        knowledge_base_path=_folder(settings.knowledge_research.knowledge_base_path, root),
         looked_at=(),
         environ=environ,
         by_program=True,

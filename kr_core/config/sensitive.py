@@ -1,24 +1,29 @@
-"""Which settings of a plugin run a program, or send a secret or documents to an address of the project's own.
+"""Which settings of a plugin work only in a trusted file.
 
-Settings are judged by their names and values as they stand in the file, before the plugin is imported. In doubt a setting
+Those run a program, send a secret, documents or requests to an address that the project chose, open the private network, or
+lead out of the project's folder. Settings are judged by their names and values as they stand in the file. In doubt a setting
 counts: the price of a false alarm is one `kr trust`.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.config.environment import is_reference
+from kr_core.files import lies_within
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from kr_core.config.documents import KeyPath
 
-__all__ = ["Sensitive", "sending_documents", "sensitive_in"]
+__all__ = ["Sensitive", "further", "leading_out", "running", "sending_documents", "sensitive_in"]
 
 _PROGRAM = frozenset(
     """args argv arguments bin binary cmd cmdline command commandline commands entrypoint exe exec executable hook hooks
@@ -31,18 +36,38 @@ _ADDRESS = frozenset(
     webhooks""".split()
 )
 _ADDRESS_END = ("url", "uri", "host", "endpoint", "proxy", "webhook")
+_ALLOW = frozenset("allow allowed allowlist permit permitted whitelist".split())
+"""With the name of an address: what may be reached although it is private, as `allow_hosts`."""
+_PATH = frozenset("dir directories directory dirs file files folder folders path paths root".split())
 _OF_THE_SECRET = frozenset("key passphrase password secret token".split())
 """What `webhook_secret` is: no address."""
 _URL = re.compile(
     r"""://                             # anywhere: a template of an address is one too
       | ^\s*//\S
       | ^\S+@[\w.-]+\.                  # git@host.example:repository
-      | ^\s*[\w.-]+:\d{1,5}(?:/|\s*$)   # host:port
       | ^\s*\d{1,3}(?:\.\d{1,3}){3}(?:[:/]|\s*$)
       | ^\s*\[[0-9A-Fa-f:.]+\]          # [::1]
+    """,
+    re.VERBOSE,
+)
+_HOST = re.compile(
+    r"""^\s*[\w.-]+:\d{1,5}(?:/|\s*$)    # host:port
       | ^\s*(?:[\w-]+\.)+[A-Za-z]{2,}(?::\d+)?(?:/|\s*$)   # host.example/path
     """,
     re.VERBOSE,
+)
+"""What may be a host; a name of a model or of a service looks the same, so it counts only where a secret may go there."""
+_PLAIN = re.compile(
+    r"""(?:(?P<scheme>https?)://)?
+        (?P<host>[a-z0-9.-]+|\[[0-9a-f:.]+\])
+        (?::(?P<port>[0-9]{1,5}))?
+        (?:/[!-\[\]-~]*)?               # no backslash, which some take for a slash
+    """,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,  # else the long s would be an s
+)
+"""An address that everybody reads alike: no user, no odd number, nothing but ASCII."""
+_LOOPBACK = re.compile(
+    r"localhost|\[::1\]|127(?:\.(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])){3}", re.IGNORECASE | re.ASCII
 )
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -54,27 +79,70 @@ class Sensitive(NamedTuple):
     key: KeyPath
     does: str
     """What it would do: "runs `npx server`", "sends API_KEY to `https://...`"; fit to be shown, and whole."""
+    place: str = ""
+    """Where it leads, once links are followed, outside of the project; links change without the file."""
 
 
-def sensitive_in(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
-    """The settings of one plugin or instance that run a program, or send a secret somewhere.
+def sensitive_in(settings: Mapping[str, Any], below: KeyPath, own: Collection[str] = ()) -> list[Sensitive]:
+    """The settings of one plugin or instance that run a program, send something somewhere, or allow private hosts.
 
-    An address counts once the entry takes anything from the environment. That holds for an address from the
-    environment too: which variable is sent where is then still the project's choice.
+    An address counts unless it is the service's own or on this machine. Once the entry takes anything from the environment,
+    one on this machine counts too, and one from the environment: which variable is sent where is the project's choice.
 
     Args:
         settings: the plugin's settings as written, `{env: NAME}` in place.
         below: the key under which they stand.
+        own: addresses of the service that the plugin is made for; others of the same scheme, host and port are its own too.
     """
-    found = [Sensitive(key, _run(key, value)) for key, value in _walk(settings, below, _runs)]
+    found = running(settings, below)
+    found += [
+        Sensitive(key, f"lets pages of {_shown(value)} be read although they are private")
+        for key, value in _walk(settings, below, _allows)
+    ]
     references = _walk(settings, below, lambda _name, value: is_reference(value))
     secrets = sorted({value["env"] for _key, value in references})
-    if secrets:
-        said = f"sends {' and '.join(map(printable, secrets))} to"
-        found += [
-            Sensitive(key, f"{said} {_shown(value)}") for key, value in _walk(settings, below, _is_address)
-        ]
+    said = f"sends {' and '.join(map(printable, secrets)) or 'requests'} to"
+    chosen = partial(_is_chosen, own={_origin(one) for one in own} - {None}, secret=bool(secrets))
+    return further(
+        found, [Sensitive(key, f"{said} {_shown(value)}") for key, value in _walk(settings, below, chosen)]
+    )
+
+
+def further(found: Sequence[Sensitive], more: Iterable[Sensitive]) -> list[Sensitive]:
+    """What was found, and of the rest what is not part of it."""
+    known = {setting.key for setting in found}
+    parts = (one for one in more if known.isdisjoint(one.key[:n] for n in range(len(one.key) + 1)))
+    return [*found, *parts]
+
+
+def running(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+    """The settings of one plugin or instance that run a program."""
+    return [Sensitive(key, _run(key, value)) for key, value in _walk(settings, below, _runs)]
+
+
+def leading_out(settings: Mapping[str, Any], below: KeyPath, root: Path) -> list[Sensitive]:
+    """The settings of one plugin or instance that are paths out of the project, or whose links lead out.
+
+    Args:
+        settings: the plugin's settings as written, `{env: NAME}` in place.
+        below: the key under which they stand.
+        root: the project root.
+    """
+    found = []
+    for key, value in _walk(
+        settings, below, lambda _name, value: is_reference(value) or _leads_out(value, root)
+    ):
+        if not is_reference(value):
+            place = os.path.realpath(_path(value, root))
+            found.append(Sensitive(key, outside(place), place))
+        elif any(_PATH & set(_words(part)[-1:]) for part in key[len(below) :]):
+            found.append(Sensitive(key, f"leads to {_shown(value)}, which may lie outside of the project"))
     return found
+
+
+def outside(place: str) -> str:
+    """What is said of a path that leads out of the project, to this place."""
+    return f"leads to {_shown(place)}, outside of the project"
 
 
 def sending_documents(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
@@ -88,7 +156,8 @@ def sending_documents(settings: Mapping[str, Any], below: KeyPath) -> list[Sensi
     """
     said = "sends the text of indexed documents to"
     addresses = [
-        Sensitive(key, f"{said} {_shown(value)}") for key, value in _walk(settings, below, _is_address)
+        Sensitive(key, f"{said} {_shown(value)}")
+        for key, value in _walk(settings, below, partial(_is_address, secret=True))
     ]
     return addresses or [Sensitive(key, f"{said} a service") for key, _key in _walk(settings, below, _is_key)]
 
@@ -124,12 +193,66 @@ def _runs(name: Any, value: Any) -> bool:
     )
 
 
-def _is_address(name: Any, value: Any) -> bool:
+def _allows(name: Any, value: Any) -> bool:
+    words = _words(name)
+    hosts = any(word in _ADDRESS or word.endswith(_ADDRESS_END) for word in words)
+    return hosts and bool(_ALLOW & set(words)) and bool(value)
+
+
+def _is_chosen(name: Any, value: Any, *, own: Collection[Any], secret: bool) -> bool:
+    """Whether it is an address that the project chose; one that stands as a key is, whatever stands below it."""
+    if not _is_address(name, value, secret=secret) or _allows(name, value):
+        return False
+    return bool(_URL.search(str(name))) or not _is_harmless(value, own, secret=secret)
+
+
+def _is_address(name: Any, value: Any, *, secret: bool) -> bool:
     words = _words(name)
     named = [word in _ADDRESS or word.endswith(_ADDRESS_END) for word in words]
     if not _OF_THE_SECRET & set(words[-1:]) and _matches(named, value):
         return True
-    return any(_URL.search(_text(part)) for part in (name, value) if isinstance(part, str | bytes))
+    texts = [_text(part) for part in (name, value) if isinstance(part, str | bytes)]
+    return any(_URL.search(text) or (secret and _HOST.search(text)) for text in texts)
+
+
+def _is_harmless(value: Any, own: Collection[Any], *, secret: bool) -> bool:
+    """Whether a value is an address of the service itself, or of this machine where no secret goes there; or only such ones."""
+    if _is_list(value):
+        return all(_is_harmless(item, own, secret=secret) for item in value)
+    if isinstance(value, dict) and not secret:
+        return all(
+            _runs(name, item)  # which counts by itself
+            or _is_switch_or_number(name, item)
+            or _is_harmless(item, own, secret=secret)
+            for name, item in value.items()
+        )
+    origin = _origin(value)
+    if origin is None:
+        return False
+    return (bool(origin[0]) and origin in own) or (not secret and bool(_LOOPBACK.fullmatch(origin[1])))
+
+
+def _is_switch_or_number(name: Any, value: Any) -> bool:
+    return isinstance(value, int | float | None) and not _is_address(name, value, secret=False)
+
+
+def _origin(address: Any) -> tuple[str, str, str] | None:
+    """Scheme, host and port of an address, each empty where it has none; None for what is not plainly an address."""
+    said = _PLAIN.fullmatch(address) if isinstance(address, str) else None
+    return None if said is None else tuple((said[part] or "").lower() for part in ("scheme", "host", "port"))  # type: ignore[return-value]  # three
+
+
+def _leads_out(value: Any, root: Path) -> bool:
+    if not isinstance(value, str | bytes):
+        return False
+    try:
+        return not lies_within(_path(value, root), root)
+    except ValueError:  # NUL, or half a character: no file has such a name
+        return False
+
+
+def _path(value: str | bytes, root: Path) -> Path:
+    return root / os.path.expanduser(_text(value))  # noqa: PTH111  pathlib raises for an unknown user
 
 
 def _is_key(name: Any, value: Any) -> bool:

@@ -1,8 +1,9 @@
 """Whether the user trusts a configuration file: `kr trust`.
 
 A configuration comes with a project, which may be anybody's. What it says is data, but for the settings that run a program,
-or send a secret or documents to an address (`sensitive`): those work only once the user has trusted this very text of the file in this
-very place. What is trusted is kept in the user's own state folder, where no project can write it.
+send something to an address, or lead out of the project's folder (`sensitive`): those work only once the user has trusted this
+very text of the file in this very place, and the places outside that it led to then. What is trusted is kept in the user's own
+state folder, where no project can write it.
 """
 
 from __future__ import annotations
@@ -12,22 +13,34 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kr_core.config.naming import dotted
-from kr_core.config.sensitive import sending_documents, sensitive_in
+from kr_core.config.sensitive import Sensitive, further, leading_out, outside, sending_documents, sensitive_in
 from kr_core.errors import ConfigError, StorageError
-from kr_core.files import locked, write_atomically
+from kr_core.files import lies_within, locked, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
+    from kr_core.config.documents import KeyPath
     from kr_core.config.loading import Config
-    from kr_core.config.sensitive import Sensitive
 
-__all__ = ["VARIABLE", "check_variable", "forget", "is_trusted", "require", "sensitive", "trust"]
+__all__ = [
+    "VARIABLE",
+    "allows",
+    "check_variable",
+    "forget",
+    "is_trusted",
+    "knowledge_base",
+    "require",
+    "require_knowledge_base",
+    "sensitive",
+    "trust",
+]
 
 VARIABLE = "KR_TRUST"
 """`all` trusts every file, for a machine whose every project is trusted already, as in CI."""
 _ALL = "all"
+_KNOWLEDGE_BASE: KeyPath = ("knowledge_research", "knowledge_base_path")
 
 
 def check_variable(environ: Mapping[str, str]) -> None:
@@ -44,53 +57,104 @@ def check_variable(environ: Mapping[str, str]) -> None:
         )
 
 
-def sensitive(config: Config) -> dict[str, list[Sensitive]]:
-    """The settings that work only in a trusted file, by the name under which they stand in `plugins`."""
-    found = {name: _found(config, name) for name in config.settings.plugins}
+def sensitive(
+    config: Config, own: Callable[[str], Collection[str]] = lambda _name: ()
+) -> dict[str, list[Sensitive]]:
+    """The settings that work only in a trusted file, by the name under which they stand in `plugins`.
+
+    Args:
+        config: the configuration.
+        own: the addresses that a plugin or instance has where its settings name none.
+    """
+    found = {name: _found(config, name, own(name)) for name in config.settings.plugins}
     return {name: settings for name, settings in found.items() if settings}
 
 
-def require(config: Config, name: str) -> None:
+def knowledge_base(config: Config) -> Sensitive | None:
+    """The place of the knowledge base, where it lies outside of the project; None where it lies in it."""
+    if lies_within(config.knowledge_base_path, config.root):
+        return None
+    place = os.path.realpath(config.knowledge_base_path)
+    return Sensitive(_KNOWLEDGE_BASE, outside(place), place)
+
+
+def require(config: Config, name: str, own: Collection[str] = ()) -> None:
     """Refuse the settings of a plugin or instance where the user has not trusted what they would do.
 
+    Args:
+        config: the configuration.
+        name: of the plugin or instance.
+        own: the addresses that it has where its settings name none.
+
     Raises:
-        ConfigError: they run a program, or send a secret or documents, and the file is not trusted.
+        ConfigError: one of them works only in a trusted file, and this is none.
     """
-    found = _found(config, name)
-    if found and not is_trusted(config):
-        raise untrusted(config, found[0])
+    for setting in _found(config, name, own):
+        if not allows(config, setting):
+            raise untrusted(config, setting)
 
 
-def _found(config: Config, name: str) -> list[Sensitive]:
+def require_knowledge_base(config: Config) -> None:
+    """Refuse a knowledge base outside of the project where the user has not trusted that.
+
+    Raises:
+        ConfigError: it lies outside, and that is not trusted.
+    """
+    setting = knowledge_base(config)
+    if setting is not None and not allows(config, setting):
+        raise untrusted(config, setting)
+
+
+def _found(config: Config, name: str, own: Collection[str]) -> list[Sensitive]:
     settings, below = config.plugin_settings(name), ("plugins", name)
     sent = sending_documents(settings, below) if name == config.settings.embedder else []
-    return [*sensitive_in(settings, below), *sent]
+    found = further(sent, sensitive_in(settings, below, own))
+    return further(found, leading_out(settings, below, config.root))
 
 
 def untrusted(config: Config, setting: Sensitive) -> ConfigError:
     """What to say about a setting that is not trusted."""
+    what, todo = "this file is not trusted", "read it, then allow it with `kr trust`"
+    if config.document is None:
+        what, todo = (
+            "no file says so",
+            "remove the link, or name its folder in a `kr.yaml` and allow it with `kr trust`",
+        )
+    elif setting.place and is_trusted(config):
+        what = "that place is not trusted"
     return ConfigError(
-        f"`{dotted(setting.key)}` {setting.does}, and this file is not trusted",
-        where=config.origin(setting.key),
-        todo="read it, then allow it with `kr trust`",
+        f"`{dotted(setting.key)}` {setting.does}, and {what}", where=config.origin(setting.key), todo=todo
     )
 
 
 def is_trusted(config: Config) -> bool:
     """Whether the user trusts the configuration as it was read; one that a program gives is that program's own."""
-    if config.document is None or config.environ.get(VARIABLE) == _ALL:
+    if config.by_program or config.environ.get(VARIABLE) == _ALL:
         return True
-    return _kept(_file()).get(_place(config)) == config.document.sha256
+    return config.document is not None and _kept("files").get(_place(config)) == config.document.sha256
 
 
-def trust(config: Config) -> None:
+def allows(config: Config, setting: Sensitive) -> bool:
+    """Whether the user trusts what a setting does: the file as it was read, and the place outside to which it leads now."""
+    if not is_trusted(config):
+        return False
+    free = not setting.place or config.by_program or config.environ.get(VARIABLE) == _ALL
+    return free or setting.place in (_kept("places").get(_place(config)) or ())
+
+
+def trust(config: Config, settings: Iterable[Sensitive] = ()) -> None:
     """Trust the configuration file as it was read; any change of it is asked about anew.
+
+    Args:
+        config: the configuration.
+        settings: what was shown to the user; the places outside to which they lead are trusted too.
 
     Raises:
         StorageError: this cannot be kept.
     """
     assert config.document is not None, "there is a file"
-    _change(_place(config), config.document.sha256)
+    places = sorted({setting.place for setting in settings if setting.place})
+    _change(_place(config), config.document.sha256, places)
 
 
 def forget(config: Config) -> bool:
@@ -99,7 +163,7 @@ def forget(config: Config) -> bool:
     Raises:
         StorageError: this cannot be kept.
     """
-    return _change(_place(config), None) is not None
+    return _change(_place(config), None, ()) is not None
 
 
 def _place(config: Config) -> str:
@@ -117,29 +181,32 @@ def _file() -> Path:
     return platformdirs.user_state_path("kr", appauthor=False) / "trusted.json"
 
 
-def _kept(path: Path) -> dict[str, Any]:
-    """What is trusted; nothing where that cannot be read."""
+def _kept(part: str) -> dict[str, Any]:
+    """What is trusted by place, `files` or the `places` outside; nothing where that cannot be read."""
     try:
-        kept = json.loads(path.read_bytes())
+        kept = json.loads(_file().read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
-    files = kept.get("files") if isinstance(kept, dict) else None
-    return files if isinstance(files, dict) else {}
+    found = kept.get(part) if isinstance(kept, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
-def _change(place: str, sha256: str | None) -> Any:
+def _change(place: str, sha256: str | None, led_to: Collection[str]) -> Any:
     """Keep or drop what is trusted in a place; returns what was kept before."""
     path = _file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with locked(path.parent):
-            files = _kept(path)
+            files, places = _kept("files"), _kept("places")
             before = files.pop(place, None)
+            places.pop(place, None)
             if sha256 is not None:
                 files[place] = sha256
+            if led_to:
+                places[place] = list(led_to)
             if files or before is not None:
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # a new file is the user's alone
-                write_atomically(path, json.dumps({"files": files}, indent=2) + "\n")
+                write_atomically(path, json.dumps({"files": files, "places": places}, indent=2) + "\n")
     except OSError as error:
         raise StorageError(
             f"cannot be written: {error.strerror or error}", where=str(path), todo="check its permissions"

@@ -13,7 +13,7 @@ from kr_core.config import trust
 from kr_core.config.environment import resolve_env
 from kr_core.config.faults import config_error
 from kr_core.config.naming import LISTED, SINGLE, named_in
-from kr_core.errors import ConfigError, suggestion
+from kr_core.errors import ConfigError, KRError, suggestion
 from kr_core.hookspecs import NOUNS, Provider, Settings
 from kr_core.installed import installed
 from kr_core.registry import contract
@@ -89,6 +89,17 @@ class Registry:
             raise _without_hook(plugin, "kr_source")
         return kinds
 
+    def own_addresses(self, name: str) -> frozenset[str]:
+        """The addresses that a plugin or instance has where its settings name none; imports it, and finds none where it fails."""
+        try:
+            plugin = self._plugin(self._config.plugin_of(name), ("plugins", name))
+            module = self._module(plugin)
+            nouns = [noun for noun in NOUNS if self._implementation(noun, module) is not None]
+            found = [_addresses(self._provider(noun, plugin, ("plugins", name)).settings) for noun in nouns]
+        except KRError:
+            return frozenset()
+        return frozenset().union(*found)
+
     def named(self) -> list[Named]:
         """The plugins and instances that the configuration names, with the keys that do."""
         return named_in(
@@ -152,10 +163,10 @@ class Registry:
         named_at = self._named_at(noun, name)
         plugin = self._plugin(self._config.plugin_of(name), named_at)
         provider = self._provider(noun, plugin, named_at)
-        settings = self._settings(provider, plugin, name)
+        settings, setup = self._settings(provider, plugin, name), self._setup_for(name)
         with attributed(plugin, "build", name):
             try:
-                component = provider.build(settings, self._setup_for(name))
+                component = provider.build(settings, setup)
             except ConfigError as error:  # what the plugin's own author found wrong
                 where = error.where or self._config.origin(("plugins", name))
                 raise ConfigError(f"plugin `{name}`: {error.what}", where=where, todo=error.todo) from error
@@ -187,7 +198,7 @@ class Registry:
     def _settings(self, provider: Provider[Any], plugin: InstalledPlugin, name: str) -> Settings:
         """A plugin's settings. Every component is built through here, and so nothing is run or sent untrusted."""
         below, origin = ("plugins", name), self._config.origin
-        trust.require(self._config, name)
+        trust.require(self._config, name, _addresses(provider.settings))
         written = resolve_env(self._config.plugin_settings(name), self._config.environ, origin, below=below)
         with attributed(plugin, "read its settings", name):
             try:
@@ -269,6 +280,12 @@ class Registry:
             if implementation.plugin is module:
                 return implementation.function  # type: ignore[no-any-return]  # pluggy says Any
         return None
+
+
+def _addresses(settings: type[Settings]) -> frozenset[str]:
+    """The defaults of a plugin's settings, among which are the addresses of the service that it is made for."""
+    defaults = (field.default for field in settings.model_fields.values())
+    return frozenset(one for one in defaults if isinstance(one, str) and "://" in one)
 
 
 def _one(noun: str) -> str:

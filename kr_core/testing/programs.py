@@ -6,7 +6,7 @@ import shlex
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from kr_core.config.sensitive import sensitive_in
+from kr_core.config.sensitive import running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ def programs_in(settings: Settings) -> list[str]:
     """The texts in those settings, defaults too, that count as running a program."""
     values = settings.model_dump(mode="json")
     texts: list[str] = []
-    for found in sensitive_in(values, ("plugins", "contract")):
+    for found in running(values, ("plugins", "contract")):
         value: Any = values
         for part in found.key[2:]:
             value = value[part]

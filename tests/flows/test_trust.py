@@ -211,7 +211,10 @@ def test_the_doctor_shows_what_is_not_trusted(tool):
     assert tool("trust").code == 0
     done = tool("doctor")
     assert done.code == 0
-    assert "trust: 2 settings run programs or send secrets, allowed by `kr trust`" in done.out
+    assert (
+        "trust: 2 settings run programs, send to addresses of the project's own or lead out of it, allowed by `kr trust`"
+        in done.out
+    )
 
 
 @pytest.mark.req("Z8", "G5")

@@ -137,7 +137,8 @@ def research(kr, tmp_path, sites):
         settings = {"url": url, "allow_hosts": sites.hosts if allow is None else allow}
         config = {"knowledge_research": {"sources": ["web_search"]}, "plugins": {"web_search": settings}}
         (folder / "kr.yaml").write_text(json.dumps(config))
-        return kr("research", question, "--framework", "parcel", *arguments, cwd=folder)
+        trusted = {"KR_TRUST": "all"}  # for `allow_hosts`
+        return kr("research", question, "--framework", "parcel", *arguments, cwd=folder, env=trusted)
 
     return asked
 

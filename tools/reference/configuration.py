@@ -67,17 +67,28 @@ kr doctor
 
 ## Trust
 
-A configuration comes with a project, which may be anybody's. So settings of a plugin that run a program (`command`,
-`argv`), that send a secret from the environment (`{env: NAME}`) to an address of the project's own, or by which an embedder sends
-documents to a service, work only after you have read the file and allowed it:
+A configuration comes with a project, which may be anybody's. These settings work only after you have read the file and allowed it:
+
+| setting | examples |
+|---|---|
+| a program that runs | `command`, `argv`, `environment` |
+| an address that is neither the service's own nor on this machine | `url`, `base_url`, `endpoint` |
+| any address but the service's own, where a secret from the environment goes there | `token: {env: NAME}` beside `url` |
+| private hosts whose pages may be read | `allow_hosts` |
+| an embedder that sends documents to a service | `base_url`, `api_key` |
+| a path that leads out of the project, also by a link | `knowledge_base_path`, `folders` |
+
+On this machine are `localhost`, 127.0.0.0/8 and `[::1]`, written just so. The service's own is the address that the plugin has
+where none is set, with any path.
 
 ```sh
 kr trust
 ```
 
-It prints what it allows, each with its line. What is allowed is this text of the file in this place: any change asks anew.
-Until then whatever needs such a plugin ends with exit code 2 and says what to do, and the rest works. `kr trust --forget` undoes
-it; `KR_TRUST=all` allows every file, for machines whose every project is trusted already, as in CI.
+It prints what it allows, each with its line. What is allowed is this text of the file in this place, and the folders outside to
+which it leads now: any change asks anew. Until then whatever needs such a setting ends with exit code 2 and says what to do, and
+the rest works. `kr trust --forget` undoes it; `KR_TRUST=all` allows every file, for machines whose every project is trusted
+already, as in CI. A link in place of `knowledge-base` counts even where no file names it.
 
 ## Keys
 

@@ -319,7 +319,8 @@ def test_the_knowledge_base_leaves_the_project_only_where_the_user_says_so(tmp_p
     root = tmp_path / "p"
 
     def base(path):
-        return load(project(root, f"knowledge_research: {{knowledge_base_path: '{path}'}}")).knowledge_base
+        folder = project(root, f"knowledge_research: {{knowledge_base_path: '{path}'}}")
+        return load(folder, environ={"KR_TRUST": "all"}).knowledge_base
 
     assert base("docs/kb/") == root / "docs" / "kb"
     assert base("{project-root}/kb") == root / "kb"

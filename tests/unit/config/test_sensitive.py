@@ -3,7 +3,7 @@
 import pytest
 
 from kr_core import yamltext
-from kr_core.config.sensitive import sending_documents, sensitive_in
+from kr_core.config.sensitive import leading_out, sending_documents, sensitive_in
 
 KEY = ("plugins", "tool")
 
@@ -51,7 +51,10 @@ def test_a_program_needs_trust_however_deep_and_however_it_is_written(text, expe
         ("baseUrl: a.example\napi_key: {env: T}", {"baseUrl": "sends T to `a.example`"}),
         ("host: a.example\na: {env: T}\nb: [{env: U}]", {"host": "sends T and U to `a.example`"}),
         ("host: 2130706433\na: {env: T}", {"host": "sends T to `2130706433`"}),
-        ("allow_hosts: [a.example]\na: {env: T}", {"allow_hosts": "sends T to `a.example`"}),
+        (
+            "allow_hosts: [a.example]\na: {env: T}",
+            {"allow_hosts": "lets pages of `a.example` be read although they are private"},
+        ),
         ("proxy: a.example\na: {env: T}", {"proxy": "sends T to `a.example`"}),
         ("webhook: {env: HOOK}", {"webhook": "sends HOOK to `$HOOK`"}),
         ("url: {env: SERVICE}\ntoken: {env: T}", {"url": "sends SERVICE and T to `$SERVICE`"}),
@@ -83,8 +86,8 @@ def test_an_address_needs_trust_where_the_entry_takes_something_from_the_environ
         "folder: notes\nlimit: 3",
         "token: {env: T}\nrepository: owner/name\nmodel: gpt-4.1",
         "webhook_secret: {env: T}",
-        "url: https://a.example",
-        "url: https://a.example\ntool: search\narguments: {query: '{question}', limit: 5}",
+        "url: http://localhost:8000",
+        "url: http://[::1]/mcp\ntool: search\narguments: {query: '{question}', limit: 5}",
         "command:\nargv: []\nurl: ''\ntoken: {env: T}",
         "server_timeout: 5\ncommand_timeout: 2.5\nuse_proxy: true\nshell: false\ntoken: {env: T}",
         "topics: ['a: b', 'at 12:30 o clock']\ntoken: {env: T}",
@@ -92,6 +95,126 @@ def test_an_address_needs_trust_where_the_entry_takes_something_from_the_environ
 )
 def test_what_neither_runs_nor_sends_needs_no_trust(text):
     assert said(text) == {}
+
+
+@pytest.mark.req("Z8", "Z2")
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://a.example",
+        "http://10.0.0.1",
+        "http://169.254.169.254/latest/meta-data",
+        "http://0.0.0.0:8080",
+        "http://localhost.a.example",
+        "http://127.0.0.1.a.example",
+        "http://localhost@a.example",
+        "http://localhost:80@a.example",
+        "http://localhost:80\\@a.example",
+        "http://localhost?@a.example",
+        "http://localhost.",
+        "http://2130706433",
+        "http://127.1",
+        "http://0x7f.0.0.1",
+        "http://0177.0.0.1",
+        "http://127.0.0.256",
+        "http://127.0.0.1\N{FULLWIDTH FULL STOP}a.example",
+        "http://\N{FULLWIDTH DIGIT ONE}27.0.0.1",
+        "http://localho\N{LATIN SMALL LETTER LONG S}t",
+        "http://[::ffff:127.0.0.1]",
+        "http://[::ffff:10.0.0.1]",
+        "http://[::1%25eth0]",
+        "http://::1:80",
+        "localhost:x@a.example",
+        " http://localhost",
+        "http://localhost\n",
+        "http://local\thost",
+        "file://localhost/etc/passwd",
+        "ftp://localhost",
+        "a.example",
+        "10.0.0.1:80",
+        "//localhost",
+        "HTTP://A.EXAMPLE",
+        "https://own.example@a.example/v1",
+        "https://own.example.a.example/v1",
+        "https://own.example.",
+        "https://own.example:8443/v1",
+        "http://own.example/v1",
+        "own.example",
+    ],
+)
+def test_an_address_that_is_neither_of_this_machine_nor_the_services_own_needs_trust(address):
+    for settings in ({"url": address}, {"base_url": address}, {"a": [{"endpoints": [address]}]}):
+        (found,) = sensitive_in(settings, KEY, ["https://own.example/v1"])
+        assert found.does.startswith("sends requests to ")
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://localhost:11434",
+        "HTTP://LocalHost/v1",
+        "https://127.0.0.1:8443/a?b=@c",
+        "http://127.8.9.255/",
+        "http://[::1]:8000/mcp",
+        "localhost:4317",
+        "127.0.0.1",
+        "https://own.example",
+        "https://own.example/v2/",
+        "HTTPS://OWN.example/v1",
+    ],
+)
+def test_an_address_of_this_machine_or_the_services_own_needs_no_trust(address):
+    settings = {"url": address, "hosts": [address], "servers": {"one": {"url": address, "port": 80}}}
+    own = ["https://own.example/v1", "http://127.0.0.1:4318"]
+    assert [one for one in sensitive_in(settings, KEY, own) if "port" not in one.does] == []
+
+
+@pytest.mark.req("Z8")
+def test_a_secret_may_go_to_the_services_own_address_and_to_no_other_of_this_machine():
+    token = {"token": {"env": "T"}}
+    own = ["https://own.example/v1"]
+    assert not sensitive_in({"url": "https://own.example/v1", **token}, KEY, own)
+    for address in ("http://localhost", "https://own.example.", {"env": "OWN"}):
+        assert [one.key[2] for one in sensitive_in({"url": address, **token}, KEY, own)] == ["url"]
+
+
+@pytest.mark.req("Z8", "Z2")
+@pytest.mark.parametrize(
+    "hosts", [["127.0.0.1:80"], ["localhost"], ["own.example"], "localhost", {"a": 1}, {"env": "HOSTS"}, True]
+)
+def test_hosts_that_are_allowed_although_private_need_trust_whichever_they_are(hosts):
+    for name in ("allow_hosts", "allowedHosts", "allow-private-hosts"):
+        (found,) = sensitive_in({name: hosts}, KEY, ["https://own.example"])
+        assert found.does.startswith("lets pages of")
+    assert not sensitive_in({"allow_hosts": [], "allow": ["ann"]}, KEY)
+
+
+@pytest.mark.req("Z8")
+def test_a_path_that_leads_out_of_the_project_is_found_with_its_real_place(tmp_path):
+    root = tmp_path / "project"
+    (root / "inner").mkdir(parents=True)
+    (root / "way").symlink_to(tmp_path / "not yet there")
+    (root / "turn").symlink_to("way")
+    paths = {"a": "../x", "b": str(tmp_path), "c": "way", "d": "turn/deeper", "e": "way/../inner", "f": "~/x"}
+    found = {one.key[2]: one for one in leading_out(paths, KEY, root)}
+    assert set(found) == set(paths)
+    assert found["d"].place == str(tmp_path / "not yet there" / "deeper")
+    assert found["e"].place == str(tmp_path / "inner")
+    assert found["a"].does == f"leads to `{tmp_path / 'x'}`, outside of the project"
+    deep = {"folders": ["inner", {"x": "../y"}, {"env": "A"}], "folder": {"env": "B"}, "token": {"env": "C"}}
+    assert [one.key[2:] for one in leading_out(deep, KEY, root)] == [
+        ("folders", 1, "x"),
+        ("folders", 2),
+        ("folder",),
+    ]
+    inside = {
+        "folder": "inner/../notes",
+        "path": str(root / "x"),
+        "file": "~nobody-of-this-name/x",
+        "model": "gpt-4.1",
+    }
+    assert not leading_out({**inside, "odd": "a\0b", "half": "\ud800", "many": ["x" * 9000]}, KEY, root)
 
 
 @pytest.mark.req("Z8", "G5")

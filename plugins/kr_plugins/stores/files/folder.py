@@ -78,6 +78,15 @@ class Folder:
         # A link that leads out is not.
         return inside(self.root, file.relative_to(self.root).as_posix()) is not None
 
+    def require_inside(self, file: Path) -> None:
+        """Refuse a file of this folder where links on the way to it, or itself, lead out.
+
+        Raises:
+            OSError: it leads out.
+        """
+        if not self._is_ours(file):
+            raise OSError(errno.ELOOP, "a link leads out of the knowledge base", str(file))
+
     # -- writing -----------------------------------------------------------------------------------------
 
     @contextmanager
@@ -99,6 +108,7 @@ class Folder:
 
     def replace(self, file: Path, text: str) -> os.stat_result:
         """Replace a file as a whole; returns the new one's status."""
+        self.require_inside(file)
         self._sweep(file.parent)
         status = write_atomically(file, text)
         self.written.append(file)
@@ -107,6 +117,7 @@ class Folder:
     def put(self, path: str, text: str, evidence: str) -> None:
         """Replace a report and its evidence as one."""
         report = self.root / path
+        self.require_inside(report)
         self._sweep(report.parent)
         pairs.stage(report, text, evidence)
         pairs.move_report(report)
@@ -160,6 +171,8 @@ class Folder:
         todo = "see what lies there"
         if number in _SPACE:
             todo = "make room on the disk"
+        elif number == errno.ELOOP:
+            todo = "remove the link"
         elif number in _PERMISSION:
             todo = "make the folder writable, or set knowledge_research.knowledge_base_path to one that is"
         where = Path(getattr(error, "filename2", None) or getattr(error, "filename", None) or self.root)

@@ -55,6 +55,7 @@ class IndexFile:
         Raises:
             OSError, UnreadableError
         """
+        self._folder.require_inside(self.path)
         try:
             with self.path.open("rb") as file:
                 status = os.fstat(file.fileno())

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,7 +94,7 @@ def stage(report: Path, text: str, evidence: str) -> None:
     settle(report)
     try:
         for place, content in contents.items():
-            with _staged(place).open("wb") as file:
+            with _created(_staged(place)) as file:
                 file.write(content)
                 file.flush()
                 if place.exists():
@@ -104,6 +104,14 @@ def stage(report: Path, text: str, evidence: str) -> None:
         with suppress(OSError):
             _forget(report)
         raise
+
+
+def _created(place: Path) -> BinaryIO:
+    """A new file: not what a link in its place, which came with the project, leads to."""
+    place.unlink(missing_ok=True)
+    return os.fdopen(
+        os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666), "wb"
+    )
 
 
 def move_report(report: Path) -> None:

@@ -48,14 +48,18 @@ def test_settings_that_cannot_work_are_refused(settings, said):
 
 @pytest.mark.req("Z8")
 def test_what_it_runs_and_where_it_sends_secrets_is_seen_by_its_names():
-    """`kr trust` asks for a program, its environment, and an address that gets a secret."""
+    """`kr trust` asks for a program, its environment, and an address that is not on this machine."""
     program = {"use": "mcp", "command": ["npx", "server"], "environment": {"KEY": {"env": "KEY"}}}
     told = {found.key[-1]: found.does for found in sensitive_in(program, ("plugins", "docs"))}
     assert told["command"] == "runs `npx server`"
     assert "environment" in told
     address = {"use": "mcp", "url": URL, "tool": "ask", "headers": {"Authorization": {"env": "KEY"}}}
     assert [found.does for found in sensitive_in(address, ("plugins", "docs"))] == [f"sends KEY to `{URL}`"]
-    assert not sensitive_in({"use": "mcp", "url": URL, "tool": "ask"}, ("plugins", "docs"))
+    address.pop("headers")
+    assert [found.does for found in sensitive_in(address, ("plugins", "docs"))] == [
+        f"sends requests to `{URL}`"
+    ]
+    assert not sensitive_in(address | {"url": "http://localhost:8000/mcp"}, ("plugins", "docs"))
 
 
 def test_a_citation_has_no_secret_of_the_address(tmp_path):
