@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 try:
     import fcntl
@@ -37,7 +37,7 @@ _UMASK = _umask()
 """Read once, at import: set and set back while other threads write, it would give their files other permissions."""
 
 
-def read_bytes(path: Path, *, limit: int, within: Path | None = None) -> bytes:
+def read_bytes(path: Path, *, limit: int, within: Path | Sequence[Path] | None = None) -> bytes:
     """Read a regular file whole.
 
     A pipe, a socket, a device or a folder is refused without waiting for it, and so is a file that is larger than the limit
@@ -46,7 +46,8 @@ def read_bytes(path: Path, *, limit: int, within: Path | None = None) -> bytes:
     Args:
         path: the file; links are followed.
         limit: the size in bytes above which it is refused.
-        within: the folder that the file must really lie in, once all links are followed; anywhere if not given.
+        within: the folder, or folders, in one of which the file must really lie once all links are followed; anywhere
+            if not given. One whose path has no links is checked without looking at the disk.
 
     Raises:
         OSError: it cannot be read or is refused; `strerror` says why, fit to be shown.
@@ -56,15 +57,17 @@ def read_bytes(path: Path, *, limit: int, within: Path | None = None) -> bytes:
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
         _require_regular(status, path)
-        if within is not None and not _is_inside(_real_path(handle, path), os.path.realpath(within)):
-            raise OSError(errno.EACCES, f"leads outside of {within}", str(path))
+        if within is not None:
+            _require_inside(_real_path(handle, path), within, path)
         content = file.read(limit + 1) if status.st_size <= limit else None
     if content is None or len(content) > limit:
         raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", str(path))
     return content
 
 
-def read_text(path: Path, *, limit: int, within: Path | None = None, errors: str = "strict") -> str:
+def read_text(
+    path: Path, *, limit: int, within: Path | Sequence[Path] | None = None, errors: str = "strict"
+) -> str:
     """Read a regular file whole as UTF-8, as `read_bytes` does; a byte order mark goes, line ends become newlines.
 
     Raises:
@@ -85,6 +88,16 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def _require_inside(real: str, within: Path | Sequence[Path], path: Path) -> None:
+    folders = [within] if isinstance(within, Path) else within
+    # What lies below a folder by its real path does so whether or not that folder was given by its own.
+    if any(_is_inside(real, str(folder)) for folder in folders):
+        return
+    if not any(_is_inside(real, os.path.realpath(folder)) for folder in folders):
+        named = folders[0] if folders else "any folder"
+        raise OSError(errno.EACCES, f"leads outside of {named}", str(path))
 
 
 def _real_path(handle: int, path: Path) -> str:
