@@ -91,12 +91,11 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
 
 
 def _require_inside(real: str, within: Path | Sequence[Path], path: Path) -> None:
-    folders = [within] if isinstance(within, Path) else within
+    folders, named = ([within], str(within)) if isinstance(within, Path) else (within, "its folders")
     # What lies below a folder by its real path does so whether or not that folder was given by its own.
     if any(_is_inside(real, str(folder)) for folder in folders):
         return
     if not any(_is_inside(real, os.path.realpath(folder)) for folder in folders):
-        named = folders[0] if folders else "any folder"
         raise OSError(errno.EACCES, f"leads outside of {named}", str(path))
 
 

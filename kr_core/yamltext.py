@@ -44,7 +44,6 @@ for _tag, _pattern, _first in (
     _TextLoader.add_implicit_resolver(_tag, re.compile(_pattern), list(_first))
 
 
-
 def _number(loader: Any, node: Any) -> Any:
     """A number as the safe loader reads it; `!!int` of many digits, or in sixties, would take it hours."""
     text = loader.construct_scalar(node)
