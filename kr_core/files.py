@@ -78,9 +78,11 @@ def read_text(
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def lies_within(path: Path, folder: Path) -> bool:
-    """Whether a path, once all links are followed, is a folder or lies below it; neither need exist."""
-    return _is_inside(os.path.realpath(path), os.path.realpath(folder))
+def lies_within(path: Path, folder: Path | Sequence[Path]) -> bool:
+    """Whether a path, once all links are followed, is a folder, or one of several, or lies below it; none need exist."""
+    real = os.path.realpath(path)
+    folders = [folder] if isinstance(folder, Path) else folder
+    return any(_is_inside(real, os.path.realpath(each)) for each in folders)
 
 
 def _require_regular(status: os.stat_result, path: Path) -> None:

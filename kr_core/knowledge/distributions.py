@@ -216,7 +216,7 @@ def _editable_names(distribution: Distribution, recorded: list[str]) -> Iterator
 
 def _may_be_read(distribution: Distribution, folder: Path) -> bool:
     bounds = distribution.environment.bounds
-    return bounds is None or any(lies_within(folder, bound) for bound in bounds)
+    return bounds is None or lies_within(folder, bounds)
 
 
 def _version_in(pkg_info: Path, bounds: tuple[Path, ...] | None) -> str | None:

@@ -125,9 +125,7 @@ def _outside(folders: Sequence[Path], bounds: tuple[Path, ...] | None) -> list[P
     """Those folders that lie in none of the bounds, each once."""
     if bounds is None:
         return []
-    return [
-        folder for folder in dict.fromkeys(folders) if not any(lies_within(folder, bound) for bound in bounds)
-    ]
+    return [folder for folder in dict.fromkeys(folders) if not lies_within(folder, bounds)]
 
 
 def _named_by_pth(sites: Sequence[Path], bounds: tuple[Path, ...] | None) -> list[Path]:
