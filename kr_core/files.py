@@ -12,7 +12,7 @@ import stat
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,17 +52,39 @@ def read_bytes(path: Path, *, limit: int, within: Path | Sequence[Path] | None =
     Raises:
         OSError: it cannot be read or is refused; `strerror` says why, fit to be shown.
     """
-    _require_regular(path.stat(), path)  # before it is opened: to open a device may already do something
-    handle = os.open(path, os.O_RDONLY | _AT_ONCE)
-    with os.fdopen(handle, "rb") as file:
-        status = os.fstat(handle)
-        _require_regular(status, path)
+    with open_regular(path) as file:
         if within is not None:
-            _require_inside(_real_path(handle, path), within, path)
-        content = file.read(limit + 1) if status.st_size <= limit else None
+            _require_inside(_real_path(file.fileno(), path), within, path)
+        content = file.read(limit + 1) if os.fstat(file.fileno()).st_size <= limit else None
     if content is None or len(content) > limit:
         raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", str(path))
     return content
+
+
+def read_start(path: Path, size: int) -> bytes:
+    """Read a regular file up to a size, whatever it has beyond.
+
+    Raises:
+        OSError: it cannot be read or is refused, as by `read_bytes`.
+    """
+    with open_regular(path) as file:
+        return file.read(size)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file to be read; links are followed.
+
+    Raises:
+        OSError: it cannot be opened, or is a pipe, a socket, a device or a folder.
+    """
+    _require_regular(path.stat(), path)  # before it is opened: to open a device may already do something
+    file = os.fdopen(os.open(path, os.O_RDONLY | _AT_ONCE), "rb")
+    try:
+        _require_regular(os.fstat(file.fileno()), path)
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def read_text(

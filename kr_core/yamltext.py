@@ -64,6 +64,8 @@ MOST_ALIASES = 100
 """So many references to anchors are read."""
 MOST_REFERRED = 1_000_000
 """So many characters and values may all references together stand for; ten lines of them can stand for 10^10."""
+MOST_VALUES = 500_000
+"""So many texts, lists and mappings are read; each takes some 700 bytes while it is. An index in KR's own form is read in pieces."""
 _LONGEST_NUMBER = 100
 _ALIAS = re.compile(r"(?:^|[\s\[{,:-])\*[^\s,\[\]{}]", re.MULTILINE)
 
@@ -97,78 +99,64 @@ def load(text: str) -> Any:
 
 
 def check_bounds(text: str) -> None:
-    """Refuse a text that is nested too deeply, or whose references to anchors stand for too much.
+    """Refuse a text that is nested too deeply, has too many values, or whose references to anchors stand for too much.
 
     Raises:
         NestingError, AliasError: with the place.
-        YAMLError: the text is not YAML.
+        YAMLError: the text is not YAML, or too long.
     """
-    _check_depth(text)
-    _check_aliases(text)
-
-
-def _check_depth(text: str) -> None:
-    if _is_flat(text):
+    if _is_flat(text) and _ALIAS.search(text) is None and _is_short(text):
         return
-    depth = 0
+    count = _Count()
     for event in yaml.parse(text, Loader=_Base):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MOST_LEVELS:
-                raise NestingError(event.start_mark)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+        count.take(event)
 
 
-def _check_aliases(text: str) -> None:
-    """Refuse a text with too many references, or with some that stand for too much or for what holds them.
-
-    A glance tells a text without any; `* a` in plain text is told from one only by the parser.
-    """
-    if _ALIAS.search(text) is None:
-        return
-    references = _References()
-    for event in yaml.parse(text, Loader=_Base):
-        references.take(event)
-
-
-class _References:
-    """How much the references to anchors stand for, counted as the parser meets them and with nothing written out."""
+class _Count:
+    """The levels, values and references of a text, counted as the parser meets them; nothing is composed."""
 
     def __init__(self) -> None:
         self._anchored: dict[str, tuple[int, int] | None] = {}
         """Size and height of what each anchor names; None while it is open."""
         self._open: list[tuple[str | None, int, int]] = []
         """Anchor, size and height of each list and mapping that is not at its end."""
-        self._count = 0
+        self._values = 0
+        self._references = 0
         self._referred = 0
 
     def take(self, event: Any) -> None:
         """Count one event of the parser.
 
         Raises:
-            AliasError, NestingError
+            YAMLError: it is one too many, or one too deep.
         """
         if isinstance(event, yaml.AliasEvent):
             self._refer(event)
         elif isinstance(event, yaml.ScalarEvent):
-            size = 1 + len(event.value)
-            if event.anchor:
-                self._anchored[event.anchor] = size, 0
-            self._add(size, 0)
+            self._end(event.anchor, 1 + len(event.value), 0, event)
         elif isinstance(event, yaml.CollectionStartEvent):
             self._open.append((event.anchor, 1, 0))
+            if len(self._open) > MOST_LEVELS:
+                raise NestingError(event.start_mark)
             if event.anchor:
                 self._anchored[event.anchor] = None
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, size, height = self._open.pop()
-            if anchor:
-                self._anchored[anchor] = size, height + 1
-            self._add(size, height + 1)
+            self._end(anchor, size, height + 1, event)
+
+    def _end(self, anchor: str | None, size: int, height: int, event: Any) -> None:
+        self._values += 1
+        if self._values > MOST_VALUES:
+            raise yaml.MarkedYAMLError(
+                problem=f"more than {MOST_VALUES:,} values", problem_mark=event.start_mark
+            )
+        if anchor:
+            self._anchored[anchor] = size, height
+        self._add(size, height)
 
     def _refer(self, event: Any) -> None:
-        self._count += 1
-        if self._count > MOST_ALIASES:
+        self._references += 1
+        if self._references > MOST_ALIASES:
             raise AliasError(event.start_mark)
         named = self._anchored.get(event.anchor, (0, 0))  # of an anchor that is not there, loading speaks
         if named is None:
@@ -186,6 +174,11 @@ class _References:
         if self._open:
             anchor, known, tallest = self._open[-1]
             self._open[-1] = anchor, known + size, max(tallest, height)
+
+
+def _is_short(text: str) -> bool:
+    """Whether a glance shows that a text cannot have too many values: two at most follow each of these marks."""
+    return len(text) < MOST_VALUES or 2 * sum(map(text.count, "\n,[{:-?")) < MOST_VALUES
 
 
 def _is_flat(text: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core.config.naming import dotted
 from kr_core.config.sensitive import sending_documents, sensitive_in
 from kr_core.errors import ConfigError, StorageError
-from kr_core.files import locked, write_atomically
+from kr_core.files import locked, read_bytes, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +28,7 @@ __all__ = ["VARIABLE", "check_variable", "forget", "is_trusted", "require", "sen
 VARIABLE = "KR_TRUST"
 """`all` trusts every file, for a machine whose every project is trusted already, as in CI."""
 _ALL = "all"
+_LARGEST = 10_000_000
 
 
 def check_variable(environ: Mapping[str, str]) -> None:
@@ -120,7 +121,7 @@ def _file() -> Path:
 def _kept(path: Path) -> dict[str, Any]:
     """What is trusted; nothing where that cannot be read."""
     try:
-        kept = json.loads(path.read_bytes())
+        kept = json.loads(read_bytes(path, limit=_LARGEST))
     except (OSError, ValueError, RecursionError):
         return {}
     files = kept.get("files") if isinstance(kept, dict) else None

@@ -8,7 +8,7 @@ import textwrap
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from kr_core.files import locked, make_state_folder, write_atomically
+from kr_core.files import locked, make_state_folder, read_text, write_atomically
 from kr_core.knowledge.identity import inside
 from kr_core.printable import printable
 
@@ -27,6 +27,7 @@ _SUBJECT = 72
 _INDEXES = ("index.yaml", "_archived-index.yaml")
 """In the knowledge base: a hit changes them and is no commit of its own."""
 _WAITING = "uncommitted.json"
+_LARGEST = 10_000_000
 """In the state folder: files whose commit failed, relative to the knowledge base."""
 
 
@@ -114,7 +115,7 @@ def commit_pending(config: Config) -> tuple[str, ...]:
 def _waiting(config: Config) -> tuple[str, ...]:
     """The files whose commit failed; a name that leads out of the knowledge base is none of them."""
     try:
-        names = json.loads((config.state_folder / _WAITING).read_text("utf-8"))
+        names = json.loads(read_text(config.state_folder / _WAITING, limit=_LARGEST))
     except (OSError, ValueError, RecursionError):
         return ()
     known = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
