@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import itertools
 import os
@@ -206,7 +207,7 @@ def _distribution(framework: str, distribution: Distribution) -> Found:
     ]
     material = Material(
         distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
-        _fingerprint(distribution, [root for root, _name in roots]), notes, within=within,
+        _fingerprint(distribution, [root for root, _name in roots], notes), notes, within=within,
     )  # fmt: skip
     names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
     origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version)
@@ -234,18 +235,20 @@ def _may_enter(folder: Path, distribution: Distribution) -> bool:
     return bounds is None or lies_within(folder, bounds)
 
 
-def _fingerprint(distribution: Distribution, roots: Sequence[Path]) -> str:
+def _fingerprint(distribution: Distribution, roots: Sequence[Path], notes: list[str]) -> str:
     """Changes when the installation does, and is the same in every project that installed the same files.
 
     A wheel's RECORD holds the hash of each of its files; sources that are edited in place have none, so each file's
-    time counts.
+    time counts. What cannot be read of the metadata is noted.
     """
     parts = []
     within = distribution.environment.bounds
     for name in ("RECORD", "METADATA", "PKG-INFO", "SOURCES.txt"):
         try:
             content = read_bytes(distribution.metadata_folder / name, limit=_LARGEST_METADATA, within=within)
-        except OSError:
+        except OSError as error:
+            if error.errno != errno.ENOENT:
+                notes.append(f"{distribution.name}: {name}: {error.strerror}, not read")
             continue
         # What pip and uv add about themselves differs between equal installations.
         lines = [
