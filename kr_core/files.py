@@ -102,9 +102,7 @@ def read_text(
 
 def lies_within(path: Path, folder: Path | Sequence[Path]) -> bool:
     """Whether a path, once all links are followed, is a folder, or one of several, or lies below it; none need exist."""
-    real = os.path.realpath(path)
-    folders = [folder] if isinstance(folder, Path) else folder
-    return any(_is_inside(real, os.path.realpath(each)) for each in folders)
+    return _is_in_one(os.path.realpath(path), [folder] if isinstance(folder, Path) else folder)
 
 
 def _require_regular(status: os.stat_result, path: Path) -> None:
@@ -116,11 +114,15 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
 
 def _require_inside(real: str, within: Path | Sequence[Path], path: Path) -> None:
     folders, named = ([within], str(within)) if isinstance(within, Path) else (within, "its folders")
-    # What lies below a folder by its real path does so whether or not that folder was given by its own.
-    if any(_is_inside(real, str(folder)) for folder in folders):
-        return
-    if not any(_is_inside(real, os.path.realpath(folder)) for folder in folders):
+    if not _is_in_one(real, folders):
         raise OSError(errno.EACCES, f"leads outside of {named}", str(path))
+
+
+def _is_in_one(real: str, folders: Sequence[Path]) -> bool:
+    # What lies below a folder by its real path does so by that folder's own: most are given by it, and need no look.
+    return any(_is_inside(real, str(folder)) for folder in folders) or any(
+        _is_inside(real, os.path.realpath(folder)) for folder in folders
+    )
 
 
 def _real_path(handle: int, path: Path) -> str:
