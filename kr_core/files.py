@@ -12,10 +12,10 @@ import stat
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 try:
     import fcntl
@@ -37,7 +37,7 @@ _UMASK = _umask()
 """Read once, at import: set and set back while other threads write, it would give their files other permissions."""
 
 
-def read_bytes(path: Path, *, limit: int, within: Path | None = None) -> bytes:
+def read_bytes(path: Path, *, limit: int, within: Path | Sequence[Path] | None = None) -> bytes:
     """Read a regular file whole.
 
     A pipe, a socket, a device or a folder is refused without waiting for it, and so is a file that is larger than the limit
@@ -46,25 +46,50 @@ def read_bytes(path: Path, *, limit: int, within: Path | None = None) -> bytes:
     Args:
         path: the file; links are followed.
         limit: the size in bytes above which it is refused.
-        within: the folder that the file must really lie in, once all links are followed; anywhere if not given.
+        within: the folder, or folders, in one of which the file must really lie once all links are followed; anywhere
+            if not given. One whose path has no links is checked without looking at the disk.
 
     Raises:
         OSError: it cannot be read or is refused; `strerror` says why, fit to be shown.
     """
-    _require_regular(path.stat(), path)  # before it is opened: to open a device may already do something
-    handle = os.open(path, os.O_RDONLY | _AT_ONCE)
-    with os.fdopen(handle, "rb") as file:
-        status = os.fstat(handle)
-        _require_regular(status, path)
-        if within is not None and not _is_inside(_real_path(handle, path), os.path.realpath(within)):
-            raise OSError(errno.EACCES, f"leads outside of {within}", str(path))
-        content = file.read(limit + 1) if status.st_size <= limit else None
+    with open_regular(path) as file:
+        if within is not None:
+            _require_inside(_real_path(file.fileno(), path), within, path)
+        content = file.read(limit + 1) if os.fstat(file.fileno()).st_size <= limit else None
     if content is None or len(content) > limit:
         raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", str(path))
     return content
 
 
-def read_text(path: Path, *, limit: int, within: Path | None = None, errors: str = "strict") -> str:
+def read_start(path: Path, size: int) -> bytes:
+    """Read a regular file up to a size, whatever it has beyond.
+
+    Raises:
+        OSError: it cannot be read or is refused, as by `read_bytes`.
+    """
+    with open_regular(path) as file:
+        return file.read(size)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file to be read; links are followed.
+
+    Raises:
+        OSError: it cannot be opened, or is a pipe, a socket, a device or a folder.
+    """
+    _require_regular(path.stat(), path)  # before it is opened: to open a device may already do something
+    file = os.fdopen(os.open(path, os.O_RDONLY | _AT_ONCE), "rb")
+    try:
+        _require_regular(os.fstat(file.fileno()), path)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def read_text(
+    path: Path, *, limit: int, within: Path | Sequence[Path] | None = None, errors: str = "strict"
+) -> str:
     """Read a regular file whole as UTF-8, as `read_bytes` does; a byte order mark goes, line ends become newlines.
 
     Raises:
@@ -75,9 +100,9 @@ def read_text(path: Path, *, limit: int, within: Path | None = None, errors: str
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def lies_within(path: Path, folder: Path) -> bool:
-    """Whether a path, once all links are followed, is a folder or lies below it; neither need exist."""
-    return _is_inside(os.path.realpath(path), os.path.realpath(folder))
+def lies_within(path: Path, folder: Path | Sequence[Path]) -> bool:
+    """Whether a path, once all links are followed, is a folder, or one of several, or lies below it; none need exist."""
+    return _is_in_one(os.path.realpath(path), [folder] if isinstance(folder, Path) else folder)
 
 
 def _require_regular(status: os.stat_result, path: Path) -> None:
@@ -85,6 +110,19 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def _require_inside(real: str, within: Path | Sequence[Path], path: Path) -> None:
+    folders, named = ([within], str(within)) if isinstance(within, Path) else (within, "its folders")
+    if not _is_in_one(real, folders):
+        raise OSError(errno.EACCES, f"leads outside of {named}", str(path))
+
+
+def _is_in_one(real: str, folders: Sequence[Path]) -> bool:
+    # What lies below a folder by its real path does so by that folder's own: most are given by it, and need no look.
+    return any(_is_inside(real, str(folder)) for folder in folders) or any(
+        _is_inside(real, os.path.realpath(folder)) for folder in folders
+    )
 
 
 def _real_path(handle: int, path: Path) -> str:

@@ -23,6 +23,7 @@ GROUP = "kr"
 """The entry-point group that plugins are found in."""
 
 _VALUE = re.compile(r"(?P<module>\w+(?:\.\w+)*)\s*(?::\s*(?P<attribute>\w+(?:\.\w+)*)\s*)?(?:\[.*\]\s*)?")
+_LARGEST = 20_000_000
 _METADATA = ("METADATA", "PKG-INFO")
 
 
@@ -147,8 +148,10 @@ def _declared(text: str) -> Iterator[tuple[str, str]]:
 def _text(path: str) -> str:
     """A file's text; what is missing or damaged has none, since it must not stop the others."""
     try:
+        if not os.path.isfile(path):  # a pipe would be waited for
+            return ""
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+            return file.read(_LARGEST)
     except OSError:
         return ""
 

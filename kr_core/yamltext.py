@@ -1,6 +1,7 @@
 """YAML read as people mean it: versions stay text (`2.10` is not `2.1`), and dates, `on` and `off` do too.
 
-Deep nesting is refused before anything is composed: libyaml's recursive composer would end the whole process.
+Deep nesting is refused before anything is composed: libyaml's recursive composer would end the whole process. So are
+references to anchors that stand for more than a person would write out: what is read would fill any memory.
 """
 
 from __future__ import annotations
@@ -42,20 +43,38 @@ for _tag, _pattern, _first in (
 ):
     _TextLoader.add_implicit_resolver(_tag, re.compile(_pattern), list(_first))
 
+
+def _number(loader: Any, node: Any) -> Any:
+    """A number as the safe loader reads it; `!!int` of many digits, or in sixties, would take it hours."""
+    text = loader.construct_scalar(node)
+    if len(text) > _LONGEST_NUMBER:
+        raise yaml.constructor.ConstructorError(None, None, "a number that is too long", node.start_mark)
+    kind = node.tag.rpartition(":")[2]
+    return getattr(loader, f"construct_yaml_{kind}")(node)
+
+
+for _kind in ("int", "float"):
+    _TextLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _number)
+
 YAMLError = yaml.YAMLError
 MOST_LEVELS = 100
 """The deepest nesting that is read for sure; what people and programs write has ten levels."""
 _ROOM = 50
 MOST_ALIASES = 100
-"""So many references to anchors are read; a few lines of them can stand for more than any memory holds."""
+"""So many references to anchors are read."""
+MOST_REFERRED = 1_000_000
+"""So many characters and values may all references together stand for; ten lines of them can stand for 10^10."""
+MOST_VALUES = 500_000
+"""So many texts, lists and mappings are read; each takes some 700 bytes while it is. An index in KR's own form is read in pieces."""
+_LONGEST_NUMBER = 100
 _ALIAS = re.compile(r"(?:^|[\s\[{,:-])\*[^\s,\[\]{}]", re.MULTILINE)
 
 
 class AliasError(yaml.MarkedYAMLError):
-    """The text refers to anchors too often to be read."""
+    """The text refers to anchors too often to be read, or what they stand for is too much."""
 
-    def __init__(self, mark: Any) -> None:
-        super().__init__(problem=f"more than {MOST_ALIASES} references to anchors", problem_mark=mark)
+    def __init__(self, mark: Any, problem: str = f"more than {MOST_ALIASES} references to anchors") -> None:
+        super().__init__(problem=problem, problem_mark=mark)
 
 
 class NestingError(yaml.MarkedYAMLError):
@@ -72,40 +91,94 @@ def load(text: str) -> Any:
         YAMLError: the text is not YAML, nested too deeply, or refers to anchors too often.
         ValueError: the text holds something safe YAML has no value for.
     """
-    check_depth(text)
-    _check_aliases(text)
-    return yaml.load(text, Loader=_TextLoader)  # noqa: S506  a subclass of the safe loader
+    check_bounds(text)
+    try:
+        return yaml.load(text, Loader=_TextLoader)  # noqa: S506  a subclass of the safe loader
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:  # `!!int ""`, `!!bool maybe`
+        raise ValueError(f"a value that does not fit its tag ({type(error).__name__})") from error
 
 
-def check_depth(text: str) -> None:
-    """Refuse a text that is nested too deeply.
+def check_bounds(text: str) -> None:
+    """Refuse a text that is nested too deeply, has too many values, or whose references to anchors stand for too much.
 
     Raises:
-        NestingError: with the place.
-        YAMLError: the text is not YAML.
+        NestingError, AliasError: with the place.
+        YAMLError: the text is not YAML, or too long.
     """
-    if _is_flat(text):
+    if _is_flat(text) and _ALIAS.search(text) is None and _is_short(text):
         return
-    depth = 0
+    count = _Count()
     for event in yaml.parse(text, Loader=_Base):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MOST_LEVELS:
-                raise NestingError(event.start_mark)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+        count.take(event)
 
 
-def _check_aliases(text: str) -> None:
-    """Refuse a text with very many references; `* a` in plain text is told from one only by the parser."""
-    if sum(1 for _ in _ALIAS.finditer(text)) <= MOST_ALIASES:
-        return
-    count = 0
-    for event in yaml.parse(text, Loader=_Base):
+class _Count:
+    """The levels, values and references of a text, counted as the parser meets them; nothing is composed."""
+
+    def __init__(self) -> None:
+        self._anchored: dict[str, tuple[int, int] | None] = {}
+        """Size and height of what each anchor names; None while it is open."""
+        self._open: list[tuple[str | None, int, int]] = []
+        """Anchor, size and height of each list and mapping that is not at its end."""
+        self._values = 0
+        self._references = 0
+        self._referred = 0
+
+    def take(self, event: Any) -> None:
+        """Count one event of the parser.
+
+        Raises:
+            YAMLError: it is one too many, or one too deep.
+        """
         if isinstance(event, yaml.AliasEvent):
-            count += 1
-            if count > MOST_ALIASES:
-                raise AliasError(event.start_mark)
+            self._refer(event)
+        elif isinstance(event, yaml.ScalarEvent):
+            self._end(event.anchor, 1 + len(event.value), 0, event)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._open.append((event.anchor, 1, 0))
+            if len(self._open) > MOST_LEVELS:
+                raise NestingError(event.start_mark)
+            if event.anchor:
+                self._anchored[event.anchor] = None
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, size, height = self._open.pop()
+            self._end(anchor, size, height + 1, event)
+
+    def _end(self, anchor: str | None, size: int, height: int, event: Any) -> None:
+        self._values += 1
+        if self._values > MOST_VALUES:
+            raise yaml.MarkedYAMLError(
+                problem=f"more than {MOST_VALUES:,} values", problem_mark=event.start_mark
+            )
+        if anchor:
+            self._anchored[anchor] = size, height
+        self._add(size, height)
+
+    def _refer(self, event: Any) -> None:
+        self._references += 1
+        if self._references > MOST_ALIASES:
+            raise AliasError(event.start_mark)
+        named = self._anchored.get(event.anchor, (0, 0))  # of an anchor that is not there, loading speaks
+        if named is None:
+            raise AliasError(event.start_mark, "an anchor that refers to itself")
+        size, height = named
+        self._referred += size
+        if self._referred > MOST_REFERRED:
+            raise AliasError(event.start_mark, "references to anchors that stand for too much")
+        if len(self._open) + height > MOST_LEVELS:
+            raise NestingError(event.start_mark)
+        self._add(size, height)
+
+    def _add(self, size: int, height: int) -> None:
+        """Count something into the list or mapping that it stands in."""
+        if self._open:
+            anchor, known, tallest = self._open[-1]
+            self._open[-1] = anchor, known + size, max(tallest, height)
+
+
+def _is_short(text: str) -> bool:
+    """Whether a glance shows that a text cannot have too many values: two at most follow each of these marks."""
+    return len(text) < MOST_VALUES or 2 * sum(map(text.count, "\n,[{:-?")) < MOST_VALUES
 
 
 def _is_flat(text: str) -> bool:
@@ -128,8 +201,7 @@ def node_lines(text: str) -> dict[tuple[str | int, ...], int]:
     Raises:
         YAMLError: the text is not YAML, or nested too deeply.
     """
-    check_depth(text)
-    _check_aliases(text)
+    check_bounds(text)
     lines: dict[tuple[str | int, ...], int] = {}
 
     def walk(node: Any, path: tuple[str | int, ...]) -> None:

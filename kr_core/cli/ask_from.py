@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from kr_core.asking.depends import FINAL, Key, answered, key
 from kr_core.cli import output
 from kr_core.errors import ConfigError
-from kr_core.files import locked, write_atomically
+from kr_core.files import locked, read_start, write_atomically
 from kr_core.model.questions import GENERAL, AskResult, Question
 from kr_core.net.egress import redacted
 from kr_core.pipeline import Pipeline
@@ -109,8 +109,7 @@ def _read(file: Path) -> str:
         ConfigError: it cannot be read, is too large, or is no text.
     """
     try:
-        with file.open("rb") as opened:
-            content = opened.read(LARGEST + 1)
+        content = read_start(file, LARGEST + 1)
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror or error}", where=_name(file)) from error
     if len(content) > LARGEST:

@@ -12,7 +12,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kr_core.cli.research import exit_code, refreshed, text_of
+from kr_core.cli.given_file import text_of
+from kr_core.cli.research import exit_code, refreshed
 from kr_core.errors import ConfigError
 from kr_core.pipeline.requests import wants_lessons
 from kr_core.pipeline.running import run as run_loop

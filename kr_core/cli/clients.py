@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.cli.jsontext import member, with_member, without_member
 from kr_core.config import load
 from kr_core.errors import ConfigError
-from kr_core.files import write_atomically
+from kr_core.files import read_bytes, write_atomically
 from kr_core.printable import printable
 from kr_core.templating import render, search_folders
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _PLACE = ("mcpServers", "kr")
 _OWN_FOLDER = "kr"
 """Of KR's skill; nobody else has a reason to make it."""
+_LARGEST = 10_000_000
 _BY_HAND = "change it by hand"
 _BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _SEAL = "<!-- Written by `kr init`, sha256:{}. Change it as you like: KR then leaves it alone. -->\n"
@@ -186,7 +187,7 @@ def _text(folder: Path, path: Path) -> str | None:
             return None
         if not target.is_file():  # a pipe would be waited for
             raise ConfigError("is no regular file", where=str(path), todo=_BY_HAND)
-        return target.read_bytes().decode()
+        return read_bytes(target, limit=_LARGEST, within=folder).decode()
     except UnicodeDecodeError as error:
         raise ConfigError("is not UTF-8 text", where=str(path), todo="save it in UTF-8") from error
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kr_core.cli.excerpt import excerpt
+from kr_core.cli.given_file import lines_of
 from kr_core.cli.output import as_json
 from kr_core.errors import ConfigError, StorageError
 from kr_core.pipeline import Pipeline
@@ -268,17 +269,9 @@ def _queries(options: argparse.Namespace) -> Iterator[str]:
     if options.batch is None:
         yield options.query
         return
-    try:
-        with (
-            sys.stdin
-            if options.batch == "-"
-            else Path(options.batch).open(encoding="utf-8", errors="replace") as lines
-        ):
-            for line in lines:
-                if line.strip():
-                    yield line.strip()
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", where=options.batch) from None
+    for line in lines_of(options.batch):
+        if line.strip():
+            yield line.strip()
 
 
 def _as_dict(hit: DocumentHit, pipeline: Pipeline) -> dict[str, object]:

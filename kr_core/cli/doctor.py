@@ -124,7 +124,7 @@ def _environment_checks(pipeline: Pipeline) -> Iterator[Check]:
         yield Check(
             "environment", "note", "none found; make a .venv, or set VIRTUAL_ENV: KR's own serves meanwhile"
         )
-    for warning in pipeline.project.warnings:
+    for warning in [*pipeline.project.warnings, *pipeline.project.refused_links()]:
         yield Check("versions", "note", warning)
 
 

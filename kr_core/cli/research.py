@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core import yamltext
 from kr_core.cli import hit, lessons, output
+from kr_core.cli.given_file import text_of
 from kr_core.errors import ConfigError
 from kr_core.model.lessons import LessonsResult
 from kr_core.pipeline import Pipeline
@@ -111,18 +112,6 @@ def _request(pipeline: Pipeline, options: argparse.Namespace, raw: Any) -> Resea
 
 def refreshed(raw: Any) -> Any:
     return {**raw, "refresh": True} if isinstance(raw, Mapping) else raw
-
-
-def text_of(name: str, folder: Path | None) -> str:
-    """The text of a file, whose name counts from the folder given with `-C`, or of standard input."""
-    try:
-        raw = sys.stdin.buffer.read() if name == "-" else ((folder or Path()) / name).read_bytes()
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError("is not UTF-8 text", where=name, todo="save it in UTF-8") from error
-    except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(said, where=name, todo="name a file that can be read") from error
 
 
 def _document(name: str, folder: Path | None) -> Any:

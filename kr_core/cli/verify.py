@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core.errors import ConfigError
+from kr_core.files import read_text
 from kr_core.model import SKELETON_MARK
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import argparse
 
     from kr_core.protocols import Store
+
+_LARGEST = 20_000_000
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,10 +75,10 @@ def _file(name: str, folder: Path | None, base: Path) -> Path | None:
 def _read(path: Path) -> tuple[str, Any]:
     beside = path.with_suffix(".evidence.json")
     try:
-        report = path.read_text("utf-8")
+        report = read_text(path, limit=_LARGEST)
         if not beside.exists() and SKELETON_MARK in report:
             return report, None
-        return report, json.loads(beside.read_text("utf-8"))
+        return report, json.loads(read_text(beside, limit=_LARGEST))
     except FileNotFoundError as error:
         raise ConfigError(
             f"no evidence beside it: KR keeps it in {beside.name}",

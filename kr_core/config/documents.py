@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kr_core.errors import ConfigError
+from kr_core.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 KeyPath = tuple[str | int, ...]
 """The way to a value: `("knowledge_research", "sources", 1)`."""
 
+_LARGEST = 1_000_000
+"""Bytes of a configuration; one has a few thousand."""
+_LARGEST_PROJECT = 5_000_000
+"""Bytes of a `pyproject.toml`, which may hold the tables of many tools."""
 _MOST_NODES = 50_000  # a configuration has a few hundred; aliases of aliases grow without end
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _TABLE = ("tool", "kr")
@@ -97,11 +103,15 @@ def has_table(path: Path, name: str) -> bool:
     One that cannot be read concerns us only where it plainly has the table.
 
     Raises:
-        ConfigError: the file mentions `[tool.kr` and is not TOML.
+        ConfigError: the file mentions `[tool.kr` and is not TOML; it is a pipe or a device, or far too large.
     """
     try:
-        raw = path.read_bytes()
-    except OSError:
+        raw = read_bytes(path, limit=_LARGEST_PROJECT)
+    except OSError as error:
+        if error.errno in {errno.EINVAL, errno.EFBIG}:  # whether it concerns us, nobody can tell
+            raise ConfigError(
+                f"cannot be read: {error.strerror}", where=name, todo="put a plain file in its place"
+            ) from None
         return False
     if not re.search(rb"\bkr\b", raw):  # spares nearly every project the import of tomllib
         return False
@@ -116,7 +126,7 @@ def has_table(path: Path, name: str) -> bool:
 
 def _bytes_of(path: Path, name: str) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bytes(path, limit=_LARGEST_PROJECT if is_toml(path) else _LARGEST)
     except FileNotFoundError:
         raise ConfigError(
             "there is no such file", where=name, todo="check the path of the configuration"
@@ -124,9 +134,9 @@ def _bytes_of(path: Path, name: str) -> bytes:
     except IsADirectoryError:
         raise ConfigError("this is a folder", where=name, todo="name the configuration file itself") from None
     except OSError as error:
-        raise ConfigError(
-            f"cannot be read: {error.strerror or error}", where=name, todo="check its permissions"
-        ) from None
+        odd = error.errno in {errno.EINVAL, errno.EFBIG}
+        todo = "put a plain file of some kilobytes in its place" if odd else "check its permissions"
+        raise ConfigError(f"cannot be read: {error.strerror or error}", where=name, todo=todo) from None
 
 
 def _decoded(raw: bytes, name: str) -> str:
@@ -151,13 +161,15 @@ def _yaml_values(text: str, name: str) -> dict[str, Any]:
     from kr_core import yamltext
 
     try:
-        yamltext.check_depth(text)
+        yamltext.check_bounds(text)
         _check_nodes(yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), name)
         values = yamltext.load(text)
     except yamltext.NestingError as error:
         line = yamltext.error_line(error)
         where = f"{name}:{line}" if line else name
         raise ConfigError("nested too deeply", where=where, todo="write it without such nesting") from None
+    except yamltext.AliasError:
+        raise _without_end(name) from None
     except yaml.YAMLError as error:
         line = yamltext.error_line(error)
         problem = getattr(error, "problem", None) or str(error)
@@ -181,6 +193,10 @@ def _yaml_values(text: str, name: str) -> dict[str, Any]:
     return values
 
 
+def _without_end(name: str) -> ConfigError:
+    return ConfigError("its aliases (`*name`) grow without end", where=name, todo="write the values out")
+
+
 def _check_nodes(root: Any, name: str) -> None:
     """Refuse a key that stands twice (YAML would keep the last in silence), and aliases that grow without end."""
     import yaml
@@ -191,9 +207,7 @@ def _check_nodes(root: Any, name: str) -> None:
         node, above = waiting.pop()
         seen += 1
         if seen > _MOST_NODES:
-            raise ConfigError(
-                "its aliases (`*name`) grow without end", where=name, todo="write the values out"
-            )
+            raise _without_end(name)
         if isinstance(node, yaml.SequenceNode):
             waiting.extend((item, f"{above}[{number}]") for number, item in enumerate(node.value))
         elif isinstance(node, yaml.MappingNode):

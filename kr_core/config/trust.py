@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core.config.naming import dotted
 from kr_core.config.sensitive import Sensitive, further, leading_out, outside, sending_documents, sensitive_in
 from kr_core.errors import ConfigError, StorageError
-from kr_core.files import lies_within, locked, write_atomically
+from kr_core.files import lies_within, locked, read_bytes, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -41,6 +41,7 @@ VARIABLE = "KR_TRUST"
 """`all` trusts every file, for a machine whose every project is trusted already, as in CI."""
 _ALL = "all"
 _KNOWLEDGE_BASE: KeyPath = ("knowledge_research", "knowledge_base_path")
+_LARGEST = 10_000_000
 
 
 def check_variable(environ: Mapping[str, str]) -> None:
@@ -184,7 +185,7 @@ def _file() -> Path:
 def _kept(part: str) -> dict[str, Any]:
     """What is trusted by place, `files` or the `places` outside; nothing where that cannot be read."""
     try:
-        kept = json.loads(_file().read_bytes())
+        kept = json.loads(read_bytes(_file(), limit=_LARGEST))
     except (OSError, ValueError, RecursionError):
         return {}
     found = kept.get(part) if isinstance(kept, dict) else None

@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kr_core.files import claimed, held, write_atomically
+from kr_core.files import claimed, held, read_text, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["present", "served_at"]
 
 _LOCK, _FILE = "serve.lock", "serve.json"
+_LARGEST = 10_000
 _SECONDS = 1.0
 _PAUSE = 0.01
 
@@ -52,7 +53,7 @@ def served_at(state_folder: Path) -> str | None:
     try:
         if not held(state_folder / _LOCK):
             return None
-        url = json.loads((state_folder / _FILE).read_text("utf-8"))["url"]
-    except (OSError, ValueError, KeyError, TypeError):  # it has ended, or is just beginning
+        url = json.loads(read_text(state_folder / _FILE, limit=_LARGEST))["url"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # it has ended, or is just beginning
         return None
     return url if isinstance(url, str) else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kr_core.files import read_bytes, read_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
@@ -17,6 +19,7 @@ _MOST_BYTES = 40_000_000
 """Of sources that are read for one question: about half a second."""
 _LARGEST = 400_000
 """Bytes of a file; what is larger is a table or was generated."""
+_LARGEST_RECORD = 50_000_000
 _PASSED_OVER = re.compile(r"(?:^|/)(?:tests?|testing|_?vendor(?:ed)?|examples?)/|\.\./")
 _BETWEEN = rb"[-_\s]?"
 
@@ -45,7 +48,7 @@ def speaking(names: Iterable[str], packages: Sequence[Distribution]) -> list[str
                 left -= size
                 if left < 0:
                     return found
-                held = wanted.search(path.read_bytes())
+                held = wanted.search(read_bytes(path, limit=_LARGEST, within=one.environment.bounds))
             except OSError:  # taken away meanwhile
                 continue
             if held:
@@ -64,7 +67,12 @@ def _parts(name: str) -> list[str]:
 def _sources(one: Distribution) -> Iterator[Path]:
     """The Python files that a distribution says it has brought."""
     try:
-        listed = (one.metadata_folder / "RECORD").read_text("utf-8", errors="replace")
+        listed = read_text(
+            one.metadata_folder / "RECORD",
+            limit=_LARGEST_RECORD,
+            within=one.environment.bounds,
+            errors="replace",
+        )
     except OSError:
         return
     for line in listed.split("\n"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.errors import StorageError
 from kr_core.evidence.quotes import holds
+from kr_core.files import read_text
 from kr_core.knowledge.project import LocalProject
 from kr_core.search.documents.searching import shown
 from kr_core.search.documents.store import FILE_NAME, DocumentStore
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lost"]
 
+_LARGEST = 10_000_000
 _FOUND_BY = "local_docs"
 _PACKAGE = re.compile(r"pkg:pypi/([^@]+)@(.+)")
 _LINE = re.compile(r":\d+(?:-\d+)?$")
@@ -61,7 +63,7 @@ def _of_another_version(signal: Signal, project: LocalProject) -> bool:
     if ".." in path.parts or not path.resolve().is_relative_to(installed.site.resolve()):
         return False
     try:
-        text = path.read_text("utf-8", errors="replace")
+        text = read_text(path, limit=_LARGEST, within=installed.environment.bounds, errors="replace")
     except OSError:  # it has no such file any more
         return True
     return not (holds(text, signal.quote) or holds(_COMMENT.sub("", text), signal.quote))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.expedition.questions import spelled_in
 from kr_core.expedition.speaking import speaking
+from kr_core.files import read_text
 from kr_core.knowledge.inference import infer_framework
 from kr_core.knowledge.names import normalise
 from kr_core.knowledge.project import is_python, is_standard
@@ -26,6 +27,7 @@ __all__ = ["subjects_of"]
 _MOST = 5
 _READ = 8000
 """Characters of a package's metadata: its summary, and how its description begins."""
+_LARGEST = 20_000_000
 _ENOUGH = 0.3
 """Share of the question's telling words that a description must hold."""
 _NEAR_BEST = 0.6
@@ -123,7 +125,9 @@ def _share(asked: dict[str, float], roots: frozenset[str], others: Sequence[froz
 
 def _metadata(one: Distribution) -> str:
     try:
-        return (one.metadata_folder / "METADATA").read_text("utf-8", errors="replace")
+        return read_text(
+            one.metadata_folder / "METADATA", limit=_LARGEST, within=one.environment.bounds, errors="replace"
+        )
     except OSError:
         return ""
 

@@ -156,6 +156,8 @@ class Declared:
             reason = (isinstance(error, OSError) and error.strerror) or str(error).partition("\n")[0]
             self._warn(f"{label}: cannot be read and is left out ({reason})")
             return None
+        if lock is None:
+            self._warn(f"{label}: not a regular file; left out")
         for line, what in lock.notes if lock else ():
             self._warn(f"{label}{f':{line}' if line else ''}: {what}")
         return lock

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kr_core.files import lies_within, read_text
 from kr_core.knowledge.environments import pth_lines
 from kr_core.knowledge.names import normalise
 
@@ -25,6 +26,8 @@ _EGG_INFO = re.compile(
     r"(?P<name>[A-Za-z0-9][^/]*?)-(?P<version>\d[^-]*)(?:-py\d[\d.]*)?(?:-[^/]+)?\.egg-info"
 )
 _MODULE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\.[\w-]+)?\.(?:pyi?|so|pyd)", re.ASCII)
+_LARGEST = 50_000_000
+"""Bytes of a METADATA or RECORD; a RECORD of 100,000 files has some ten million."""
 _NOT_IMPORTED = frozenset({"__pycache__", "bin", "docs", "doc", "examples", "scripts", "test", "tests"})
 """Top-level folders that packages leave behind by mistake, or that hold no code to import."""
 
@@ -114,7 +117,9 @@ class Installed:
             return Distribution(
                 normalise(parsed["name"]), parsed["version"], site / name, site, self.environment
             )
-        if name.endswith(".egg-info") and (version := _version_in(site / name / "PKG-INFO")):
+        if name.endswith(".egg-info") and (
+            version := _version_in(site / name / "PKG-INFO", self.environment.bounds)
+        ):
             # A development install by setuptools: the folder beside the sources bears no version.
             return Distribution(
                 normalise(name[: -len(".egg-info")]), version, site / name, site, self.environment
@@ -156,7 +161,7 @@ def import_names(distribution: Distribution) -> tuple[str, ...]:
     `.pth` file names, else they are guessed from the distribution's name.
     """
     recorded = _recorded_paths(distribution)
-    names = set(_read(distribution.metadata_folder / "top_level.txt").split())
+    names = set(_metadata(distribution, "top_level.txt").split())
     names = {name for name in names if name.isidentifier()} or {
         name for path in recorded if (name := _top_of(path)) is not None
     }
@@ -170,7 +175,7 @@ def _ships(distribution: Distribution, folder: str) -> bool:
 
     Searching the text of RECORD is ten times faster than parsing it, and all of an environment may be asked.
     """
-    record = _read(distribution.metadata_folder / "RECORD").lower()
+    record = _metadata(distribution, "RECORD").lower()
     if re.search(rf'^"?{re.escape(folder)}(?:/|(?:\.[\w-]+)?\.(?:pyi?|so|pyd)\b)', record, re.MULTILINE):
         return True
     if "/" in folder:
@@ -179,7 +184,7 @@ def _ships(distribution: Distribution, folder: str) -> bool:
 
 
 def _recorded_paths(distribution: Distribution) -> list[str]:
-    lines = _read(distribution.metadata_folder / "RECORD").splitlines()
+    lines = _metadata(distribution, "RECORD").splitlines()
     return [line[1:].partition('"')[0] if line.startswith('"') else line.partition(",")[0] for line in lines]
 
 
@@ -198,7 +203,8 @@ def _editable_names(distribution: Distribution, recorded: list[str]) -> Iterator
         folder
         for path in recorded
         if path.endswith(".pth") and "/" not in path
-        for folder in pth_lines(distribution.site / path)
+        for folder in pth_lines(distribution.site / path, distribution.environment.bounds)
+        if _may_be_read(distribution, folder)
     ]
     if distribution.metadata_folder.suffix == ".egg-info":
         folders.append(distribution.site)
@@ -208,8 +214,13 @@ def _editable_names(distribution: Distribution, recorded: list[str]) -> Iterator
                 yield name.removesuffix(".py")
 
 
-def _version_in(pkg_info: Path) -> str | None:
-    found = re.search(r"^Version:\s*(\S+)", _read(pkg_info), re.MULTILINE)
+def _may_be_read(distribution: Distribution, folder: Path) -> bool:
+    bounds = distribution.environment.bounds
+    return bounds is None or lies_within(folder, bounds)
+
+
+def _version_in(pkg_info: Path, bounds: tuple[Path, ...] | None) -> str | None:
+    found = re.search(r"^Version:\s*(\S+)", _read(pkg_info, bounds), re.MULTILINE)
     return found[1] if found else None
 
 
@@ -220,8 +231,13 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _read(path: Path) -> str:
+def _metadata(distribution: Distribution, name: str) -> str:
+    """A file of a distribution's metadata; empty where it cannot be read, or leads out of the environment."""
+    return _read(distribution.metadata_folder / name, distribution.environment.bounds)
+
+
+def _read(path: Path, bounds: tuple[Path, ...] | None) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return read_text(path, limit=_LARGEST, within=bounds, errors="replace")
     except (OSError, ValueError):
         return ""

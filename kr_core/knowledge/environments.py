@@ -1,4 +1,8 @@
-"""The Python environments of a project: where they lie, and which folders they import from."""
+"""The Python environments of a project: where they lie, and which folders they import from.
+
+An environment in the project may have come with it, so what it holds is read only where it really lies in the environment or
+in the project: a link or a `.pth` file may name anybody's folder. One that the user activated is the user's, and so is KR's own.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.files import lies_within, read_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,6 +20,8 @@ OWN_LABEL = "KR's own environment"
 VENV_NAMES = (".venv", "venv")
 
 _VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
+_LARGEST = 1_000_000
+"""Bytes of a `pyvenv.cfg` or `.pth` file; they have some hundred."""
 _PYTHON_FOLDER = re.compile(r"(?:python|pypy)3(?:\.(\d+))?t?")
 
 
@@ -28,6 +36,10 @@ class Environment(NamedTuple):
     prefix: Path
     site_packages: tuple[Path, ...]
     own: bool = False
+    bounds: tuple[Path, ...] | None = None
+    """The folders in one of which its files must really lie; None for one that is the user's."""
+    refused: tuple[Path, ...] = ()
+    """What it imports from that lies outside of them, and is not looked into."""
 
 
 def folders_upward(working_folder: Path, root: Path) -> tuple[Path, ...]:
@@ -41,6 +53,18 @@ def folders_upward(working_folder: Path, root: Path) -> tuple[Path, ...]:
         return (working_folder, root)
     top = next((folder for folder in chain if os.path.lexists(folder / ".git")), root)
     return tuple(chain[: max(chain.index(root), chain.index(top)) + 1])
+
+
+def workspace_of(folders: Sequence[Path], root: Path) -> Path:
+    """The highest of a project's folders; but never the home folder, for the sake of a project that lies in it.
+
+    Args:
+        folders: as `folders_upward` lists them.
+        root: the project root.
+    """
+    home = os.path.realpath(Path("~").expanduser())
+    tops = (folder for folder in reversed(folders) if not lies_within(Path(home), folder))
+    return next((folder for folder in tops if root.is_relative_to(folder)), root)
 
 
 def label_of(path: Path, root: Path) -> str:
@@ -59,33 +83,74 @@ def find_environments(
     An environment that is found twice is listed once, so KR's own is not marked as such where it is the
     project's too.
     """
+    listed = list(_prefixes(folders, root, environ, own_prefix))
+    given = {os.path.realpath(prefix) for label, prefix, own in listed if own or label in _VARIABLES}
+    workspace = workspace_of(folders, root)
     found: dict[str, Environment] = {}
-    for label, prefix, own in _prefixes(folders, root, environ, own_prefix):
+    for label, prefix, own in listed:
         place = os.path.realpath(prefix)
         if place not in found:
-            found[place] = Environment(label, prefix, site_packages(prefix), own)
+            bounds = None if place in given else (workspace, Path(place), *_uv_archives(environ))
+            sites = _sites(prefix, bounds)
+            found[place] = Environment(label, prefix, sites.read, own, sites.bounds, sites.refused)
     return tuple(found.values())
 
 
-def site_packages(prefix: Path) -> tuple[Path, ...]:
-    """List the folders that an environment imports from, those named in its `.pth` files included."""
-    sites = _site_folders(prefix)
-    if settings(prefix).get("include-system-site-packages", "").lower() == "true" and (
-        home := base_of(prefix)
-    ):
-        sites += _site_folders(home)
-    found = {os.path.realpath(site): site for site in reversed(sites)}  # the first of equal ones stays
-    ordered = {place: found[place] for place in (os.path.realpath(site) for site in sites)}
-    for site in tuple(ordered.values()):
-        for folder in _pth_folders(site):
+class _Sites(NamedTuple):
+    """The folders that an environment imports from: those that may be read, the bounds of what lies there, and the others."""
+
+    read: tuple[Path, ...]
+    bounds: tuple[Path, ...] | None
+    refused: tuple[Path, ...]
+
+
+def _sites(prefix: Path, bounds: tuple[Path, ...] | None) -> _Sites:
+    """The folders that an environment imports from, those named in its `.pth` files included, in the order of import."""
+    of_base = _base_sites(prefix)
+    base = [] if bounds is None else _outside(of_base, bounds)
+    if bounds is not None:  # nobody but the user, or the system's own installer, has laid what lies there
+        bounds = (*bounds, *(Path(os.path.realpath(site)) for site in [*base, *_named_by_pth(base, None)]))
+    listed = [*_site_folders(prefix), *of_base]
+    own = [site for site in listed if not _outside([site], bounds)]
+    found = {os.path.realpath(site): site for site in reversed(own)}  # the first of equal ones stays
+    ordered = {place: found[place] for place in (os.path.realpath(site) for site in own)}
+    named = _named_by_pth(tuple(ordered.values()), bounds)
+    for folder in named:
+        if not _outside([folder], bounds):
             ordered.setdefault(os.path.realpath(folder), folder)
-    return tuple(ordered.values())
+    return _Sites(tuple(ordered.values()), bounds, tuple(_outside([*listed, *named], bounds)))
+
+
+def _outside(folders: Sequence[Path], bounds: tuple[Path, ...] | None) -> list[Path]:
+    """Those folders that lie in none of the bounds, each once."""
+    if bounds is None:
+        return []
+    return [folder for folder in dict.fromkeys(folders) if not lies_within(folder, bounds)]
+
+
+def _named_by_pth(sites: Sequence[Path], bounds: tuple[Path, ...] | None) -> list[Path]:
+    return [folder for site in sites for folder in _pth_folders(site, bounds)]
+
+
+def _uv_archives(environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where uv keeps unpacked packages: `--link-mode symlink` fills environments with links to them."""
+    home = environ.get("HOME", "")
+    cache = environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else "")
+    folder = environ.get("UV_CACHE_DIR") or (f"{cache}/uv" if cache else "")
+    return (Path(folder) / "archive-v0",) if folder.startswith("/") else ()
+
+
+def _base_sites(prefix: Path) -> list[Path]:
+    """The `site-packages` of the interpreter that an environment was made from, where it imports from them too."""
+    wanted = settings(prefix).get("include-system-site-packages", "").lower() == "true"
+    base = base_of(prefix) if wanted else None
+    return [] if base is None or base == prefix else _site_folders(base)
 
 
 def settings(prefix: Path) -> dict[str, str]:
     """Read `pyvenv.cfg` of an environment; empty where there is none."""
     try:
-        text = (prefix / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
+        text = read_text(prefix / "pyvenv.cfg", limit=_LARGEST, within=prefix, errors="replace")
     except OSError:
         return {}
     pairs = (line.partition("=") for line in text.splitlines())
@@ -101,12 +166,18 @@ def python_version(prefix: Path) -> str | None:
 
 
 def base_of(prefix: Path) -> Path | None:
-    """Find the installation that a virtual environment was made from; itself if it is not virtual."""
+    """Find the installation that a virtual environment was made from; itself if it is not virtual.
+
+    The file that names it may be anybody's, so another virtual environment is not taken for one.
+    """
     home = settings(prefix).get("home")
     if home is None:
         return prefix
     folder = Path(home)
-    return folder if (folder / "Lib").is_dir() else folder.parent  # Windows has its executable at the top
+    if "\0" in home or not folder.is_absolute():
+        return None
+    base = folder if (folder / "Lib").is_dir() else folder.parent  # Windows has its executable at the top
+    return None if os.path.lexists(base / "pyvenv.cfg") else base
 
 
 def standard_library_of(prefix: Path) -> Path | None:
@@ -121,10 +192,15 @@ def standard_library_of(prefix: Path) -> Path | None:
     return None
 
 
-def pth_lines(pth: Path) -> list[Path]:
-    """List the existing folders that a `.pth` file names; lines that are code are never run."""
+def pth_lines(pth: Path, within: tuple[Path, ...] | None = None) -> list[Path]:
+    """List the existing folders that a `.pth` file names; lines that are code are never run.
+
+    Args:
+        pth: the file.
+        within: the folders in one of which it must really lie.
+    """
     try:
-        text = pth.read_text(encoding="utf-8", errors="replace")
+        text = read_text(pth, limit=_LARGEST, within=within, errors="replace")
     except OSError:
         return []
     folders = []
@@ -176,8 +252,8 @@ def _site_folders(prefix: Path) -> list[Path]:
     return sites + [site for site in (windows, debian) if site.is_dir() and site not in sites]
 
 
-def _pth_folders(site: Path) -> list[Path]:
-    return [folder for path in _children(site) if path.suffix == ".pth" for folder in pth_lines(path)]
+def _pth_folders(site: Path, bounds: tuple[Path, ...] | None) -> list[Path]:
+    return [folder for path in _children(site) if path.suffix == ".pth" for folder in pth_lines(path, bounds)]
 
 
 def _children(folder: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from kr_core.knowledge.environments import (
     label_of,
     python_version,
     standard_library_of,
+    workspace_of,
 )
 from kr_core.knowledge.names import distributions_called, normalise, spoken_names
 from kr_core.knowledge.node_modules import Module, NodeModules
@@ -82,14 +83,49 @@ class LocalProject:
         self._looked = time.monotonic()
         self._configs = [folder / name / "pyvenv.cfg" for folder in self._folders for name in VENV_NAMES]
         self._declared = Declared(self._folders, self._home, self._markers, self.warnings)
-        self._modules = NodeModules(self._folders)
+        self.workspace = workspace_of(self._folders, self._home)
+        """The highest folder whose files are the project's: nothing that came with it is read beyond, whatever leads there."""
+        self._modules = NodeModules(self._folders, self.workspace)
 
     def environments(self) -> tuple[Environment, ...]:
         """List the Python environments, nearest first, KR's own one last."""
         if self._environments is None:
             self._environments = find_environments(self._folders, self._home, self._environ, self._own_prefix)
             self._stamp = self._stamped()
+            self._tell_refused(self._environments)
         return self._environments
+
+    def refused_links(self) -> list[str]:
+        """Say which links in `node_modules` are not followed since they lead out of the project, a line for all of a folder.
+
+        Each link is looked at: this is for who looks after the project, not for an answer.
+        """
+        by_folder: dict[str, list[str]] = {}
+        for link in self._modules.refused():
+            whole = link.name == "node_modules"
+            folder = link if whole else next(each for each in link.parents if each.name == "node_modules")
+            by_folder.setdefault(label_of(folder, self._home), []).append(
+                "" if whole else link.relative_to(folder).as_posix()
+            )
+        return [
+            f"{label}: {_some(names)} out of the project and nothing there is read; "
+            "install a copy, or give a folder above both a kr.yaml"
+            for label, names in by_folder.items()
+        ]
+
+    def _tell_refused(self, environments: tuple[Environment, ...]) -> None:
+        for environment in environments:
+            if environment.refused:
+                names = ", ".join(
+                    label_of(Path(os.path.realpath(each)), self._home) for each in environment.refused[:3]
+                )
+                more = f" and {len(environment.refused) - 3} more" if len(environment.refused) > 3 else ""
+                said = (
+                    f"{environment.label} imports from {names}{more}, outside of the project, and nothing there is read; "
+                    "if you trust it, activate the environment (VIRTUAL_ENV)"
+                )
+                if said not in self.warnings:
+                    self.warnings.append(said)
 
     def distributions(self, *, own: bool = False) -> Iterator[Distribution]:
         """Yield what is installed, nearest environment first; KR's own one only where asked for."""
@@ -295,6 +331,18 @@ class LocalProject:
             if not environment.own and (version := python_version(environment.prefix)):
                 return version, environment.label
         return _running(), OWN_LABEL
+
+
+def _some(names: list[str]) -> str:
+    """`a, b, c and 4 more lead`, for a message; an empty name is the folder itself."""
+    if names == [""]:
+        return "leads"
+    shown = ", ".join(names[:3])
+    return (
+        f"{shown} and {len(names) - 3} more lead"
+        if len(names) > 3
+        else f"{shown} {'leads' if len(names) == 1 else 'lead'}"
+    )
 
 
 def _running() -> str:

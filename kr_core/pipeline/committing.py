@@ -28,7 +28,7 @@ _INDEXES = ("index.yaml", "_archived-index.yaml")
 """In the knowledge base: a hit changes them and is no commit of its own."""
 _WAITING = "uncommitted.json"
 """In the state folder: files whose commit failed, relative to the knowledge base."""
-_LONGEST = 4 * 1024 * 1024
+_LARGEST = 4 * 1024 * 1024
 """In bytes: of that list."""
 
 
@@ -116,7 +116,7 @@ def commit_pending(config: Config) -> tuple[str, ...]:
 def _waiting(config: Config) -> tuple[str, ...]:
     """The files whose commit failed; a name that leads out of the knowledge base is none of them."""
     try:
-        names = json.loads(read_text(config.state_folder / _WAITING, limit=_LONGEST))
+        names = json.loads(read_text(config.state_folder / _WAITING, limit=_LARGEST))
     except (OSError, ValueError, RecursionError):
         return ()
     known = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import re
-import stat
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.errors import ConfigError, StorageError
-from kr_core.files import locked, write_atomically
+from kr_core.files import locked, read_bytes, write_atomically
 from kr_core.knowledge import injection
 from kr_core.knowledge.identity import inside
 from kr_core.knowledge.lessons import (
@@ -38,6 +38,8 @@ FILE = "lessons/_lessons-learned.md"
 """Where the lessons lie in the knowledge base."""
 
 _TITLE = "# Lessons Learned\n"
+_LARGEST = 10_000_000
+"""Bytes of the file: some 100,000 lessons."""
 _LONGEST_TAG = 60
 _NOT_IN_A_TAG = frozenset("[],，")
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -210,15 +212,16 @@ class Lessons:
         """
         place = self._place()
         try:
-            if not stat.S_ISREG(place.stat().st_mode):  # a pipe would be waited for
-                raise StorageError("is no file", where=self.shown, todo="move away what lies there")
-            raw = place.read_bytes()
+            raw = read_bytes(place, limit=_LARGEST, within=self._config.knowledge_base)
         except FileNotFoundError:
             return ""
         except OSError as error:
-            raise StorageError(
-                error.strerror or str(error), where=self.shown, todo="make the file readable"
-            ) from error
+            if error.errno in {errno.EINVAL, errno.EISDIR}:
+                raise StorageError(
+                    "is no file", where=self.shown, todo="move away what lies there"
+                ) from error
+            todo = "shorten it" if error.errno == errno.EFBIG else "make the file readable"
+            raise StorageError(error.strerror or str(error), where=self.shown, todo=todo) from error
         try:
             return raw.decode("utf-8")
         except UnicodeDecodeError as error:

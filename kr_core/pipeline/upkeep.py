@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.errors import KRError
-from kr_core.files import write_atomically
+from kr_core.files import read_text, write_atomically
 from kr_core.knowledge.capacity import Limits, Outgoing, outgoing, times_matter
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _USES = frozenset({"run.finished", "run.repeated"})
 _BATCH = 1000
+_LARGEST = 50_000_000
 
 
 class Archived(NamedTuple):
@@ -132,7 +133,7 @@ def last_uses(journal: Journal, file: Path, entries: Sequence[Entry]) -> dict[st
 def _known(file: Path, journal: Journal) -> tuple[int, dict[str, datetime]]:
     """The number that was read last, and what was read; nothing where the journal is another one."""
     try:
-        kept: Any = json.loads(file.read_text("utf-8"))
+        kept: Any = json.loads(read_text(file, limit=_LARGEST))
         after = int(kept["after"])
         used = {str(name): datetime.fromisoformat(time) for name, time in kept["used"].items()}
         if any(time.tzinfo is None for time in used.values()):

@@ -7,6 +7,7 @@ import re
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from kr_core.files import read_text
 from kr_core.hookspecs import CONTRACT_VERSION, NOUNS, OLDEST_CONTRACT
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MARK", "check_hooks", "mismatch", "offered", "requirements", "running", "unmet", "upgrade"]
 
+_LARGEST = 10_000_000
 MARK = "KR_CONTRACT"
 """The name by which a plugin's module says what it was written for; where it does not, 1."""
 _ASSIGNED = re.compile(rf"^{MARK}(?:\s*:[^=\n]*)?\s*=\s*(\d+)", re.MULTILINE)
@@ -58,7 +60,9 @@ def _in_source(plugin: InstalledPlugin) -> int:
 
     try:
         spec = find_spec(plugin.module.partition(":")[0])
-        found = _ASSIGNED.search(Path(spec.origin).read_text("utf-8")) if spec and spec.origin else None
+        found = (
+            _ASSIGNED.search(read_text(Path(spec.origin), limit=_LARGEST)) if spec and spec.origin else None
+        )
     except Exception:  # to find a module imports the packages above it, which may be broken as well
         found = None
     return int(found.group(1)) if found else 1

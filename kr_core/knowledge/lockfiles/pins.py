@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from kr_core.files import read_bytes
 from kr_core.knowledge.names import normalise
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def text_of(path: Path, limit_bytes: int = LIMIT_BYTES) -> str:
     """
     if path.stat().st_size > limit_bytes:
         raise UnreadableError(f"larger than {limit_bytes // 1_000_000} MB")
-    data = path.read_bytes()
+    data = read_bytes(path, limit=limit_bytes)
     try:
         wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
         text = data.decode("utf-16" if wide else "utf-8-sig")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kr_core.files import read_text
 from kr_core.net.egress import redacted
 from kr_core.printable import printable
 from kr_core.templating import render
@@ -27,6 +28,7 @@ _FOLDERS = ("_bmad", "bmad", ".bmad", ".bmad-core", ".claude/commands/bmad")
 _ENDINGS = (".md", ".agent.yaml", ".yaml")
 _READ = {".md", ".yaml", ".yml", ".j2", ".txt"}
 """Endings of a file that may be a persona: no other file of a project is sent to a model as one."""
+_LARGEST = 1_000_000
 _LONGEST = 50_000
 """Characters: the longest persona of BMAD has a tenth of it."""
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -110,7 +112,7 @@ def _found(folders: tuple[Path, ...], wanted: str, root: Path) -> tuple[str, str
             if hidden(path, *folders, root):
                 fault = f"{path.name} is hidden and is not read"
                 continue
-            text = redacted(stripped(path.read_text("utf-8-sig")[:_LONGEST]))
+            text = redacted(stripped(read_text(path, limit=_LARGEST, within=(root, *folders))[:_LONGEST]))
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:

@@ -6,10 +6,12 @@ in JSON on one line (a topic, a name): it is data, and the prompt says so.
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from typing import TYPE_CHECKING
 
+from kr_core.files import read_text
 from kr_core.net.egress import redacted
 from kr_core.pipeline.agents.personas import hidden, persona
 from kr_core.templating import render
@@ -112,6 +114,8 @@ def _listed(choices: Sequence[str]) -> str:
 
 _MOST_KNOWLEDGE = 200_000
 """Characters: some 50,000 tokens, which fit any model in use beside question and answer."""
+_LARGEST = 4 * _MOST_KNOWLEDGE
+"""Bytes of so many characters."""
 _READ = {".md", ".txt", ".rst", ".adoc"}
 
 
@@ -139,8 +143,11 @@ def _knowledge(profile: AgentProfile, root: Path) -> tuple[list[tuple[str, str]]
             notes.append(f"knowledge of {profile.name}: {name} leads out of its folder and was left out")
             continue
         try:
-            text = redacted(path.read_text("utf-8-sig", errors="replace").strip())
+            text = redacted(read_text(path, limit=_LARGEST, within=folder, errors="replace").strip())
         except OSError as error:
+            if error.errno == errno.EFBIG:
+                notes.append(f"knowledge of {profile.name}: {name} did not fit and was left out")
+                continue
             notes.append(f"knowledge of {profile.name}: {name}: {error.strerror or error}")
             continue
         if len(text) > left:

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from kr_core.files import read_start
 from kr_core.search.documents.packing import packed
 from kr_core.search.documents.reading import Passed, kind_of, limit_of, read
 
@@ -48,8 +49,8 @@ def prepared(job: Job) -> Prepared:
     """Read a file, unless its content is known."""
     most = limit_of(kind_of(job.path) or "plain")
     try:
-        with Path(job.path).open("rb") as file:
-            data = file.read(min(job.size, most))  # one that grows meanwhile is read again the next time
+        # One that grows meanwhile is read again the next time; what it is now is not what was looked at.
+        data = read_start(Path(job.path), min(job.size, most))
     except OSError as error:
         return Prepared("left", (f"{job.path}: cannot be read: {error.strerror}",))
     faults = []

@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kr_core
-from kr_core import ConfigError, Documents, Finding, Outcome, Passage, Provider, Settings, StorageError
+from kr_core import (
+    ConfigError,
+    Documents,
+    Finding,
+    Outcome,
+    Passage,
+    Provider,
+    Settings,
+    StorageError,
+    read_bytes,
+)
 from kr_plugins.sources.stating import Stated, is_site, stated, stated_by_page
 
 if TYPE_CHECKING:
@@ -36,6 +46,7 @@ _DOCSTRING = re.compile(r"\"{3}\s*(.+?)\s*(?:\"{3}|\n\s*\n)|'{3}\s*(.+?)\s*(?:'{
 _SITE = re.compile(r"\s+[\u2014\u2013|-]\s+[^\u2014\u2013|]*\b[Dd]ocumentation$")
 """What the pages of built documentation put behind their own titles."""
 _SUFFIX = re.compile(r"(?<=..)(?:js|lang|ql)$")
+_LARGEST = 50_000_000
 _HEAD = 8192
 """Bytes of a file that are looked at for what it says of itself."""
 _TEXTS = frozenset((".md", ".markdown", ".mdx", ".rst", ".txt"))
@@ -217,8 +228,7 @@ def _stated(path: Path, changed: int) -> Stated:
     if not page and path.suffix not in _TEXTS:
         return Stated()
     try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
+        head = read_bytes(path, limit=_LARGEST)[:_HEAD]
     except OSError:  # moved since it was indexed
         return Stated()
     said = head.decode("utf-8", errors="replace")

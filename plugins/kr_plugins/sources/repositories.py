@@ -8,10 +8,10 @@ import sys
 from email.parser import HeaderParser
 from typing import TYPE_CHECKING, Any
 
-from kr_core import LocalProject, is_python
+from kr_core import LocalProject, is_python, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from kr_core import Project
@@ -29,6 +29,7 @@ _LABELS = (
 )  # fmt: skip
 """Labels of a project's addresses, those first that lead to where it is made, and not to another's place
 (https://packaging.python.org/en/latest/specifications/well-known-project-urls/)."""
+_LARGEST = 20_000_000
 _CPYTHON = "python/cpython"
 
 
@@ -43,9 +44,9 @@ def repository_of(framework: str, project: Project) -> str | None:
         return _CPYTHON
     if isinstance(project, LocalProject):
         if module := project.module(name):
-            return _first(_said_by_package(module.folder / module.name / "package.json"))
+            return _first(_said_by_package(module.folder / module.name / "package.json", module.bounds))
         if installed := project.distribution(name):
-            return _first(_said_by_metadata(installed.metadata_folder))
+            return _first(_said_by_metadata(installed.metadata_folder, installed.environment.bounds))
     if name.partition(".")[0] in sys.stdlib_module_names:
         return _CPYTHON
     return _first([name]) or _named(_SHORT.fullmatch(name))
@@ -63,9 +64,9 @@ def _named(found: re.Match[str] | None) -> str | None:
     return f"{found['owner']}/{name}" if name.strip(".") else None
 
 
-def _said_by_metadata(folder: Path) -> Iterator[str]:
+def _said_by_metadata(folder: Path, within: Sequence[Path] | None) -> Iterator[str]:
     """The addresses in a distribution's core metadata, the likeliest first."""
-    text = _text(folder / "METADATA") or _text(folder / "PKG-INFO")
+    text = _text(folder / "METADATA", within) or _text(folder / "PKG-INFO", within)
     head = HeaderParser().parsestr(re.split(r"\r?\n\r?\n", text, maxsplit=1)[0])
     labelled = [str(value).partition(",")[::2] for value in head.get_all("Project-URL", [])]
     labelled += [("homepage", str(value)) for value in head.get_all("Home-page", [])]
@@ -78,9 +79,14 @@ def _rank(label: str) -> int:
     return _LABELS.index(known) if known in _LABELS else len(_LABELS)
 
 
-def _said_by_package(file: Path) -> Iterator[str]:
+def _said_by_package(file: Path, within: Sequence[Path]) -> Iterator[str]:
     """The addresses in a `package.json` (https://docs.npmjs.com/cli/configuring-npm/package-json), the likeliest first."""
-    said = json.loads(_text(file) or "{}")  # its version was read from it
+    try:
+        said = json.loads(_text(file, within) or "{}")
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(said, dict):
+        return
     for key in ("repository", "homepage", "bugs"):
         address = _address(said.get(key))
         # `owner/name` alone is one on GitHub
@@ -94,8 +100,8 @@ def _address(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _text(file: Path) -> str:
+def _text(file: Path, within: Sequence[Path] | None) -> str:
     try:
-        return file.read_text("utf-8", errors="replace")
+        return read_text(file, limit=_LARGEST, within=within, errors="replace")
     except (OSError, ValueError):
         return ""

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import Outcome, RequestError, make_state_folder
+from kr_core import Outcome, RequestError, make_state_folder, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Intent", "Ledger", "Posted"]
 
 _CASE = re.compile(r"(E[0-9]+)@([0-9]+)")
+_LARGEST = 100_000_000
 _SIGNED = 32
 """Characters of a signature."""
 
@@ -117,12 +118,12 @@ class Ledger:
             self._path.parent.mkdir(exist_ok=True)
             if not self._path.exists():
                 self._make()
-            with self._path.open("rb") as file:
-                file.seek(self._read_up_to - len(self._last))
-                if file.read(len(self._last)) != self._last:  # it was replaced
-                    self._forget()
-                    file.seek(0)
-                added = file.read()
+            content = read_bytes(self._path, limit=_LARGEST)
+            if (
+                content[self._read_up_to - len(self._last) : self._read_up_to] != self._last
+            ):  # it was replaced
+                self._forget()
+            added = content[self._read_up_to :]
         except OSError as error:
             raise RequestError(
                 Outcome.unavailable, f"cannot be read or made: {error}", where=str(self._path)

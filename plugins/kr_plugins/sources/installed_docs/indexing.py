@@ -7,12 +7,14 @@ shared by all projects that have the same files.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import sqlite3
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from kr_core import INDEX_FORMAT, PassageIndex, build_index
+from kr_core import INDEX_FORMAT, PassageIndex, build_index, lies_within, read_text
 from kr_plugins.sources.installed_docs import compiled
 from kr_plugins.sources.installed_docs.naming import Names
 from kr_plugins.sources.installed_docs.passages import make
@@ -20,8 +22,7 @@ from kr_plugins.sources.installed_docs.reading import Unreadable, read_module
 from kr_plugins.sources.installed_docs.sections import TextFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
     from kr_core import IndexedPassage
     from kr_plugins.sources.installed_docs.definitions import Module
@@ -36,6 +37,9 @@ _SKIPPED_FOLDERS = frozenset(
 _SKIPPED_FILES = frozenset({"conftest.py", "setup.py", "__main__.py"})
 _TEXT_SUFFIXES = (".md", ".rst")
 _MAX_TEXT_BYTES = 400_000
+_MAX_METADATA_BYTES = 20_000_000
+_MOST_FILES = 100_000
+"""So many files of a package are looked at; the largest that are known have a tenth."""
 _EXTENSIONS = (".so", ".pyd")
 
 
@@ -54,6 +58,7 @@ class Material:
         texts: README and documentation files.
         fingerprint: changes when the files do.
         base: the folder that locators are relative to.
+        within: the folders in one of which each source must really lie; anywhere if not given.
     """
 
     label: str
@@ -65,6 +70,7 @@ class Material:
     notes: list[str] = field(default_factory=list)
     compiled: bool = False
     """Add what the running interpreter says of its compiled modules."""
+    within: Sequence[Path] | None = None
 
     @property
     def empty(self) -> str | None:
@@ -154,7 +160,7 @@ def _file_name(material: Readable) -> str:
 def _read(
     material: Material, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
 ) -> tuple[dict[str, Module], list[str]]:
-    files = [found for root, name in material.roots for found in python_files(root, name)]
+    files = [found for root, name in material.roots for found in python_files(root, name, material.within)]
     modules: dict[str, Module] = {}
     notes: list[str] = []
     for number, (file, name) in enumerate(files):
@@ -162,7 +168,9 @@ def _read(
             raise Cancelled
         progress(number, len(files))
         try:
-            modules[name] = read_module(file, name, file.relative_to(material.base).as_posix())
+            modules[name] = read_module(
+                file, name, file.relative_to(material.base).as_posix(), material.within
+            )
         except Unreadable as reason:
             notes.append(str(reason))
     if material.compiled:
@@ -176,14 +184,21 @@ def _read(
     return modules, notes
 
 
-def python_files(root: Path, name: str) -> Iterator[tuple[Path, str]]:
+def python_files(root: Path, name: str, within: Sequence[Path] | None = None) -> Iterator[tuple[Path, str]]:
     """The sources of a package or module with their dotted names; stubs where there is no source.
 
-    Tests, vendored copies and examples are skipped before they are parsed.
+    Tests, vendored copies and examples are skipped before they are parsed. A link is followed once, and not where it leads
+    out of `within`.
     """
     if root.is_file():
         yield root, name
         return
+    yield from itertools.islice(_below(root, name, within, set()), _MOST_FILES)
+
+
+def _below(
+    root: Path, name: str, within: Sequence[Path] | None, followed: set[str]
+) -> Iterator[tuple[Path, str]]:
     try:
         entries = sorted(os.scandir(root), key=lambda entry: entry.name)
     except OSError:
@@ -193,12 +208,21 @@ def python_files(root: Path, name: str) -> Iterator[tuple[Path, str]]:
         stem, dot, suffix = entry.name.rpartition(".")
         if _is_folder(entry):
             skipped = entry.name in _SKIPPED_FOLDERS or not entry.name.isidentifier()
-            if not (skipped or (entry.is_symlink() and _holds(entry.path, root))):
-                yield from python_files(root / entry.name, f"{name}.{entry.name}")
+            if not skipped and (not entry.is_symlink() or _may_follow(entry.path, root, within, followed)):
+                yield from _below(root / entry.name, f"{name}.{entry.name}", within, followed)
         elif not dot or entry.name in _SKIPPED_FILES or not stem.isidentifier() or stem.startswith("test_"):
             continue
         elif suffix == "py" or (suffix == "pyi" and f"{stem}.py" not in files):
             yield root / entry.name, name if stem == "__init__" else f"{name}.{stem}"
+
+
+def _may_follow(link: str, folder: Path, within: Sequence[Path] | None, followed: set[str]) -> bool:
+    """Whether a link to a folder leads neither out, nor round in circles, nor where another has led already."""
+    target = os.path.realpath(link)
+    if target in followed or _holds(link, folder):
+        return False
+    followed.add(target)
+    return within is None or lies_within(Path(target), within)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -219,22 +243,21 @@ def has_extensions(root: Path) -> bool:
     return any(name.endswith(_EXTENSIONS) for _folder, _folders, names in os.walk(root) for name in names)
 
 
-def text_file(path: Path, base: Path, title: str) -> TextFile | None:
-    """A documentation file, or None where it is too large or not text."""
+def text_file(path: Path, base: Path, title: str, within: Sequence[Path] | None = None) -> TextFile | None:
+    """A documentation file, or None where it is too large, not text, or lies elsewhere."""
     try:
-        if path.stat().st_size > _MAX_TEXT_BYTES:
-            return None
-        return TextFile(title, path.relative_to(base).as_posix(), path.read_text("utf-8"))
+        text = read_text(path, limit=_MAX_TEXT_BYTES, within=within)
+        return TextFile(title, path.relative_to(base).as_posix(), text)
     except (OSError, UnicodeDecodeError, ValueError):
         return None
 
 
-def metadata_readme(folder: Path, site: Path) -> TextFile | None:
+def metadata_readme(folder: Path, site: Path, within: Sequence[Path] | None = None) -> TextFile | None:
     """The long description in a distribution's METADATA (or PKG-INFO), with its place in that file."""
     for name in ("METADATA", "PKG-INFO"):
         file = folder / name
         try:
-            text = file.read_text("utf-8", errors="replace")
+            text = read_text(file, limit=_MAX_METADATA_BYTES, within=within, errors="replace")
         except OSError:
             continue
         head, blank, body = text.partition("\n\n")
@@ -246,11 +269,13 @@ def metadata_readme(folder: Path, site: Path) -> TextFile | None:
     return None
 
 
-def package_texts(root: Path, base: Path) -> list[TextFile]:
+def package_texts(root: Path, base: Path, within: Sequence[Path] | None = None) -> list[TextFile]:
     """Markdown and reStructuredText shipped at the top of a package."""
     if not root.is_dir():
         return []
     found = [
-        text_file(path, base, path.stem) for path in sorted(root.iterdir()) if path.suffix in _TEXT_SUFFIXES
+        text_file(path, base, path.stem, within)
+        for path in sorted(root.iterdir())
+        if path.suffix in _TEXT_SUFFIXES
     ]
     return [text for text in found if text is not None and "license" not in text.title.lower()]

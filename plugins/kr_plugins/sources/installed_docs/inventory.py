@@ -10,7 +10,10 @@ import re
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core import read_bytes
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 _HEAD = re.compile(
@@ -18,6 +21,7 @@ _HEAD = re.compile(
 )
 _LINE = re.compile(r"(\S(?:.*?\S)??)\s+([\w-]+):([\w-]+)\s+(-?\d+)\s+?(\S*)\s+(.*)")
 _LARGEST = 60_000_000
+_LARGEST_FILE = 20_000_000
 _LONGEST_LINE = 2000
 
 
@@ -40,11 +44,10 @@ class Head(NamedTuple):
     version: str
 
 
-def read_head(path: Path) -> Head | None:
-    """The project and version that an inventory names; None where the file is none."""
+def read_head(path: Path, within: Sequence[Path] | None = None) -> Head | None:
+    """The project and version that an inventory names; None where the file is none, or lies in none of these folders."""
     try:
-        with path.open("rb") as file:
-            found = _HEAD.match(file.read(2000))
+        found = _HEAD.match(read_bytes(path, limit=_LARGEST_FILE, within=within)[:2000])
     except OSError:
         return None
     if found is None:
@@ -53,14 +56,14 @@ def read_head(path: Path) -> Head | None:
     return Head(project, version)
 
 
-def read_targets(path: Path) -> list[Target]:
+def read_targets(path: Path, within: Sequence[Path] | None = None) -> list[Target]:
     """What an inventory lists; lines that say nothing understandable are passed over.
 
     Raises:
         ValueError: it is no inventory, or not whole.
         OSError: it cannot be read.
     """
-    content = path.read_bytes()
+    content = read_bytes(path, limit=_LARGEST_FILE, within=within)
     head = _HEAD.match(content)
     if head is None:
         raise ValueError("no Sphinx inventory of version 2")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import itertools
+import os
 import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core import fold_name, gap, import_names, is_python
+from kr_core import fold_name, gap, import_names, is_python, lies_within, read_bytes, read_text
 from kr_plugins.sources.installed_docs import compiled, indexing
 from kr_plugins.sources.installed_docs.answering import Origin
 from kr_plugins.sources.installed_docs.indexing import Material
@@ -30,6 +33,13 @@ _EVERYDAY_MODULES = frozenset(
 )
 """Modules whose names are also plain words: only `the time module`, `time.sleep` or backticks mean them."""
 _DOC_FOLDERS = ("docs", "doc")
+_DOC_SUFFIXES = (".md", ".rst", ".txt")
+_MOST_TEXTS = 500
+_MOST_SEEN = 20_000
+"""So many files below `docs` are looked at."""
+_LARGEST_PROJECT = 5_000_000
+_LARGEST_METADATA = 50_000_000
+"""Bytes of a RECORD; one of 100,000 files has some ten million."""
 
 
 @dataclass(slots=True)
@@ -71,7 +81,9 @@ def find(framework: str, project: LocalProject, folders: Sequence[Path] = ()) ->
     if is_python(framework):
         return _with_pages(framework, _standard_library(project), project, None, folders)
     module = project.module(framework)
-    package = read_package(module.name, module.folder / module.name) if module is not None else None
+    package = (
+        read_package(module.name, module.folder / module.name, module.bounds) if module is not None else None
+    )
     if package is not None:
         known = project.version_of(framework)
         return _node_package(framework, package, known[1] if known else "node_modules")
@@ -163,37 +175,39 @@ def own_name(root: Path) -> str:
     import tomllib
 
     try:
-        with (root / "pyproject.toml").open("rb") as file:
-            project = tomllib.load(file).get("project")
-    except (OSError, ValueError):
+        project = tomllib.loads(read_text(root / "pyproject.toml", limit=_LARGEST_PROJECT)).get("project")
+    except (OSError, ValueError, RecursionError):
         project = None
     name = project.get("name") if isinstance(project, dict) else None
     return name if isinstance(name, str) and name else root.resolve().name
 
 
 def _distribution(framework: str, distribution: Distribution) -> Found:
-    site = distribution.site
+    site, within = distribution.site, distribution.environment.bounds
     tops = import_names(distribution)
     roots = [found for top in tops for found in _roots(distribution, top)]
     roots.sort(key=lambda root: fold_name(root[1]) != fold_name(distribution.name))
     notes = []
-    if not any(True for root, name in roots for _file in indexing.python_files(root, name)):
-        binary = any(indexing.has_extensions(root) for root, _name in roots if root.is_dir()) or not roots
-        notes = (
-            [f"{distribution.name}: compiled modules without stubs, only the README could be read"]
-            if binary
-            else []
+    if not roots and distribution.environment.refused:
+        notes.append(
+            f"{distribution.name}: its sources may lie outside of the project, where nothing is read; `kr doctor` names the folders"
         )
+    elif not any(True for root, name in roots for _file in indexing.python_files(root, name, within)):
+        binary = any(indexing.has_extensions(root) for root, _name in roots if root.is_dir()) or not roots
+        if binary:
+            notes.append(
+                f"{distribution.name}: compiled modules without stubs, only the README could be read"
+            )
         roots = []
-    readme = indexing.metadata_readme(distribution.metadata_folder, site)
+    readme = indexing.metadata_readme(distribution.metadata_folder, site, within)
     base = roots[0][0].parent if roots else site
     texts = [
         *([readme] if readme else []),
-        *(text for root, _name in roots for text in indexing.package_texts(root, base)),
+        *(text for root, _name in roots for text in indexing.package_texts(root, base, within)),
     ]
     material = Material(
         distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
-        _fingerprint(distribution.metadata_folder, [root for root, _name in roots], site), notes,
+        _fingerprint(distribution, [root for root, _name in roots], notes), notes, within=within,
     )  # fmt: skip
     names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
     origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version)
@@ -207,7 +221,7 @@ def _roots(distribution: Distribution, top: str) -> Iterator[tuple[Path, str]]:
     ]
     relative = Path(*top.split("."))
     for folder in folders:
-        if (folder / relative).is_dir():
+        if (folder / relative).is_dir() and _may_enter(folder / relative, distribution):
             yield folder / relative, top
             return
         for suffix in (".py", ".pyi"):
@@ -216,25 +230,35 @@ def _roots(distribution: Distribution, top: str) -> Iterator[tuple[Path, str]]:
                 return
 
 
-def _fingerprint(metadata: Path, roots: Sequence[Path], site: Path) -> str:
+def _may_enter(folder: Path, distribution: Distribution) -> bool:
+    bounds = distribution.environment.bounds
+    return bounds is None or lies_within(folder, bounds)
+
+
+def _fingerprint(distribution: Distribution, roots: Sequence[Path], notes: list[str]) -> str:
     """Changes when the installation does, and is the same in every project that installed the same files.
 
     A wheel's RECORD holds the hash of each of its files; sources that are edited in place have none, so each file's
-    time counts.
+    time counts. What cannot be read of the metadata is noted.
     """
     parts = []
+    within = distribution.environment.bounds
     for name in ("RECORD", "METADATA", "PKG-INFO", "SOURCES.txt"):
         try:
-            content = (metadata / name).read_bytes()
-        except OSError:
+            content = read_bytes(distribution.metadata_folder / name, limit=_LARGEST_METADATA, within=within)
+        except OSError as error:
+            if error.errno != errno.ENOENT:
+                notes.append(f"{distribution.name}: {name}: {error.strerror}, not read")
             continue
         # What pip and uv add about themselves differs between equal installations.
         lines = [
             line for line in content.split(b"\n") if b".dist-info/" not in line and b"__pycache__" not in line
         ]
         parts.append(f"{name}:{hashlib.sha256(b''.join(lines)).hexdigest()}")
-    if not parts or any(site not in root.parents for root in roots):
-        parts.extend(_times(file for root in roots for file, _name in indexing.python_files(root, root.stem)))
+    if not parts or any(distribution.site not in root.parents for root in roots):
+        parts.extend(
+            _times(file for root in roots for file, _name in indexing.python_files(root, root.stem, within))
+        )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -257,11 +281,23 @@ def _standard_library(project: LocalProject) -> Found:
         and (path.suffix == ".py" or path.is_dir())
     ]  # fmt: skip
     same = version.split(".")[:2] == [str(part) for part in sys.version_info[:2]]
-    material = Material("python", version, folder, roots, [], f"{folder}:{version}:{same}", compiled=same)
+    material = Material(
+        "python", version, folder, roots, [], f"{folder}:{version}:{same}", compiled=same, within=(folder,)
+    )
     modules = frozenset(name for _path, name in roots) | (compiled.PUBLIC if same else frozenset())
     return Found(
         material, ("python", "python3"), Origin(f"pkg:generic/python@{version}", version), where, modules
     )
+
+
+def _documents(folder: Path) -> Iterator[Path]:
+    """The texts below a folder; links to folders below it are not followed."""
+    seen = 0
+    for here, _folders, names in os.walk(folder):
+        seen += len(names)
+        if seen > _MOST_SEEN:
+            return
+        yield from (Path(here, name) for name in names if name.endswith(_DOC_SUFFIXES))
 
 
 def _own_documentation(project: LocalProject) -> Found | None:
@@ -269,10 +305,14 @@ def _own_documentation(project: LocalProject) -> Found | None:
     name = own_name(root)
     files = sorted(path for path in root.glob("*.md")) + sorted(root.glob("*.rst"))
     for folder in _DOC_FOLDERS:
-        files += sorted(
-            path for suffix in ("md", "rst", "txt") for path in (root / folder).rglob(f"*.{suffix}")
-        )
-    texts = [text for file in files[:500] if (text := indexing.text_file(file, root, file.stem)) is not None]
+        if lies_within(root / folder, project.workspace):  # a link may lead to everything there is
+            files += sorted(itertools.islice(_documents(root / folder), _MOST_SEEN))
+    within = (project.workspace,)
+    texts = [
+        text
+        for file in files[:_MOST_TEXTS]
+        if (text := indexing.text_file(file, root, file.stem, within)) is not None
+    ]
     if not texts:
         return None
     fingerprint = hashlib.sha256(

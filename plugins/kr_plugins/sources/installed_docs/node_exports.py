@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import gap
+from kr_core import gap, read_text
 from kr_plugins.sources.installed_docs import typings
 from kr_plugins.sources.installed_docs.node_package import (
     NodePackage,
@@ -122,7 +122,7 @@ class Exports:
         try:
             size = path.stat().st_size
             large = size > _LARGEST or self._bytes + size > _MOST_BYTES or len(self._files) > _MOST_FILES
-            text = "" if large else path.read_bytes().decode("utf-8-sig", errors="replace")
+            text = "" if large else read_text(path, limit=_LARGEST, within=package.within, errors="replace")
         except OSError as error:
             self.notes.append(f"{package.name}/{path.name}: cannot be read ({error.strerror})")
             return None
@@ -131,7 +131,7 @@ class Exports:
             return None
         self._bytes += size
         try:
-            return File(path, package, typings.read(text.replace("\r\n", "\n")))
+            return File(path, package, typings.read(text))
         except RecursionError:
             self.notes.append(f"{package.name}/{path.name}: nested too deep, left out")
             return None
@@ -250,7 +250,7 @@ class Exports:
             return self.file(path, file.package) if path is not None else None
         parts = source.split("/")
         count = 2 if source.startswith("@") else 1
-        other = find_package("/".join(parts[:count]), file.package.folder)
+        other = find_package("/".join(parts[:count]), file.package.folder, file.package.within)
         if other is None:
             block = file.typings.modules.get(source)
             return file._replace(typings=block) if block is not None else None

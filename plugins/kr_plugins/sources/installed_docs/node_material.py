@@ -9,11 +9,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kr_core import IndexedPassage
+from kr_core import IndexedPassage, lies_within, read_text
 from kr_plugins.sources.installed_docs.clones import collapse
 from kr_plugins.sources.installed_docs.indexing import Cancelled
 from kr_plugins.sources.installed_docs.node_exports import Exports
-from kr_plugins.sources.installed_docs.node_package import TYPINGS, readme_of, types_package
+from kr_plugins.sources.installed_docs.node_package import LARGEST_JSON, TYPINGS, readme_of, types_package
 from kr_plugins.sources.installed_docs.node_passages import Maker
 from kr_plugins.sources.installed_docs.sections import TextFile
 
@@ -125,16 +125,17 @@ class NodeMaterial:
         folder = self.package.folder
         readme = readme_of(folder)
         paths = [(readme, "README")] if readme is not None else []
-        for place in (folder, *(folder / name for name in _TEXT_FOLDERS)):
+        within = self.package.within
+        folders = [folder / name for name in _TEXT_FOLDERS]
+        inside = [each for each in folders if within is None or lies_within(each, within)]
+        for place in (folder, *inside):
             paths += [(path, path.stem) for path in _markdown(place, deep=place != folder)]
         found = [self._text(path, title) for path, title in paths[:_MOST_TEXTS]]
         return [text for text in found if text is not None]
 
     def _text(self, path: Path, title: str) -> TextFile | None:
         try:
-            if path.stat().st_size > _LARGEST_TEXT:
-                return None
-            text = path.read_bytes().decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+            text = read_text(path, limit=_LARGEST_TEXT, within=self.package.within, errors="replace")
         except OSError:
             return None
         return TextFile(
@@ -177,13 +178,8 @@ def _files(folder: str) -> Iterator[tuple[str, int, int]]:
 def _manifest(package: NodePackage) -> Iterator[IndexedPassage]:
     """What `package.json` says of use, each key with its lines."""
     try:
-        lines = (
-            (package.folder / "package.json")
-            .read_bytes()
-            .decode("utf-8-sig")
-            .replace("\r\n", "\n")
-            .split("\n")
-        )
+        file = package.folder / "package.json"
+        lines = read_text(file, limit=LARGEST_JSON, within=package.within).split("\n")
     except (OSError, UnicodeDecodeError):
         return
     where = f"{package.name}/package.json"

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
+from kr_core import read_text
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 TYPINGS = (".d.ts", ".d.mts", ".d.cts")
 _CODE = re.compile(r"\.(?:[cm]?js|jsx|[cm]?tsx?)$")
@@ -20,16 +22,18 @@ _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w~-][\w.~-]*")
 _DEEPEST = 6
 _MOST_ENTRIES = 60
 _README = re.compile(r"readme(?:\.(?:md|markdown|mkd|txt|rst))?", re.IGNORECASE)
-_LARGEST_JSON = 2_000_000
+LARGEST_JSON = 2_000_000
 
 
 class NodePackage(NamedTuple):
-    """A package: the name it is imported by, its version, where it lies, and its `package.json`."""
+    """A package: the name it is imported by, its version, where it lies, its `package.json`, and where its files must lie."""
 
     name: str
     version: str
     folder: Path
     data: dict[str, Any]
+    within: Sequence[Path] | None = None
+    """The folders in one of which its files must really lie; anywhere if not given."""
 
     @property
     def url(self) -> str:
@@ -43,20 +47,17 @@ class NodePackage(NamedTuple):
         return name if isinstance(name, str) and _NAME.fullmatch(name) else self.name
 
 
-def read_package(name: str, folder: Path) -> NodePackage | None:
-    """The package in a folder, or None where its `package.json` is absent, broken or without a version."""
-    file = folder / "package.json"
+def read_package(name: str, folder: Path, within: Sequence[Path] | None = None) -> NodePackage | None:
+    """The package in a folder, or None where its `package.json` is absent, broken, elsewhere or without a version."""
     try:
-        if file.stat().st_size > _LARGEST_JSON:
-            return None
-        data = json.loads(file.read_bytes().decode("utf-8-sig"))
+        data = json.loads(read_text(folder / "package.json", limit=LARGEST_JSON, within=within))
     except (OSError, ValueError, RecursionError):
         return None
     version = data.get("version") if isinstance(data, dict) else None
-    return NodePackage(name, version, folder, data) if isinstance(version, str) else None
+    return NodePackage(name, version, folder, data, within) if isinstance(version, str) else None
 
 
-def find_package(name: str, folder: Path) -> NodePackage | None:
+def find_package(name: str, folder: Path, within: Sequence[Path] | None = None) -> NodePackage | None:
     """The package that a file in a folder would import, as Node looks for it: in each `node_modules` upward.
 
     pnpm lays the dependencies of a package beside the folder that its link leads to, so links are followed first.
@@ -70,7 +71,7 @@ def find_package(name: str, folder: Path) -> NodePackage | None:
     for parent in (here, *here.parents):
         modules = parent if parent.name == "node_modules" else parent / "node_modules"
         if (modules / name / "package.json").is_file():
-            return read_package(name, modules / name)
+            return read_package(name, modules / name, within)
     return None
 
 
@@ -79,13 +80,15 @@ def types_package(package: NodePackage) -> NodePackage | None:
     name = package.name.removeprefix("@").replace("/", "__")
     if package.name.startswith("@types/"):
         return None
-    return _beside(package, f"@types/{name}") or find_package(f"@types/{name}", package.folder)
+    return _beside(package, f"@types/{name}") or find_package(
+        f"@types/{name}", package.folder, package.within
+    )
 
 
 def _beside(package: NodePackage, name: str) -> NodePackage | None:
     """A package in the same `node_modules` as the link to this one."""
     modules = package.folder.parents[package.name.count("/")]
-    return read_package(name, modules / name)
+    return read_package(name, modules / name, package.within)
 
 
 def readme_of(folder: Path) -> Path | None:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import IndexedPassage, inside
+from kr_core import IndexedPassage, inside, read_text
 from kr_plugins.sources.installed_docs import docstrings, inventory, pages
 from kr_plugins.sources.installed_docs.indexing import Cancelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kr_core import Distribution
     from kr_plugins.sources.installed_docs.indexing import Readable
@@ -30,6 +30,7 @@ _DEEPEST = 4
 """So many folders below a configured one an inventory is looked for."""
 _MOST_FOLDERS = 4000
 _LARGEST_PAGE = 5_000_000
+_LARGEST_RECORD = 50_000_000
 _LONG = 6000
 _ASIDE = re.compile(
     r"(?:^|/)(?:changelog|genindex|search|py-modindex|contents|license|copyright|bugs|about)\.html$"
@@ -43,10 +44,11 @@ _WHAT = {"function": "function", "method": "function", "classmethod": "function"
 
 @dataclass(slots=True)
 class Documentation:
-    """Pages of one project: the folder of their inventory, and what its head says."""
+    """Pages of one project: the folder of their inventory, what its head says, and the folders that its files must lie in."""
 
     folder: Path
     head: Head
+    within: Sequence[Path] | None = None
 
 
 @dataclass(slots=True)
@@ -93,7 +95,7 @@ class PageMaterial:
         found, notes = self.beside.passages(progress, cancelled) if self.beside is not None else ([], [])
         for one in self.documentations:
             try:
-                targets = inventory.read_targets(one.folder / INVENTORY)
+                targets = inventory.read_targets(one.folder / INVENTORY, one.within)
             except (OSError, ValueError) as error:
                 notes.append(f"{INVENTORY} of {one.head.project}: {error}")
                 continue
@@ -133,9 +135,9 @@ class _Pages:
     def _read(self, name: str) -> str | None:
         path = inside(self.documentation.folder, name)
         try:
-            if path is None or path.stat().st_size > _LARGEST_PAGE:
+            if path is None:
                 return None
-            return path.read_bytes().decode("utf-8-sig", errors="replace")
+            return read_text(path, limit=_LARGEST_PAGE, within=self.documentation.within, errors="replace")
         except OSError:
             return None
 
@@ -201,17 +203,20 @@ class _Pages:
 
 def in_distribution(distribution: Distribution) -> Iterator[Documentation]:
     """The documentation that a distribution installed, as its RECORD lists it."""
+    within = distribution.environment.bounds
     try:
-        record = (distribution.metadata_folder / "RECORD").read_text("utf-8", errors="replace")
+        record = read_text(
+            distribution.metadata_folder / "RECORD", limit=_LARGEST_RECORD, within=within, errors="replace"
+        )
     except OSError:
         return
     for listed in re.findall(rf'^"?([^",\n]*/{re.escape(INVENTORY)})"?,', record, re.MULTILINE):
         file = Path(os.path.normpath(distribution.site / listed))
         if distribution.environment.prefix not in file.parents:
             continue
-        head = inventory.read_head(file)
+        head = inventory.read_head(file, within)
         if head is not None:
-            yield Documentation(file.parent, head)
+            yield Documentation(file.parent, head, within)
 
 
 def in_folders(folders: Iterable[Path]) -> Iterator[Documentation]:

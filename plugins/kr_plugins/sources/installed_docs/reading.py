@@ -7,17 +7,19 @@ own words and the line of each argument, and loaders render expressions anew and
 from __future__ import annotations
 
 import ast
+import errno
 import io
 import re
 import tokenize
 import warnings
 from typing import TYPE_CHECKING
 
+from kr_core import read_bytes
 from kr_plugins.sources.installed_docs.definitions import Definition, Module, Parameter
 from kr_plugins.sources.installed_docs.verbatim import Verbatim, with_defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from kr_plugins.sources.installed_docs import docstrings
@@ -34,23 +36,32 @@ class Unreadable(Exception):  # noqa: N818  it names the state of the file
     """A file that cannot be read as Python; the text says why."""
 
 
-def read_module(file: Path, name: str, path: str) -> Module:
+def read_module(file: Path, name: str, path: str, within: Sequence[Path] | None = None) -> Module:
     """Read one file.
 
+    Args:
+        file: the file.
+        name: of the module, dotted.
+        path: of the file, as it is cited.
+        within: the folders in one of which it must really lie; anywhere if not given.
+
     Raises:
-        Unreadable: it is too large, not text, or does not parse.
+        Unreadable: it is too large, not text, does not parse, or lies elsewhere.
     """
     try:
-        if file.stat().st_size > _MAX_BYTES:
-            raise Unreadable(f"{path}: {file.stat().st_size // 1_000_000} MB in one file, not read")
-        raw = file.read_bytes()
+        raw = read_bytes(file, limit=_MAX_BYTES, within=within)
+    except OSError as error:
+        large = error.errno == errno.EFBIG
+        said = f"{file.stat().st_size // 1_000_000} MB in one file" if large else error.strerror
+        raise Unreadable(f"{path}: {said}, not read") from error
+    try:
         text = _decode(raw).replace("\r\n", "\n").replace("\r", "\n")  # as Python itself counts lines
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
             tree = ast.parse(text)
         reader = _Reader(Module(name, path), text, is_package=file.stem == "__init__")
         reader.read(tree)
-    except (OSError, SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
+    except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
         raise Unreadable(f"{path}: does not parse ({type(error).__name__})") from error
     return reader.module
 

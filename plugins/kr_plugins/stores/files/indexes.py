@@ -6,7 +6,7 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import StorageError
+from kr_core import StorageError, read_bytes
 from kr_plugins.stores.files.folder import reason
 from kr_plugins.stores.files.index import Index, UnreadableError, parse
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from kr_plugins.stores.files.folder import Folder
     from kr_plugins.stores.files.index import Row
+
+_LARGEST = 100_000_000
+"""Bytes of an index; one of 50,000 entries has a quarter of it."""
 
 
 class _Snapshot(NamedTuple):
@@ -55,15 +58,14 @@ class IndexFile:
         Raises:
             OSError, UnreadableError
         """
-        self._folder.require_inside(self.path)
+        known = self._snapshot
         try:
-            with self.path.open("rb") as file:
-                status = os.fstat(file.fileno())
-                stamp = _stamp(status)
-                known = self._snapshot
-                if known is not None and known.stamp == stamp:
-                    return known.contents
-                raw = file.read()
+            # Before it is read: what is written in between is read again the next time.
+            status = os.stat(self.path)  # noqa: PTH116  a cache hit pays for it
+            stamp = _stamp(status)
+            if known is not None and known.stamp == stamp:
+                return known.contents
+            raw = self._bytes()
         except FileNotFoundError:
             return self.new()
         try:
@@ -116,7 +118,10 @@ class IndexFile:
 
     def raw(self) -> str:
         """What stands in a file that is no index; what is not text is replaced."""
-        return self.path.read_bytes().decode("utf-8", "replace")
+        return self._bytes().decode("utf-8", "replace")
+
+    def _bytes(self) -> bytes:
+        return read_bytes(self.path, limit=_LARGEST, within=self._folder.root)
 
 
 def _stamp(status: os.stat_result) -> tuple[int, int, int]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".new"
 _TRIES = 20
+LARGEST = 20_000_000
+"""Bytes of a report or its evidence; they have some hundred thousand. A larger one is none of KR's."""
 
 
 def evidence_of(report: Path) -> Path:
@@ -72,7 +74,8 @@ def _content(handle: int | None) -> bytes:
     if handle is None or not stat.S_ISREG(os.fstat(handle).st_mode):
         return b""
     with open(handle, "rb", closefd=False) as file:
-        return file.read()
+        content = file.read(LARGEST + 1)
+    return content if len(content) <= LARGEST else b""
 
 
 def _identity(place: Path | int | None) -> tuple[int, int] | None:

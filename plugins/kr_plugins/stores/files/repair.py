@@ -9,7 +9,7 @@ from kr_core import SKELETON_MARK, Flaw
 from kr_plugins.stores.files.entries import odd_values, read
 from kr_plugins.stores.files.folder import reason
 from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, Row, UnreadableError, head_of, salvaged
-from kr_plugins.stores.files.reports import entry_of, readable_text, report_files, written_on
+from kr_plugins.stores.files.reports import entry_of, files_below, readable_text, report_files, written_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +90,7 @@ def _orphans(folder: Folder, known: set[str]) -> Iterator[Flaw]:
                 yield Flaw("orphan", path, "no entry leads to it, and it does not say what it is about", todo)
             else:
                 yield Flaw("orphan", path, "no entry leads to it", f"{_REBUILD} takes it up")
-    for evidence in sorted(folder.root.glob("frameworks/*/**/*.evidence.json")):
+    for evidence in sorted(files_below(folder.root, ".evidence.json")):
         report = evidence.with_name(evidence.name.removesuffix(".evidence.json") + ".md")
         if not report.exists():
             path = evidence.relative_to(folder.root).as_posix()

@@ -7,15 +7,17 @@ bold lines (`**Framework:** vue-easytable 2.x`, `**Version:**`, `**Topic:**`, `*
 
 from __future__ import annotations
 
+import os
 import re
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core import STALE_MARK, Entry, inside
+from kr_core import STALE_MARK, Entry, inside, lies_within, read_bytes
+from kr_plugins.stores.files.pairs import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _TITLE = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _BOLD = re.compile(
@@ -30,8 +32,7 @@ _TITLE_PARTS = re.compile(r"[ \t]+[-\N{EN DASH}\N{EM DASH}][ \t]+")
 def readable_text(file: Path) -> str | None:
     """The text of a report, or None if it is gone, empty or not text."""
     try:
-        # Anything but a plain file (a pipe, say) might never end.
-        return as_text(file.read_bytes()) if file.is_file() else None
+        return as_text(read_bytes(file, limit=LARGEST))
     except OSError:
         return None
 
@@ -47,10 +48,29 @@ def as_text(raw: bytes) -> str | None:
 
 def report_files(folder: Path) -> Iterator[tuple[str, Path]]:
     """The reports in a knowledge base by path, relative and whole; links that lead out are left out."""
-    for file in sorted(folder.glob("frameworks/*/**/*.md")):
+    for file in sorted(files_below(folder, ".md")):
         path = file.relative_to(folder).as_posix()
         if inside(folder, path) and not file.name.startswith("."):
             yield path, file
+
+
+def files_below(folder: Path, ending: str) -> Iterator[Path]:
+    """The files in the folders of a knowledge base's frameworks; a link to a folder elsewhere is not followed."""
+    frameworks = folder / "frameworks"
+    if not lies_within(frameworks, folder):
+        return
+    for name in _names(frameworks):
+        if not lies_within(frameworks / name, folder):
+            continue
+        for here, _folders, names in os.walk(frameworks / name):
+            yield from (Path(here, one) for one in names if one.endswith(ending))
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208  names are enough
+    except OSError:
+        return []
 
 
 def written_on(file: Path) -> date:

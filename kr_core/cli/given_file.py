@@ -1,0 +1,66 @@
+"""A file that the user names on the command line: a plain one, standard input, or what a shell hands over (`<(command)`)."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from kr_core.errors import ConfigError
+from kr_core.files import open_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["lines_of", "text_of"]
+
+LARGEST = 20_000_000
+"""Bytes of a request or a batch: some 10,000 questions of a page each."""
+_HANDED = re.compile(r"/dev/stdin|/(?:dev|proc/(?:self|\d+))/fd/\d+")
+"""Where a shell puts a pipe; who names such a path means to have it read to its end."""
+
+
+def text_of(name: str, folder: Path | None) -> str:
+    """The text of a file, whose name counts from the folder given with `-C`, or of standard input for `-`.
+
+    Raises:
+        ConfigError: it cannot be read, is too large, is a pipe or device that nobody handed over, or no UTF-8 text.
+    """
+    try:
+        if name == "-":
+            raw = sys.stdin.buffer.read(LARGEST + 1)
+        else:
+            with _opened((folder or Path()) / name) as file:
+                raw = file.read(LARGEST + 1)
+        _check_size(name, raw)
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError("is not UTF-8 text", where=name, todo="save it in UTF-8") from error
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(said, where=name, todo="name a file that can be read") from error
+
+
+def lines_of(name: str) -> Iterator[str]:
+    """The lines of a file, or of standard input for `-`, each as soon as it is there; what is not UTF-8 is replaced.
+
+    Raises:
+        ConfigError: it cannot be read, has a line that is too long, or is a pipe or device that nobody handed over.
+    """
+    try:
+        with sys.stdin.buffer if name == "-" else _opened(Path(name)) as file:
+            while line := file.readline(LARGEST + 1):
+                _check_size(name, line)
+                yield line.decode("utf-8", "replace")
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", where=name) from None
+
+
+def _opened(path: Path) -> BinaryIO:
+    return path.open("rb") if _HANDED.fullmatch(str(path)) else open_regular(path)
+
+
+def _check_size(name: str, raw: bytes) -> None:
+    if len(raw) > LARGEST:
+        raise ConfigError(f"larger than {LARGEST:,} bytes", where=name, todo="divide it, or shorten it")

@@ -1,0 +1,334 @@
+"""Links and paths that a clone brings with its packages and folders: they may lead to anybody's files, and are not followed there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from clones import kr, make_clone
+
+from kr_core import LocalProject
+from kr_core.knowledge.distributions import import_names
+from kr_plugins.sources.installed_docs.indexing import open_index
+from kr_plugins.sources.installed_docs.material import find
+
+pytestmark = pytest.mark.req("Z8")
+SECRET = "hunter7191"
+PRIVATE = f'"""The password of everything is {SECRET}, so keep it well and tell nobody of it."""\n\ndef secret():\n    """Return {SECRET}."""\n'
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Somebody's home folder, with files that are nobody's business."""
+    folder = tmp_path / "home"
+    (folder / "private").mkdir(parents=True)
+    (folder / "private/__init__.py").write_text(PRIVATE)
+    (folder / "private/index.d.ts").write_text(f"/** {SECRET} */\nexport declare const secret: string;\n")
+    (folder / "private/package.json").write_text(
+        f'{{"name": "private", "version": "1.0.0", "description": "{SECRET}"}}'
+    )
+    (folder / "key").write_text(f"# Key\n\n{SECRET} opens every door that there is in this house.\n")
+    (folder / "key.md").hardlink_to(folder / "key")
+    return folder
+
+
+@pytest.fixture
+def clone(tmp_path, home):
+    make_clone(tmp_path / "home/clone")
+    subprocess.run(["git", "init", "-q", str(home / "clone")], check=True)
+    return home / "clone"
+
+
+@pytest.fixture
+def site(clone):
+    return next(clone.glob(".venv/lib/python3*/site-packages"))
+
+
+def opened(clone, environ=None):
+    return LocalProject(clone, clone, environ or {}, own_prefix=None)
+
+
+def read_of(framework, project, cache):
+    """All that is read of a framework, as text, and the notes."""
+    found = find(framework, project)
+    assert found is not None
+    index, notes = open_index(cache, found.material, lambda _done, _total: None, lambda: False)
+    index.close()
+    passages, _notes = found.material.passages(lambda _done, _total: None, lambda: False)
+    return repr(passages), [*notes, *found.material.notes]
+
+
+def test_links_in_a_package_are_not_followed_out_of_the_project(clone, site, home, tmp_path):
+    """A module, a folder, a text, the metadata: none is read from anywhere else, and the sources are noted."""
+    (site / "parcel/stolen.py").symlink_to(home / "private/__init__.py")
+    (site / "parcel/hop").symlink_to(home)
+    (site / "parcel/far").symlink_to("hop")
+    (site / "parcel/deep").symlink_to(home / "private")
+    (site / "parcel/notes.md").symlink_to(home / "key")
+    (site / "parcel/absolute.rst").symlink_to("../../../../../../key")
+    text, notes = read_of("parcel", opened(clone), tmp_path / "cache")
+    assert SECRET not in text
+    assert "timeout" in text
+    assert any(note.startswith("parcel/stolen.py: leads outside") for note in notes)
+    assert not any(str(home) in note for note in notes)
+
+
+@pytest.mark.parametrize("name", ["METADATA", "RECORD", "top_level.txt"])
+def test_metadata_is_not_read_from_elsewhere(clone, site, home, tmp_path, name):
+    info = site / "parcel-1.4.0.dist-info"
+    (info / name).unlink(missing_ok=True)
+    (home / "listed").write_text(f"Name: x\n\n# {SECRET}\n\nprivate/__init__.py,,\nprivate\n{SECRET}\n")
+    (info / name).symlink_to(home / "listed")
+    text, notes = read_of("parcel", opened(clone), tmp_path / "cache")
+    assert SECRET not in text
+    assert name == "top_level.txt" or f"parcel: {name}: leads outside of its folders, not read" in notes
+
+
+def test_paths_in_metadata_lead_nowhere_else(clone, site, home, tmp_path):
+    """RECORD with `..` and absolute paths, `top_level.txt` with `../..`: no file is read for them."""
+    info = site / "parcel-1.4.0.dist-info"
+    up = "../../../../../../private"
+    (info / "RECORD").write_text(
+        f"{up}/__init__.py,,\n{home}/private/__init__.py,,\n{home}/evil.pth,,\nparcel/__init__.py,,\n{up}/objects.inv,,\n"
+    )
+    (home / "evil.pth").write_text(f"{home}\n")
+    (info / "top_level.txt").write_text(f"{up}\n{home}/private\nparcel\n")
+    project = opened(clone)
+    assert import_names(project.distribution("parcel")) == ("parcel",)
+    assert SECRET not in read_of("parcel", project, tmp_path / "cache")[0]
+
+
+def test_what_pth_files_name_elsewhere_is_told_and_not_read(clone, site, home, tmp_path):
+    """The packages there are unknown; `kr doctor` names the folder. An environment that the user activated is the user's."""
+    (home / "private/setup.py").write_text("")
+    sibling = home / "sibling"
+    (sibling / "crate").mkdir(parents=True)
+    (sibling / "crate/__init__.py").write_text(PRIVATE)
+    (site / "crate.pth").write_text(f"{sibling}\n{home}\n../../../../../..\n")
+    info = site / "crate-2.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: crate\nVersion: 2.0\n\nA crate.\n")
+    (info / "RECORD").write_text("crate.pth,,\ncrate-2.0.dist-info/METADATA,,\n")
+    project = opened(clone)
+    text, notes = read_of("crate", project, tmp_path / "cache")
+    assert SECRET not in text
+    assert any("crate: its sources may lie outside of the project" in note for note in notes)
+    (warning,) = project.warnings
+    assert "../sibling" in warning
+    assert "activate the environment" in warning
+    done = kr(clone, "doctor")
+    assert "../sibling" in done.out
+    activated = opened(clone, {"VIRTUAL_ENV": str(clone / ".venv")})
+    assert SECRET in read_of("crate", activated, tmp_path / "cache")[0]
+    assert activated.warnings == []
+
+
+def test_honest_installations_are_read(clone, site, home, tmp_path):
+    """Hard links, `lib64`, sources in the project, and links into uv's own cache."""
+    (clone / "src/mine").mkdir(parents=True)
+    (clone / "src/mine/__init__.py").write_text(
+        'def wait():\n    """Wait for nine parsecs, and not a parsec longer."""\n'
+    )
+    (site / "_mine.pth").write_text(f"{clone}/src\n")
+    (site / "mine-1.0.dist-info").mkdir()
+    (site / "mine-1.0.dist-info/RECORD").write_text("_mine.pth,,\n")
+    archive = home / ".cache/uv/archive-v0/abc/linked"
+    archive.mkdir(parents=True)
+    (archive / "__init__.py").write_text(
+        'def wait():\n    """Wait for ten parsecs, and not a parsec longer."""\n'
+    )
+    (site / "linked").mkdir()
+    (site / "linked/__init__.py").symlink_to(archive / "__init__.py")
+    (site / "linked-1.0.dist-info").mkdir()
+    (site / "linked-1.0.dist-info/RECORD").write_text("linked/__init__.py,,\n")
+    (clone / ".venv/lib64").symlink_to("lib")
+    project = opened(clone, {"HOME": str(home)})
+    assert "nine parsecs" in read_of("mine", project, tmp_path / "cache")[0]
+    assert "ten parsecs" in read_of("linked", project, tmp_path / "cache")[0]
+    assert project.warnings == []
+
+
+@pytest.mark.parametrize("linked", ["site-packages", "lib", "python"])
+def test_an_environment_whose_folders_lead_elsewhere_is_empty(clone, site, home, linked):
+    place = {"site-packages": site, "python": site.parent, "lib": site.parents[1]}[linked]
+    elsewhere = home / "elsewhere"
+    place.rename(elsewhere)
+    place.symlink_to(elsewhere)
+    project = opened(clone)
+    assert project.distribution("parcel") is None
+    assert "nothing there is read" in project.warnings[0]
+
+
+def test_what_pyvenv_cfg_names_is_a_python_or_nothing(clone, home, tmp_path):
+    """Another environment, a folder in the clone with links out of it, a broken path: nothing is read from there."""
+    other = make_clone(home / "other")
+    (other / "private-1.0.dist-info").mkdir()
+    fake = clone / "fake/lib/python3.12"
+    (fake / "site-packages").mkdir(parents=True)
+    (fake / "os.py").write_text("")
+    (fake / "json").symlink_to(home / "private")
+    (fake / "site-packages/x.pth").write_text(str(home))
+    (fake / "site-packages/private").symlink_to(home / "private")
+    for place in (
+        f"{home}/other/.venv/bin",
+        f"{clone}/fake/bin",
+        "fake/bin",
+        "a\0b",
+        "/proc/self/cwd/fake/bin",
+    ):
+        (clone / ".venv/pyvenv.cfg").write_text(
+            f"home = {place}\nversion = 3.12.1\ninclude-system-site-packages = true\n"
+        )
+        project = opened(clone)
+        assert project.distribution("private") is None
+        assert not any(
+            str(home / "private") in os.path.realpath(each) or os.path.realpath(each) == str(home)
+            for each in project.environments()[0].site_packages
+        )
+        assert SECRET not in read_of("python", project, tmp_path / "cache")[0]
+
+
+def test_links_in_node_modules_are_not_followed_out_of_the_project(clone, home, tmp_path):
+    """Packages, their files, and what `package.json` names: all lie in the project, or are not read; `kr doctor` names the links."""
+    modules = clone / "node_modules"
+    (modules / "crate/docs").mkdir(parents=True)
+    (modules / "crate/package.json").write_text(
+        json.dumps(
+            {
+                "name": "crate",
+                "version": "1.0.0",
+                "types": "../../../private/index.d.ts",
+                "main": f"{home}/private/index",
+                "exports": {".": "./../../../private/index.d.ts", "./a": "./in/index.d.ts"},
+            }
+        )
+    )
+    (modules / "crate/in").symlink_to(home / "private")
+    (modules / "crate/index.d.ts").symlink_to(home / "private/index.d.ts")
+    (modules / "crate/README.md").symlink_to(home / "key")
+    (modules / "crate/docs/key.md").symlink_to(home / "key")
+    (modules / "crate/doc").symlink_to(home)
+    (modules / "@scope").mkdir()
+    (modules / "@scope/private").symlink_to(home / "private")
+    (modules / "private").symlink_to(home / "private")
+    (modules / "broken").mkdir()
+    (modules / "broken/package.json").symlink_to(home / "private/package.json")
+    project = opened(clone)
+    assert SECRET not in read_of("crate", project, tmp_path / "cache")[0]
+    for name in ("private", "@scope/private", "broken"):
+        assert project.module(name) is None
+    (said,) = project.refused_links()
+    assert said.startswith("node_modules: private, @scope/private lead out of the project")
+    assert "node_modules: private" in kr(clone, "doctor").out
+
+
+def test_honest_links_in_node_modules_are_read(clone, tmp_path):
+    """pnpm's store in the project, and members of the workspace."""
+    store = clone / "node_modules/.pnpm/vue@3.0.0/node_modules/vue"
+    for folder, name in ((store, "vue"), (clone / "packages/own", "own")):
+        folder.mkdir(parents=True)
+        (folder / "package.json").write_text(f'{{"name": "{name}", "version": "3.0.0", "types": "i.d.ts"}}')
+        (folder / "i.d.ts").write_text("/** Waits nine parsecs. */\nexport declare function wait(): void;\n")
+        (clone / "node_modules" / name).symlink_to(os.path.relpath(folder, clone / "node_modules"))
+    for name in ("vue", "own"):
+        assert "nine parsecs" in read_of(name, opened(clone), tmp_path / "cache")[0]
+    assert opened(clone).refused_links() == []
+
+
+@pytest.mark.parametrize("target", ["/", "..", "between"])
+@pytest.mark.parametrize("name", ["docs", "doc"])
+def test_docs_as_a_link_to_elsewhere_is_not_indexed(clone, home, tmp_path, name, target):
+    """`docs` that leads to `/` is not walked, nor is a text of it read."""
+    (clone / "between").symlink_to("/")
+    (clone / name).symlink_to(target)
+    (clone / "README.md").write_text("# Clone\n\nThe clone is called by its folder and by nothing else.\n")
+    (clone / "stolen.md").symlink_to(home / "key")
+    found = find("clone", opened(clone))
+    assert [text.path for text in found.material.texts] == ["README.md"]
+    assert SECRET not in read_of("clone", opened(clone), tmp_path / "cache")[0]
+
+
+def test_a_folder_of_documents_is_not_left_by_links(clone, home):
+    """`kr docs index` passes links over and tells of the one that leads out."""
+    (clone / "docs").mkdir()
+    (clone / "docs/page.md").write_text("# Page\n\nA page about parcels and their timeouts.\n")
+    (clone / "docs/out").symlink_to(home)
+    (clone / "docs/key.md").symlink_to(home / "key")
+    done = kr(clone, "docs", "index", "docs")
+    assert "passed over: a link to" in done.said
+    assert SECRET not in kr(clone, "docs", "search", "opens every door").out
+
+
+def test_links_across_one_another_end(clone, site):
+    """Folders that are linked into each other are walked once, not in every order."""
+    folders = [site / "parcel" / f"a{number}" for number in range(12)]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "__init__.py").write_text("")
+    for folder in folders:
+        for number, other in enumerate(folders):
+            (folder / f"to{number}").symlink_to(other)
+    found = find("parcel", opened(clone))
+    passages, _notes = found.material.passages(lambda _done, _total: None, lambda: False)
+    assert passages
+
+
+def test_a_knowledge_base_is_not_left_by_links(clone, home):
+    """Folders of frameworks that lead to `/` are not walked, and a report is none that leads out."""
+    base = clone / "knowledge-base"
+    (base / "frameworks/parcel").mkdir(parents=True)
+    (base / "frameworks/all").symlink_to("/")
+    (base / "frameworks/parcel/key.md").symlink_to(home / "key")
+    for action in ("check", "rebuild"):
+        done = kr(clone, "cache", action)
+        assert "Traceback" not in done.err
+        assert SECRET not in done.said
+    assert "key" not in (base / "index.yaml").read_text() if (base / "index.yaml").exists() else True
+    (base / "index.yaml").unlink(missing_ok=True)
+    (base / "index.yaml").symlink_to(home / "key")
+    done = kr(clone, "research", "what does the timeout of Session mean?", "--framework", "parcel")
+    assert done.code == 0
+    assert "index.yaml cannot be read: leads outside of" in done.err
+    assert SECRET not in done.said
+
+
+def test_no_research_tells_of_a_key_in_the_home_folder(clone, site, home):
+    """By the real command: neither the answer nor what is kept of it holds a word of what a link leads to."""
+    (site / "parcel/keys.py").symlink_to(home / "private/__init__.py")
+    (site / "parcel/key.md").symlink_to(home / "key")
+    done = kr(
+        clone,
+        "research",
+        "what is the password and key that opens every door, secret()?",
+        "--framework",
+        "parcel",
+        "--json",
+        HOME=str(home),
+    )
+    assert "Traceback" not in done.err
+    kept = [
+        file
+        for folder in (clone / "knowledge-base", home / "cache")
+        for file in folder.rglob("*")
+        if file.is_file()
+    ]
+    assert all(SECRET.encode() not in file.read_bytes() for file in kept)
+    assert SECRET not in done.said
+
+
+def test_the_knowledge_of_an_agent_lies_in_its_folder(clone, home):
+    from kr_core.pipeline.agents.prompts import _knowledge
+
+    (clone / "known").mkdir()
+    (clone / "known/a.md").symlink_to(home / "key.md")
+    os.mkfifo(clone / "known/b.md")
+    (clone / "known/c.md").write_text("It is known that parcels time out.")
+    profile = SimpleNamespace(name="expert", knowledge="known")
+    texts, notes = _knowledge(profile, clone)
+    assert [name for name, _text in texts] == ['"c.md"']
+    assert SECRET not in repr((texts, notes))
+    assert Path(clone / "known/b.md").is_fifo()
