@@ -157,8 +157,8 @@ def _items(value: Any) -> Sequence[Any] | None:
         return value
     if isinstance(value, dict | MappingProxyType):
         return [*value.keys(), *value.values()]
-    if isinstance(value, (set, frozenset, *_VIEWS)):
-        return [*value]
+    if isinstance(value, set | frozenset) or type(value) in _VIEWS:
+        return list(value)
     if isinstance(value, Namespace):
         return [*object.__getattribute__(value, "_Namespace__attrs").values()]  # its text shows them
     return None

@@ -20,6 +20,7 @@ from pydantic import BaseModel
 
 from kr_core.errors import ConfigError
 from kr_core.files import lies_within, read_text
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -82,7 +83,7 @@ def render(folders: Iterable[Path], name: str, **values: Any) -> str:
     searched = tuple(dict.fromkeys((*folders, bundled_folder())))
     try:
         with spending(Budget()):
-            return _environment(searched).get_template(name).render(values)
+            return printable(_environment(searched).get_template(name).render(values))
     except ConfigError:
         raise
     except TemplateNotFound as error:

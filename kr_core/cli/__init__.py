@@ -31,8 +31,15 @@ def main(argv: "list[str] | None" = None) -> int:
         if code is not None:
             return code
     from kr_core.cli.run import end_process, run
+    from kr_core.cli.screen import Screen
 
-    code = run(arguments)
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = Screen(sys.stdout), Screen(sys.stderr)
+    try:
+        code = run(arguments)
+    finally:
+        if argv is not None:  # else it is the program, whose last words are cleaned, too
+            sys.stdout, sys.stderr = streams
     if argv is None:
         end_process(code)
     return code

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kr_core.config import load, trust
 from kr_core.config.naming import dotted
 from kr_core.errors import ConfigError
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     for settings in trust.sensitive(config).values():
         for setting in settings:
-            print(f"{config.origin(setting.key)}: {dotted(setting.key)} {setting.does}")
+            print(printable(f"{config.origin(setting.key)}: {dotted(setting.key)} {setting.does}"))
     trust.trust(config)
     some = "this" if trust.sensitive(config) else f"{name} runs nothing and sends no secret; it"
     print(f"{some} is trusted until {name} changes; `kr trust --forget` undoes it")
