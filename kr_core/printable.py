@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206f\ud800-\udfff\U000e0000-\U000e007f]"
+)
 
 
 def printable(text: str) -> str:
-    """A text with U+FFFD for control characters (but newline and tab), bidi controls and lone surrogates.
+    """A text with U+FFFD for control characters (but newline and tab), bidi controls, tags and lone surrogates.
 
-    A carriage return before a newline is no control but a line's end, and goes.
+    Tags (U+E0000 to U+E007F) are letters that nobody sees but a language model. A carriage return before a newline is no control but a line's end, and goes.
     """
     if _UNPRINTABLE.search(text) is None:
         return text

@@ -19,13 +19,16 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from kr_core.errors import ConfigError
+from kr_core.files import lies_within, read_text
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from jinja2 import BytecodeCache, Environment, FileSystemLoader, Undefined
+    from jinja2 import BaseLoader, BytecodeCache, Environment, Undefined
     from jinja2.bccache import Bucket
-    from jinja2.sandbox import SandboxedEnvironment
+
+    from kr_core.template_limits import LimitedSandbox
 
 __all__ = ["bundled_folder", "render", "search_folders"]
 
@@ -38,9 +41,26 @@ def bundled_folder() -> Path:
     return Path(next(iter(spec.submodule_search_locations or ())))
 
 
-def search_folders(project_root: Path, plugin_folders: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """Where a project's templates are looked for, in order: its `templates/`, the plugins', the bundled ones."""
-    return (project_root / "templates", *plugin_folders, bundled_folder())
+def search_folders(
+    project_root: Path, plugin_folders: Iterable[Path] = (), *, trusted: bool = False
+) -> tuple[Path, ...]:
+    """Where a project's templates are looked for, in order: its `templates/`, the plugins', the bundled ones.
+
+    Args:
+        project_root: the project's folder.
+        plugin_folders: those of plugins.
+        trusted: whether the project's folder may be a link that leads out of the project.
+
+    Raises:
+        ConfigError: it is one, and is not trusted.
+    """
+    own = project_root / "templates"
+    if not lies_within(own, project_root):
+        if not trusted:
+            todo = "put the folder itself there instead of a link"
+            raise ConfigError("leads out of the project", where=str(own), todo=todo)
+        own = own.resolve()
+    return (own, *plugin_folders, bundled_folder())
 
 
 def render(folders: Iterable[Path], name: str, **values: Any) -> str:
@@ -58,9 +78,14 @@ def render(folders: Iterable[Path], name: str, **values: Any) -> str:
     """
     from jinja2 import TemplateNotFound, TemplateSyntaxError
 
+    from kr_core.template_limits import Budget, TemplateLimitError, spending
+
     searched = tuple(dict.fromkeys((*folders, bundled_folder())))
     try:
-        return _environment(searched).get_template(name).render(values)
+        with spending(Budget()):
+            return printable(_environment(searched).get_template(name).render(values))
+    except ConfigError:
+        raise
     except TemplateNotFound as error:
         places = ", ".join(map(str, searched))
         raise ConfigError(
@@ -69,13 +94,21 @@ def render(folders: Iterable[Path], name: str, **values: Any) -> str:
     except TemplateSyntaxError as error:
         where = f"{error.filename or error.name or name}:{error.lineno}"
         raise ConfigError(f"not a valid template: {error.message}", where=where, todo=_REMEDY) from None
+    except (TemplateLimitError, RecursionError) as error:
+        said = str(error) if isinstance(error, TemplateLimitError) else _ENDLESS
+        where = _line_of(error, searched) or _file_of(name, searched)
+        raise ConfigError(f"the template does too much: {said}", where=where, todo=_REMEDY) from None
     except Exception as error:  # a template can make any value raise
-        where = _line_of(error, searched) or name
+        where = _line_of(error, searched) or _file_of(name, searched)
         what = f"the template failed: {type(error).__name__}: {error}"
         raise ConfigError(what, where=where, todo=_REMEDY) from error
 
 
 _REMEDY = "correct the template, or remove it to use the bundled one"
+_PUT_FILE = "put a text file itself there, or remove it to use the bundled one"
+_ENDLESS = "it calls, includes or extends itself without end, or nests too deep"
+_LONGEST = 100_000
+"""Bytes of a template; the longest bundled one has a twentieth of it."""
 
 
 _PLAIN = (
@@ -87,7 +120,7 @@ _PLAIN = (
 
 
 @lru_cache(maxsize=32)
-def _environment(folders: tuple[Path, ...]) -> SandboxedEnvironment:
+def _environment(folders: tuple[Path, ...]) -> LimitedSandbox:
     from jinja2 import StrictUndefined
 
     return _sandbox()(
@@ -102,18 +135,61 @@ def _environment(folders: tuple[Path, ...]) -> SandboxedEnvironment:
 
 
 @cache
-def _loader() -> type[FileSystemLoader]:
-    """A loader that sees what a user changes, adds or removes while templates are kept."""
-    from jinja2 import FileSystemLoader
+def _loader() -> Callable[[tuple[Path, ...]], BaseLoader]:
+    """A loader of files that belong to their folder, which sees what a user changes, adds or removes meanwhile."""
+    from jinja2 import BaseLoader, TemplateNotFound
+    from jinja2.loaders import split_template_path
 
-    class Loader(FileSystemLoader):
+    from kr_core.template_limits import budget
+
+    class Loader(BaseLoader):
+        def __init__(self, folders: Sequence[Path]) -> None:
+            self._folders = folders
+
         def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-            text, place, unchanged = super().get_source(environment, template)
-            before = [Path(folder, template) for folder in self.searchpath]
-            before = before[: before.index(Path(place))]
-            return text, place, lambda: unchanged() and not any(file.exists() for file in before)
+            del environment
+            before: list[Path] = []
+            for folder in self._folders:
+                path = Path(folder, *split_template_path(template))
+                text = _text(path, folder)
+                if text is not None:
+                    budget().take(len(text))
+                    return text, str(path), _unchanged(path, before)
+                before.append(path)
+            raise TemplateNotFound(template)
 
     return Loader
+
+
+def _text(path: Path, folder: Path) -> str | None:
+    """The text of a template; None where there is none.
+
+    Those that come with KR are read wherever they lie: some installers link to files elsewhere.
+    """
+    within = None if folder == bundled_folder() else folder
+    try:
+        return read_text(path, limit=_LONGEST, within=within)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        what = f"is not read as a template: {error.strerror or error}"
+        raise ConfigError(what, where=str(path), todo=_PUT_FILE) from error
+    except ValueError as error:
+        what = f"the template failed: {type(error).__name__}: {error}"
+        raise ConfigError(what, where=str(path), todo=_REMEDY) from error
+
+
+def _unchanged(path: Path, before: Sequence[Path]) -> Callable[[], bool]:
+    """Whether a template is still the one that was read, and none has come into a place before it."""
+    read = _time_of(path)
+    return lambda: _time_of(path) == read and not any(file.is_file() for file in before)
+
+
+def _time_of(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 @cache
@@ -137,12 +213,13 @@ def _compiled() -> BytecodeCache:
 
 
 @cache
-def _sandbox() -> type[SandboxedEnvironment]:
+def _sandbox() -> type[LimitedSandbox]:
     """Jinja's sandbox, which by itself lets a template call any method that a value has."""
     from jinja2.exceptions import SecurityError
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    class Sandbox(ImmutableSandboxedEnvironment):
+    from kr_core.template_limits import LimitedSandbox
+
+    class Sandbox(LimitedSandbox):
         def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
             return super().is_safe_attribute(obj, attr, value) and _is_readable(obj, attr, value)
 
@@ -190,6 +267,11 @@ def _is_property(kind: type, owner: type | None, name: str) -> bool:
     return (
         isinstance(described, property | cached_property) and owner.__module__.partition(".")[0] != "pydantic"
     )
+
+
+def _file_of(name: str, folders: tuple[Path, ...]) -> str:
+    """The file of a template, by its name where there is none."""
+    return next((str(path) for folder in folders if (path := folder / name).is_file()), name)
 
 
 def _line_of(error: BaseException, folders: tuple[Path, ...]) -> str | None:

@@ -31,9 +31,15 @@ def main(argv: "list[str] | None" = None) -> int:
         if code is not None:
             return code
     from kr_core.cli.run import INTERRUPTED, end_process, run
+    from kr_core.cli.screen import Screen
 
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = Screen(sys.stdout), Screen(sys.stderr)
     if argv is not None:
-        return run(arguments)
+        try:
+            return run(arguments)
+        finally:
+            sys.stdout, sys.stderr = streams
     from kr_core.cli.signals import Signals
 
     signals, code = Signals(), INTERRUPTED

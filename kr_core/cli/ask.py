@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
             notes = pipeline.deliver_logs()
     if not (options.quiet or options.json or options.yaml):
         for note in notes:
-            print(f"note: {note}", file=sys.stderr)
+            print(printable(f"note: {note}"), file=sys.stderr)
     return exit_code(result)
 
 

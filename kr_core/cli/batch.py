@@ -13,10 +13,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kr_core.cli.given_file import text_of
+from kr_core.cli.output import as_json
 from kr_core.cli.research import exit_code, refreshed
 from kr_core.errors import ConfigError
 from kr_core.pipeline.requests import wants_lessons
 from kr_core.pipeline.running import run as run_loop
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -45,7 +47,7 @@ def run(pipeline: Pipeline, options: argparse.Namespace, progress: Progress) -> 
     # lessons leave no trace, not even an empty journal
     notes = [] if all(map(wants_lessons, lines)) else pipeline.deliver_logs()
     for note in notes if not options.quiet else ():
-        print(f"note: {note}", file=sys.stderr)
+        print(printable(f"note: {note}"), file=sys.stderr)
     return worst
 
 
@@ -68,7 +70,7 @@ async def _answered(pipeline: Pipeline, lines: list[Any], progress: Progress, ou
 
     for pending in [asyncio.ensure_future(one(raw)) for raw in lines]:
         result = await pending
-        print(json.dumps(result.to_dict(), ensure_ascii=False), file=out, flush=True)
+        print(as_json(result.to_dict(), indent=None), file=out, flush=True)
         worst = max(worst, exit_code(result))
     return worst
 

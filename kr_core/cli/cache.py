@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from kr_core.cli import output
 from kr_core.errors import ConfigError
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
@@ -64,7 +64,7 @@ def _show(pipeline: Pipeline, options: argparse.Namespace) -> int:
     stored = store.read(entry)
     if stored is None:
         raise ConfigError("its report is gone or empty", where=entry.id, todo="research the question again")
-    print(stored[0], end="" if stored[0].endswith("\n") else "\n")
+    print(printable(stored[0]), end="" if stored[0].endswith("\n") else "\n")
     return 0
 
 
@@ -194,7 +194,7 @@ def _print_entries(entries: Sequence[Entry], options: argparse.Namespace, otherw
 
 
 def _print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    print(output.as_json(value))
 
 
 _ACTIONS = {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 from kr_core.cli.excerpt import excerpt
 from kr_core.cli.given_file import lines_of
 from kr_core.cli.output import as_json
+from kr_core.cli.screen import Screen
 from kr_core.errors import ConfigError, StorageError
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
@@ -322,7 +323,7 @@ class _Counter:
     def clear(self) -> None:
         """Take the line away."""
         if self._shown:
-            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+            print("\r\x1b[2K", end="", file=Screen(sys.stderr, moving=True), flush=True)
         self._shown = False
 
     def show(self, files: int, passages: int) -> None:
@@ -343,7 +344,7 @@ class _Counter:
     def _show(self, said: str) -> None:
         if self.is_seen:
             self._shown = True
-            print(f"\r{said}", end="", file=sys.stderr, flush=True)
+            print(f"\r{said}", end="", file=Screen(sys.stderr, moving=True), flush=True)
 
 
 _ACTIONS = {"index": _index, "search": _search, "list": _list, "remove": _remove}

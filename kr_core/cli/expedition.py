@@ -70,7 +70,7 @@ def _go(options: argparse.Namespace) -> int:
             view.end(finished)
         notes = [] if options.json or options.quiet else pipeline.deliver_logs()
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+        print(printable(f"note: {note}"), file=sys.stderr)
     # The record of one that was written before answers were judged says nothing of that, and counts as answered.
     return 0 if finished.answered and finished.axioms else NO_CONTENT
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from kr_core.cli.output import Progress, as_json
+from kr_core.cli.screen import Screen
 from kr_core.expedition.tree import ENDINGS
 from kr_core.model.expedition import (
     AxiomFound,
@@ -163,7 +164,10 @@ class Picture(View):
             from rich.console import Console
             from rich.live import Live
 
-            console = Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")))
+            console = Console(
+                file=cast("IO[str]", Screen(sys.stderr, moving=True)),
+                no_color=bool(os.environ.get("NO_COLOR")),
+            )
             self._live = Live(console=console, transient=True, refresh_per_second=8)
             self._live.start()
         self._live.update(self._picture())

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
                 progress.clear()
                 _polled(tended, options)
                 for note in [] if options.quiet or options.json else pipeline.deliver_logs():
-                    print(f"note: {note}", file=sys.stderr)
+                    print(printable(f"note: {note}"), file=sys.stderr)
                 return 0
             result = _answered(service, options)
             progress.clear()
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
             notes = pipeline.deliver_logs()
     if not (options.quiet or options.json or options.yaml):
         for note in notes:
-            print(f"note: {note}", file=sys.stderr)
+            print(printable(f"note: {note}"), file=sys.stderr)
     return ask.exit_code(result)
 
 
@@ -109,7 +109,7 @@ def _polled(tended: Tended, options: argparse.Namespace) -> None:
     done = [f"{said}: {count}" for name, said in _DONE.items() if (count := getattr(tended, name))]
     print("\n".join(done) or "nothing was due")
     for note in () if options.quiet else tended.notes:
-        print(f"note: {note}", file=sys.stderr)
+        print(printable(f"note: {note}"), file=sys.stderr)
 
 
 _DONE = {

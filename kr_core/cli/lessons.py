@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
 from kr_core import yamltext
+from kr_core.cli import output
 from kr_core.model.lessons import PHASES
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
@@ -33,13 +33,13 @@ def run(options: argparse.Namespace) -> int:
 def show(result: LessonsResult, options: argparse.Namespace) -> int:
     """Print a result: the block alone, or all of it as JSON or YAML; faults and notes on standard error."""
     if options.json:
-        print(json.dumps(result.to_dict(), ensure_ascii=False, indent=2))
+        print(output.as_json(result.to_dict()))
     elif options.yaml:
         whole = result.to_dict()
         whole["results"]["injection_block"] = yamltext.Block(result.results.injection_block)
-        print(yamltext.dump(whole), end="")
+        print(output.as_yaml(whole), end="")
     else:
-        print(result.results.injection_block, end="")
+        print(printable(result.results.injection_block), end="")
     sys.stdout.flush()
     for fault in result.errors:
         known = f"; use one of {', '.join(PHASES)}" if fault.field == "lessons_inject.phase" else ""
@@ -59,16 +59,14 @@ def exit_code(result: LessonsResult) -> int:
 def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
     found = pipeline.lessons.read()
     if options.json:
-        print(
-            json.dumps([one.model_dump(mode="json") for one in found.lessons], ensure_ascii=False, indent=2)
-        )
+        print(output.as_json([one.model_dump(mode="json") for one in found.lessons]))
         return 0
     for lesson in found.lessons:
-        print(_row(pipeline.lessons.shown, lesson))
+        print(printable(_row(pipeline.lessons.shown, lesson)))
     if not found.lessons:
         print(f"there are no lessons in {pipeline.lessons.shown}")
     for note in () if options.quiet else pipeline.lessons.conflicts(found):
-        print(f"note: {note}", file=sys.stderr)
+        print(printable(f"note: {note}"), file=sys.stderr)
     return 0
 
 
@@ -83,7 +81,7 @@ def _add(pipeline: Pipeline, options: argparse.Namespace) -> int:
     lessons = pipeline.lessons
     recorded = lessons.add(options.summary, phase=options.phase, tags=options.tags, ref=options.ref)
     said = "recorded" if recorded.added else "already there"
-    print(f"{said}: {_row(lessons.shown, recorded.lesson)}")
+    print(printable(f"{said}: {_row(lessons.shown, recorded.lesson)}"))
     for note in () if options.quiet else recorded.notes:
-        print(f"note: {note}", file=sys.stderr)
+        print(printable(f"note: {note}"), file=sys.stderr)
     return 0

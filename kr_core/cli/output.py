@@ -6,10 +6,11 @@ import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from kr_core import yamltext
-from kr_core.printable import cleaned
+from kr_core.cli.screen import Screen
+from kr_core.printable import cleaned, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,14 +22,14 @@ _RESULT_WIDTH = 100
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _SPAN_OR_MARK = re.compile(r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|[\\`*_\[\]<>&~|]")
 
-_STEERS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_STEERS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\U000e0000-\U000e007f]")
 """What JSON lets stand as it is, and what steers a terminal or is no text."""
 
 
 def as_json(value: Any, *, indent: int | None = 2) -> str:
     """Plain values as JSON, any script readable; what steers a terminal or turns the reading direction is escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _STEERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _STEERS.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def as_yaml(value: Any) -> str:
@@ -69,7 +70,7 @@ def answer(request: ResearchRequest, found: Research, knowledge_base: Path, work
             lines += ["", f"Matched: {results.match.told}"]
     elif results.report:
         lines += ["The report could not be kept; this is all of it:", "", results.report]
-    text = "\n".join(lines).rstrip() + "\n"
+    text = printable("\n".join(lines).rstrip()) + "\n"
     return markdown(text) if sys.stdout.isatty() else text
 
 
@@ -87,7 +88,7 @@ def markdown(text: str) -> str:
 
     console = Console(force_terminal=not os.environ.get("NO_COLOR"), width=min(_RESULT_WIDTH, _width()))
     with console.capture() as captured:
-        console.print(Markdown(_as_it_is(text)))
+        console.print(Markdown(_as_it_is(printable(text))))
     return captured.get()
 
 
@@ -134,11 +135,11 @@ def _width() -> int:
 def notes(result: ResearchResult, more: list[str], *, errors_only: bool) -> None:
     """What went wrong, and unless told otherwise the notes of the run, on standard error."""
     for fault in result.errors:
-        print(f"kr: {fault.message}", file=sys.stderr)
+        print(printable(f"kr: {fault.message}"), file=sys.stderr)
     if errors_only:
         return
     for note in [*result.results.degradation_notes, *more]:
-        print(f"note: {note}", file=sys.stderr)
+        print(printable(f"note: {note}"), file=sys.stderr)
 
 
 _LONGEST_TOLD = 120
@@ -197,7 +198,7 @@ class Progress:
     def _say(self, text: str) -> None:
         if self._verbose:
             self.clear()
-            print(text, file=sys.stderr)
+            print(printable(text), file=sys.stderr)
         else:
             self._line(text)
 
@@ -206,11 +207,11 @@ class Progress:
             return
         from rich.text import Text
 
-        shown = Text(text)  # as it is: what a service said may look like rich's markup
+        shown = Text(printable(text))  # as it is: what a service said may look like rich's markup
         if self._status is None:
             from rich.console import Console
 
-            self._status = Console(stderr=True).status(shown)
+            self._status = Console(file=cast("IO[str]", Screen(sys.stderr, moving=True))).status(shown)
             self._status.start()
         self._status.update(shown)
 

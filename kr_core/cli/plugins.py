@@ -9,6 +9,7 @@ from kr_core.config import documents
 from kr_core.config.discovery import find
 from kr_core.config.naming import named_in, plugin_of
 from kr_core.installed import installed
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -28,9 +29,9 @@ def run(options: argparse.Namespace) -> int:
     if options.verbose:
         _look_into(rows, options)
     if options.json:
-        import json
+        from kr_core.cli.output import as_json
 
-        print(json.dumps(rows, ensure_ascii=False, indent=2))
+        print(as_json(rows))
     else:
         _print(rows)
     return 0
@@ -111,8 +112,8 @@ def _print(rows: list[dict[str, Any]]) -> None:
     widths = [max((len(line[column]) for line in table), default=0) for column in range(4)]
     for row, line in zip(rows, table, strict=True):
         cells = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        print(f"{cells}  {', '.join(row.get('kinds', ()))}".rstrip())
+        print(printable(f"{cells}  {', '.join(row.get('kinds', ()))}".rstrip()))
         if "fault" in row:
-            print(f"    {row['fault']}" + (f"; {row['todo']}" if row["todo"] else ""))
+            print(printable(f"    {row['fault']}" + (f"; {row['todo']}" if row["todo"] else "")))
         elif row["state"] in _FAULTS:
             print(f"    {_FAULTS[row['state']]}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -134,9 +133,9 @@ def _shown(
 ) -> str:
     result = answer.result
     if options.json:
-        return json.dumps(result.to_dict(), ensure_ascii=False, indent=2) + "\n"
+        return output.as_json(result.to_dict()) + "\n"
     if options.yaml:
-        return yamltext.dump(result.to_dict())
+        return output.as_yaml(result.to_dict())
     if isinstance(request, Invalid) or result.status == "failure":
         return ""
     return output.answer(request, answer, pipeline.config.knowledge_base, Path.cwd())

@@ -49,7 +49,7 @@ def run(arguments: Sequence[str]) -> int:
             return StorageError.exit_code
         if options.verbose:
             raise
-        print(f"kr: unforeseen: {type(error).__name__}: {error}; -v shows where", file=sys.stderr)
+        print(printable(f"kr: unforeseen: {type(error).__name__}: {error}; -v shows where"), file=sys.stderr)
         return 1
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kr_core.config import load, trust
 from kr_core.config.naming import dotted
 from kr_core.errors import ConfigError
+from kr_core.printable import printable
 from kr_core.registry import Registry
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     found = _sensitive(config)
     for setting in found:
-        print(f"{config.origin(setting.key)}: {dotted(setting.key)} {setting.does}")
+        print(printable(f"{config.origin(setting.key)}: {dotted(setting.key)} {setting.does}"))
     trust.trust(config, found)
     some = "this" if found else f"{name} runs nothing and sends no secret; it"
     print(f"{some} is trusted until {name} changes; `kr trust --forget` undoes it")

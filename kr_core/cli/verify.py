@@ -54,9 +54,9 @@ def _checked(name: str, folder: Path | None, base: Path, store: Store, *, severa
     problems = verify(report, evidence)
     which = f"{shown}: " if several else ""
     for problem in problems:
-        print(f"false: {which}{problem.where}: {problem.what}")
+        print(printable(f"false: {which}{problem.where}: {problem.what}"))
     for passed_over in not_checked(report):
-        print(f"not checked: {which}{passed_over}")
+        print(printable(f"not checked: {which}{passed_over}"))
     if not problems:
         claims = sum(len(evidence[part]) for part in ("summary", "details", "caveats"))
         print(f"verified: {claims} sentences and {len(evidence['citations'])} quotes hold in {shown}")

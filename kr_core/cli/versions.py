@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
+from kr_core.cli.output import as_json
 from kr_core.pipeline import Pipeline
 from kr_core.printable import printable
 
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         notes = [note for name in sorted(direct) if (note := project.disagreement(name))]
     if options.json:
         listed = [{"name": name, "version": version, "from": where} for name, version, where in rows]
-        print(json.dumps(listed, ensure_ascii=False, indent=2))
+        print(as_json(listed))
     elif rows:
         print(_table(rows, direct))
     else:

@@ -9,6 +9,7 @@ from kr_core.evidence.summary import compose
 from kr_core.knowledge.versions import gap
 from kr_core.model import Attribution, Claim, Draft, Report, Score
 from kr_core.pipeline.requests import UNKNOWN_VERSION
+from kr_core.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,12 +97,14 @@ def write(
         text = renderer.render(report)
         if not isinstance(text, str) or not text.strip():
             raise TypeError("rendered nothing")
-        return Written(report, text, ())
+        return Written(report, printable(text), ())
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything
         return Written(
-            report, plain(report), (f"renderer: {type(error).__name__}: {error}; plain text instead",)
+            report,
+            printable(plain(report)),
+            (f"renderer: {type(error).__name__}: {error}; plain text instead",),
         )
 
 

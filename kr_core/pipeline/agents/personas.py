@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kr_core.files import read_text
+from kr_core.files import lies_within, read_text
 from kr_core.net.egress import redacted
 from kr_core.printable import printable
 from kr_core.templating import render
@@ -28,9 +28,10 @@ _FOLDERS = ("_bmad", "bmad", ".bmad", ".bmad-core", ".claude/commands/bmad")
 _ENDINGS = (".md", ".agent.yaml", ".yaml")
 _READ = {".md", ".yaml", ".yml", ".j2", ".txt"}
 """Endings of a file that may be a persona: no other file of a project is sent to a model as one."""
-_LARGEST = 1_000_000
 _LONGEST = 50_000
 """Characters: the longest persona of BMAD has a tenth of it."""
+_LARGEST = 4 * _LONGEST
+"""Bytes of a file of that length."""
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _PARTS = re.compile(
     r"<(activation|menu|menu-handlers|handlers|prompts|rules|cmds|commands)\b[^>]*>.*?</\1>",
@@ -101,9 +102,9 @@ def hidden(path: Path, *folders: Path) -> bool:
 def _found(folders: tuple[Path, ...], wanted: str, root: Path) -> tuple[str, str]:
     """The text of a persona, or why there is none."""
     fault = "there is no such file"
-    for path in _candidates(folders, wanted, root):
+    for path, base in _candidates(folders, wanted, root):
         try:
-            if not any(path.resolve().is_relative_to(folder.resolve()) for folder in (root, *folders)):
+            if not lies_within(path, base):
                 fault = f"{path.name} leads out of the project"  # and what lies there is nobody's to send to a model
                 continue
             if any(one.suffix.lower() not in _READ for one in (path, path.resolve())):
@@ -112,11 +113,11 @@ def _found(folders: tuple[Path, ...], wanted: str, root: Path) -> tuple[str, str
             if hidden(path, *folders, root):
                 fault = f"{path.name} is hidden and is not read"
                 continue
-            text = redacted(stripped(read_text(path, limit=_LARGEST, within=(root, *folders))[:_LONGEST]))
+            text = redacted(stripped(read_text(path, limit=_LARGEST, within=base)[:_LONGEST]))
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
-            fault = printable(f"{path.name}: {error}")
+            fault = printable(f"{path.name}: {getattr(error, 'strerror', None) or error}")
             continue
         if text:
             return text, ""
@@ -124,18 +125,19 @@ def _found(folders: tuple[Path, ...], wanted: str, root: Path) -> tuple[str, str
     return "", fault
 
 
-def _candidates(folders: tuple[Path, ...], wanted: str, root: Path) -> list[Path]:
-    """Where a persona may lie: BMAD's folders, a file of the project, a template of that name."""
+def _candidates(folders: tuple[Path, ...], wanted: str, root: Path) -> list[tuple[Path, Path]]:
+    """Where a persona may lie, with the folder that it belongs to: BMAD's folders, a file of the project, a template."""
     parts = [part for part in wanted.split(":") if part not in {"", "bmad"}]
     if len(parts) > 1 and all(re.fullmatch(r"[\w.-]+", part) and not part.startswith(".") for part in parts):
         tail = "/".join(parts)
         short = "/".join(parts[-2:])  # `.bmad-core` has no modules
         return [
-            root / folder / f"{name}{ending}"
+            (root / folder / f"{name}{ending}", root)
             for folder in _FOLDERS
             for name in dict.fromkeys((tail, short))
             for ending in _ENDINGS
         ]
-    file = root / wanted
-    templates = [folder / "personas" / f"{wanted}.md" for folder in folders] if "/" not in wanted else []
-    return [file, *templates]
+    templates = (
+        [(folder / "personas" / f"{wanted}.md", folder) for folder in folders] if "/" not in wanted else []
+    )
+    return [(root / wanted, root), *templates]
