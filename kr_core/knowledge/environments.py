@@ -253,12 +253,17 @@ def _site_folders(prefix: Path) -> list[Path]:
 
 
 def _pth_folders(site: Path, bounds: tuple[Path, ...] | None) -> list[Path]:
-    return [folder for path in _children(site) if path.suffix == ".pth" for folder in pth_lines(path, bounds)]
+    named = [site / name for name in _names(site) if name.endswith(".pth")]
+    return [folder for path in named for folder in pth_lines(path, bounds)]
 
 
 def _children(folder: Path) -> list[Path]:
+    return [folder / name for name in _names(folder)]
+
+
+def _names(folder: Path) -> list[str]:
     try:
-        return [folder / name for name in sorted(os.listdir(folder))]  # noqa: PTH208  names are enough
+        return sorted(os.listdir(folder))  # noqa: PTH208  names are enough, and most need no path
     except OSError:
         return []
 
