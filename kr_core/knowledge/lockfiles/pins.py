@@ -165,7 +165,8 @@ def _one_of(pins: list[Pin], view: View) -> Pin:
         from kr_core.knowledge.distributions import version_key
 
         ranked = [_rank(pin, view) for pin in pins]
-        first = [pin for pin, rank in zip(pins, ranked, strict=True) if rank == max(ranked)]
+        best = max(ranked)
+        first = [pin for pin, rank in zip(pins, ranked, strict=True) if rank == best]
         exact = all(pin.exact for pin in first)  # ranges have no order: the first is the main one
         chosen = max(first, key=lambda pin: version_key(pin.version)) if exact else first[0]
     else:

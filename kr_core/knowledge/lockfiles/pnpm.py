@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.knowledge.lockfiles.npm import GROUPS, both_names
+from kr_core.knowledge.lockfiles.parsing import LIMIT_CHARACTERS
 from kr_core.knowledge.lockfiles.pins import Pin, UnreadableError, string, table
 
 if TYPE_CHECKING:
@@ -109,6 +110,10 @@ def _importers(text: str, sections: dict[str, re.Match[str]], view: View) -> lis
 def _yaml(block: str, line: int) -> dict[str, Any]:
     from kr_core import yamltext
 
+    if len(block) > LIMIT_CHARACTERS:
+        raise UnreadableError(
+            f"a member with more than {LIMIT_CHARACTERS // 1_000_000} MB of dependencies", line
+        )
     try:
         return table(yamltext.load(block))
     except (yamltext.YAMLError, ValueError) as error:

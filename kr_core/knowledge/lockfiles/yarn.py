@@ -22,6 +22,7 @@ _VERSION = re.compile(r"^  version:? [\"']?(?P<version>[^\"'\s]+)", re.MULTILINE
 _RESOLUTION = re.compile(r"^  resolution: [\"']?(?P<name>(?:@[^/@]+/)?[^/@]+)@(?P<kind>\w+):", re.MULTILINE)
 _ENTRY = re.compile(r"^(?P<head>[^\s#].*):\n(?P<body>(?:[ \t].*\n)*)", re.MULTILINE)
 _BOUND = "::in "
+_LONGEST_SETTINGS = 1_000_000
 
 
 class Locked(NamedTuple):
@@ -96,7 +97,7 @@ def _manifest(folder: str, view: View) -> dict[str, Any]:
 def _catalogs(view: View) -> dict[str, dict[str, Any]]:
     """The catalogs by name, the default one by none; what cannot be read has none."""
     text = view.beside(".yarnrc.yml") or ""
-    if "catalog" not in text:
+    if "catalog" not in text or len(text) > _LONGEST_SETTINGS:
         return {}
     from kr_core import yamltext
 
