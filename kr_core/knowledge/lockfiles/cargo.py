@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.knowledge.lockfiles.parsing import parse_packages, parse_toml
 from kr_core.knowledge.lockfiles.pins import Pin, UnreadableError, string, strings, table, tables
+from kr_core.knowledge.ranges import allows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,11 +29,14 @@ def read_lock(text: str, view: View) -> Iterator[Pin]:
     versions: dict[str, list[str]] = {}
     for package in packages:
         versions.setdefault(package["name"], []).append(string(package.get("version")))
+    asked = {name: _own_names(folder, view) for folder, name in zip(view.members, named, strict=True)}
     for nearness, member in enumerate(reversed(seen), 1):
+        ranges = asked.get(member["name"], {})
         for dependency in strings(member.get("dependencies")):
             name, _, rest = dependency.partition(" ")
             version = rest.partition(" ")[0] or next(iter(versions.get(name, ())), "")
-            yield Pin(name, version, direct=True, nearness=nearness)
+            renamed = allows(ranges.get(name, ""), version, "rust") is False
+            yield Pin(name, version, direct=True, nearness=nearness, renamed=renamed)
     for package in packages:
         yield Pin(package["name"], string(package.get("version")))
 
@@ -58,7 +62,8 @@ def _asked(name: str, wanted: Any, shared: dict[str, Any], *, development: bool)
     if version[:1].isdigit() and "," not in version:
         version = f"^{version}"
     package = string(table(wanted).get("package")) or name
-    return Pin(package, "" if version == "*" else version, development, direct=True)
+    version = "" if version == "*" else version
+    return Pin(package, version, development, direct=True, renamed=package != name)
 
 
 def _shared(view: View) -> dict[str, Any]:
@@ -75,6 +80,13 @@ def _shared(view: View) -> dict[str, Any]:
 def _member(folder: str, view: View) -> str:
     manifest = view.beside(f"{folder}/Cargo.toml")
     return string(table(_manifest(manifest).get("package")).get("name")) if manifest else ""
+
+
+def _own_names(folder: str, view: View) -> dict[str, str]:
+    """What a member asks for of the packages that it uses by their own names; another version of one is renamed."""
+    manifest = view.beside(f"{folder}/Cargo.toml")
+    pins = read_manifest(manifest, view) if manifest and _manifest(manifest) else ()
+    return {pin.name: pin.version for pin in pins if not pin.renamed}
 
 
 def _manifest(text: str) -> dict[str, Any]:

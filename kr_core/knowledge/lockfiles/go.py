@@ -22,15 +22,15 @@ _REPLACE = re.compile(
 def read(text: str, _view: View) -> Iterator[Pin]:
     """Read what is required, as `replace` has it; what is `// indirect` is no direct dependency."""
     required: dict[str, tuple[str, bool]] = {}
-    replaced: dict[str, tuple[str | None, str]] = {}
+    replaced: dict[tuple[str, str | None], str] = {}
     for verb, line, comment in _directives(text):
         if verb == "require" and (found := _REQUIRE.fullmatch(line)):
             required[found["path"].strip('"`')] = found["version"], not comment.startswith("indirect")
         elif verb == "replace" and (other := _REPLACE.fullmatch(line)) and other["version"]:
-            replaced[other["path"].strip('"`')] = other["only"], other["version"]
+            replaced[other["path"].strip('"`'), other["only"]] = other["version"]
     for path, (version, direct) in required.items():
-        only, instead = replaced.get(path, (None, version))
-        yield Pin(path, instead if only in {None, version} else version, direct=direct)
+        of_all = replaced.get((path, None), version)  # the replacement of one version comes before it
+        yield Pin(path, replaced.get((path, version), of_all), direct=direct)
 
 
 def _directives(text: str) -> Iterator[tuple[str, str, str]]:
@@ -43,8 +43,8 @@ def _directives(text: str) -> Iterator[tuple[str, str, str]]:
         elif line == ")":
             verb = ""
         elif line:
-            first, _, rest = line.partition(" ")
-            yield (verb, line, comment) if verb else (first, rest.strip(), comment)
+            first, *rest = line.split(None, 1)
+            yield (verb, line, comment) if verb else (first, "".join(rest), comment)
 
 
 READERS = {"go.mod": read}

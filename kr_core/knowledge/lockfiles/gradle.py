@@ -20,30 +20,30 @@ _CONFIGURATION = (
     r"(?P<configuration>\w*(?:[iI]mplementation|[aA]pi|[cC]ompileOnly|[rR]untimeOnly|[cC]ompile|[rR]untime"
     r"|[pP]rocessor|[kK]apt|[kK]sp|developmentOnly|classpath))"
 )
-_PLATFORM = r"(?:(?:enforcedP|p)latform\s*\(\s*)?"
+_PLATFORM = r"(?:(?:enforcedP|p)latform\s*+\(\s*+)?"
 _TEXT = re.compile(
-    rf"\b{_CONFIGURATION}\s*\(?\s*{_PLATFORM}(?P<quote>['\"])(?P<group>[^'\":\s]+):(?P<name>[^'\":\s]+)"
-    r"(?::(?P<version>[^'\":@\s]+))?[^'\"\n]*(?P=quote)"
+    rf"\b{_CONFIGURATION}\s*+\(?\s*+{_PLATFORM}(?P<quote>['\"])(?P<group>[^'\":\s]+):(?P<name>[^'\":\s]+)"
+    r"(?::(?P<version>[^'\":@\n]+))?[^'\"\n]*(?P=quote)"
 )
 _MAP = re.compile(
-    rf"\b{_CONFIGURATION}\s*\(?\s*group\s*[:=]\s*['\"](?P<group>[^'\"]+)['\"]\s*,\s*name\s*[:=]\s*['\"](?P<name>[^'\"]+)['\"]"
-    r"(?:\s*,\s*version\s*[:=]\s*(?P<version>['\"][^'\"]+['\"]|\w+))?"
+    rf"\b{_CONFIGURATION}\s*+\(?\s*+group\s*+[:=]\s*+['\"](?P<group>[^'\"]+)['\"]\s*+,\s*+name\s*+[:=]\s*+['\"](?P<name>[^'\"]+)['\"]"
+    r"(?:\s*+,\s*+version\s*+[:=]\s*+(?P<version>['\"][^'\"]+['\"]|\w+))?"
 )
-_CATALOGUED = re.compile(rf"\b{_CONFIGURATION}\s*\(?\s*{_PLATFORM}libs\.(?P<alias>[\w.]+)")
+_CATALOGUED = re.compile(rf"\b{_CONFIGURATION}\s*+\(?\s*+{_PLATFORM}libs\.(?P<alias>[\w.]+)")
 _PLUGIN = re.compile(
-    r"\bid\s*\(?\s*['\"](?P<id>[\w.-]+)['\"]\s*\)?\s*version\s*\(?\s*['\"](?P<version>[^'\"]+)['\"]"
+    r"\bid\s*+\(?\s*+['\"](?P<id>[\w.-]+)['\"]\s*+\)?\s*+version\s*+\(?\s*+['\"](?P<version>[^'\"]+)['\"]"
 )
 _KOTLIN = re.compile(
-    r"\bkotlin\s*\(\s*['\"](?P<name>[\w.-]+)['\"]\s*\)\s*version\s*['\"](?P<version>[^'\"]+)['\"]"
+    r"\bkotlin\s*+\(\s*+['\"](?P<name>[\w.-]+)['\"]\s*+\)\s*+version\s*+['\"](?P<version>[^'\"]+)['\"]"
 )
 _VARIABLE = re.compile(
-    r"(?:\b(?:def|val|var|const val|ext\.|project\.ext\.|set\s*\(\s*['\"])\s*|^\s*|extra\[\s*['\"])"
-    r"(?P<name>[A-Za-z_][\w.]*)(?:['\"]\s*\])?(?:['\"]\s*,|(?:\s*:\s*String)?\s*=|\s+by\s+extra\s*\()\s*['\"](?P<value>[^'\"$\n]+)['\"]",
+    r"(?:\b(?:def|val|var|const val|ext\.|project\.ext\.|set\s*+\(\s*+['\"])\s*+|^[ \t]*+|extra\[\s*+['\"])"
+    r"(?P<name>[A-Za-z_][\w.]*)(?:['\"]\s*+\])?(?:['\"]\s*+,|(?:\s*+:\s*+String)?\s*+=|\s+by\s+extra\s*+\()\s*+['\"](?P<value>[^'\"$\n]+)['\"]",
     re.MULTILINE,
 )
 _REFERENCE = re.compile(r"\$\{?(?P<name>[\w.]+)\}?")
-_COMMENT = re.compile(r"/\*.*?\*/|(?<![:'\"\w])//[^\n]*", re.DOTALL)
-_PROPERTY = re.compile(r"^\s*(?P<name>[\w.]+)\s*[=:]\s*(?P<value>\S+)\s*$", re.MULTILINE)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|(?<![:'\"\w])//[^\n]*", re.DOTALL)
+_PROPERTY = re.compile(r"^[ \t]*+(?P<name>[\w.]++)[ \t]*+[=:][ \t]*+(?P<value>\S++)[ \t\r]*+$", re.MULTILINE)
 
 
 def read_script(text: str, view: View) -> Iterator[Pin]:
@@ -123,23 +123,26 @@ def _catalogue_of(view: View) -> dict[str, Pin]:
 def _variables(plain: str, view: View) -> dict[str, str]:
     properties = view.beside("gradle.properties") or ""
     found = {each["name"]: each["value"] for each in _PROPERTY.finditer(properties)}
+    assigned: dict[str, set[str]] = {}
     for each in _VARIABLE.finditer(plain):
-        found[each["name"].rpartition(".")[2]] = each["value"]
+        for name in {each["name"], each["name"].rpartition(".")[2]}:
+            assigned.setdefault(name, set()).add(each["value"])
+    for name, values in assigned.items():  # what is assigned twice is not known without running the script
+        found[name] = values.pop() if len(values) == 1 else ""
     return found
 
 
 def _filled(version: str, variables: dict[str, str]) -> str:
     if version and version[0] not in "'\"" and version.isidentifier():  # a variable, not a text
         return variables.get(version, "")
-    text = version.strip("'\"")
+    text = (
+        version.strip("'\"").partition("!!")[0].replace(" ", "")
+    )  # strictly this one, perhaps with one that is preferred
     if not _REFERENCE.search(text):
         return text
     names = [found["name"] for found in _REFERENCE.finditer(text)]
-    if any(name.rpartition(".")[2] not in variables and name not in variables for name in names):
-        return ""
-    return _REFERENCE.sub(
-        lambda found: variables.get(found["name"]) or variables[found["name"].rpartition(".")[2]], text
-    )
+    values = {name: variables.get(name, variables.get(name.rpartition(".")[2], "")) for name in names}
+    return _REFERENCE.sub(lambda found: values[found["name"]], text) if all(values.values()) else ""
 
 
 def _is_test(found: re.Match[str]) -> bool:

@@ -30,7 +30,9 @@ class _Model(NamedTuple):
         for _ in range(_PARENTS):
             if "${" not in text:
                 return text
-            text = _PROPERTY.sub(lambda found: self.properties.get(found[1], ""), text)[:_LONGEST]
+            if any(found[1] not in self.properties for found in _PROPERTY.finditer(text)):
+                return ""
+            text = _PROPERTY.sub(lambda found: self.properties[found[1]], text)[:_LONGEST]
         return ""
 
     def name(self, element: Element) -> str:
@@ -70,11 +72,18 @@ def _model(text: str, view: View) -> _Model:
             root = _root(above) if above else None
         except UnreadableError:  # it is told where that file itself is read
             root = None
-        if root is None or _said(root, "artifactId") != _said(parent, "artifactId"):
+        if root is None or not _is_meant(root, parent):
             break
         chain.append(root)
         place = path.rpartition("/")[0]
     return _Model(chain, _properties(chain))
+
+
+def _is_meant(root: Element, parent: Element) -> bool:
+    """Whether a file holds the parent that is asked for: Maven takes another version from its repository."""
+    said, asked = _said(root, "version"), _said(parent, "version")
+    literal = said and asked and "${" not in said + asked
+    return _said(root, "artifactId") == _said(parent, "artifactId") and (not literal or said == asked)
 
 
 def _root(text: str) -> Element:

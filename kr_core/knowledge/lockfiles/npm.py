@@ -19,7 +19,10 @@ _ALIAS = re.compile(r"(?:npm:)?(?P<name>(?:@[^@/]+/)?[^@/]+)@(?P<version>.+)")
 _ELSEWHERE = re.compile(
     r"(?:file|link|portal|patch|exec|git|git\+\w+|github|gitlab|bitbucket|https?|catalog):|[\w.-]+/[\w.-]+(?:#|$)|\.{1,2}/|/|~/"
 )
-_TAG = re.compile(r"#(?:semver:)?(?P<version>[\^~<>=v]*\d[\w.+-]*)$")
+_TAG = re.compile(r"#(?P<version>v?\d+\.\d+[\w.+-]*)$|#semver:(?P<range>[\^~<>=v]*\d[\w.+-]*)$")
+"""A version behind an address; digits without a dot may begin the hash of a commit."""
+_TARBALL = re.compile(r"https?://[^?#]+/-/[^/?#]{1,214}?-(?P<version>\d+\.\d+\.\d+[\w.+-]{,99})\.tgz")
+"""The address of a package in a registry."""
 
 
 def read_package_lock(text: str, view: View) -> Iterator[Pin]:
@@ -62,8 +65,8 @@ def wished(wanted: str) -> str:
         found = _ALIAS.fullmatch(text)
         return found["version"] if found else ""
     if _ELSEWHERE.match(text):
-        tag = _TAG.search(text)
-        return tag["version"] if tag else ""
+        tag = _TARBALL.fullmatch(text) or _TAG.search(text)
+        return (tag["version"] or tag["range"]) if tag else ""
     return "" if text in {"*", "x", "X"} else text
 
 
@@ -73,11 +76,17 @@ def aliased(name: str, wanted: str) -> str:
     return found["name"] if found else name
 
 
+def both_names(pin: Pin, name: str) -> Iterator[Pin]:
+    """Yield a pin, and it by the package's own name where that is another one."""
+    yield pin
+    if name != pin.name:
+        yield pin._replace(name=name, renamed=True)
+
+
 def _pins(name: str, wanted: str, *, development: bool, direct: bool) -> Iterator[Pin]:
     """One pin, or two for a package that is installed under another name."""
     version = wished(wanted)
-    for each in dict.fromkeys((name, aliased(name, wanted))):
-        yield Pin(each, version, development, direct)
+    yield from both_names(Pin(name, version, development, direct), aliased(name, wanted))
 
 
 def _packages(packages: dict[str, Any], view: View) -> Iterator[Pin]:
@@ -100,8 +109,8 @@ def _packages(packages: dict[str, Any], view: View) -> Iterator[Pin]:
 
 def _installed(name: str, package: dict[str, Any], *, development: bool) -> Iterator[Pin]:
     """One pin, or two for a package that lies under another name."""
-    for each in dict.fromkeys((name, string(package.get("name")) or name)):
-        yield Pin(each, string(package.get("version")), development)
+    pin = Pin(name, string(package.get("version")), development)
+    yield from both_names(pin, string(package.get("name")) or name)
 
 
 def _tree(dependencies: dict[str, Any], view: View) -> Iterator[Pin]:

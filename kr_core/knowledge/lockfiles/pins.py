@@ -29,7 +29,8 @@ class Pin(NamedTuple):
     `version` is a version, a range as it is written (`>=2,<3`), or empty where any will do. `development` marks
     what the program itself does not need, `direct` what the project asks for itself. Of several pins of one
     package the one stands whose `marker` (PEP 508) holds, then the nearest: `nearness` is higher the closer the
-    package is to the folder that is looked from.
+    package is to the folder that is looked from. Equally near, what is installed under its own name comes before what is
+    `renamed` (an alias).
     """
 
     name: str
@@ -38,6 +39,7 @@ class Pin(NamedTuple):
     direct: bool = False
     nearness: int = 0
     marker: str = ""
+    renamed: bool = False
 
     @property
     def exact(self) -> bool:
@@ -163,8 +165,9 @@ def _one_of(pins: list[Pin], view: View) -> Pin:
     if any(pin.version != pins[0].version for pin in pins):
         from kr_core.knowledge.distributions import version_key
 
-        ranked = [(bool(pin.version), view.holds(pin.marker), pin.direct, pin.nearness) for pin in pins]
-        first = [pin for pin, rank in zip(pins, ranked, strict=True) if rank == max(ranked)]
+        ranked = [_rank(pin, view) for pin in pins]
+        best = max(ranked)
+        first = [pin for pin, rank in zip(pins, ranked, strict=True) if rank == best]
         exact = all(pin.exact for pin in first)  # ranges have no order: the first is the main one
         chosen = max(first, key=lambda pin: version_key(pin.version)) if exact else first[0]
     else:
@@ -172,6 +175,10 @@ def _one_of(pins: list[Pin], view: View) -> Pin:
     return chosen._replace(
         development=all(pin.development for pin in pins), direct=any(pin.direct for pin in pins)
     )
+
+
+def _rank(pin: Pin, view: View) -> tuple[bool, bool, bool, int, bool]:
+    return bool(pin.version), view.holds(pin.marker), pin.direct, pin.nearness, not pin.renamed
 
 
 def short_name(name: str, separator: str) -> str:

@@ -6,11 +6,12 @@ Both are read by their lines, which differ little: a line of descriptors (`ms@^2
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
-from kr_core.knowledge.lockfiles.npm import aliased, dependencies
+from kr_core.knowledge.lockfiles.npm import aliased, both_names, dependencies
 from kr_core.knowledge.lockfiles.parsing import parse_json
-from kr_core.knowledge.lockfiles.pins import Pin, UnreadableError
+from kr_core.knowledge.lockfiles.pins import Pin, UnreadableError, string, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _VERSION = re.compile(r"^  version:? [\"']?(?P<version>[^\"'\s]+)", re.MULTILINE)
 _RESOLUTION = re.compile(r"^  resolution: [\"']?(?P<name>(?:@[^/@]+/)?[^/@]+)@(?P<kind>\w+):", re.MULTILINE)
 _ENTRY = re.compile(r"^(?P<head>[^\s#].*):\n(?P<body>(?:[ \t].*\n)*)", re.MULTILINE)
+_BOUND = "::in "
+_LONGEST_SETTINGS = 1_000_000
 
 
 class Locked(NamedTuple):
@@ -62,24 +65,54 @@ def read(text: str, view: View) -> Iterator[Pin]:
     locked = list(entries(text))
     if not locked and text.strip() and "yarn lockfile" not in text and "__metadata" not in text:
         raise UnreadableError("no lock file of yarn", 1)
-    chosen = {descriptor: each for each in locked for descriptor in each.descriptors}
+    chosen = {_unbound(descriptor): each for each in locked for descriptor in each.descriptors}
+    catalogs, resolutions = _catalogs(view), table(_manifest(".", view).get("resolutions"))
     for nearness, folder in enumerate(reversed(view.members), 1):
-        for name, wanted, development in _asked(folder, view):
-            found = chosen.get(f"{name}@npm:{wanted}") or chosen.get(f"{name}@{wanted}")
-            if found:
-                for each in dict.fromkeys((name, found.name)):
-                    yield Pin(each, found.version, development, direct=True, nearness=nearness)
+        for name, asked, development in dependencies(_manifest(folder, view)):
+            wanted = (_catalogued(name, asked, catalogs), string(resolutions.get(name)))
+            bound = f"{_BOUND}{quote(folder, safe='')}"
+            keys = (f"{name}@{key}" for each in wanted for key in (f"npm:{each}", each, f"{each}{bound}"))
+            if found := next((chosen[key] for key in keys if key in chosen), None):
+                pin = Pin(name, found.version, development, direct=True, nearness=nearness)
+                yield from both_names(pin, found.name)
     for one in locked:
-        for name in dict.fromkeys((split(one.descriptors[0])[0], one.name)):
-            yield Pin(name, one.version)
+        yield from both_names(Pin(split(one.descriptors[0])[0], one.version), one.name)
 
 
-def _asked(folder: str, view: View) -> list[tuple[str, str, bool]]:
+def _unbound(descriptor: str) -> str:
+    """A descriptor with the folder that its paths are relative to, but not the name of the member that lies there."""
+    plain, bound, parameters = descriptor.partition("::")
+    place = parameters.rpartition("%40workspace%3A")[2]
+    return f"{plain}{_BOUND}{place}" if bound else descriptor
+
+
+def _manifest(folder: str, view: View) -> dict[str, Any]:
     manifest = view.beside(f"{folder}/package.json")
     try:
-        return list(dependencies(parse_json(manifest))) if manifest else []
-    except UnreadableError:  # it is told where that file itself is read
-        return []
+        return parse_json(manifest) if manifest else {}
+    except (UnreadableError, RecursionError):  # it is told where that file itself is read
+        return {}
+
+
+def _catalogs(view: View) -> dict[str, dict[str, Any]]:
+    """The catalogs by name, the default one by none; what cannot be read has none."""
+    text = view.beside(".yarnrc.yml") or ""
+    if "catalog" not in text or len(text) > _LONGEST_SETTINGS:
+        return {}
+    from kr_core import yamltext
+
+    try:
+        settings = table(yamltext.load(text))
+    except (yamltext.YAMLError, ValueError, RecursionError):
+        return {}
+    named = {name: table(each) for name, each in table(settings.get("catalogs")).items()}
+    return {**named, "": table(settings.get("catalog"))}
+
+
+def _catalogued(name: str, wanted: str, catalogs: dict[str, dict[str, Any]]) -> str:
+    if not wanted.startswith("catalog:"):
+        return wanted
+    return string(catalogs.get(wanted.removeprefix("catalog:"), {}).get(name)) or wanted
 
 
 READERS = {"yarn.lock": read}
