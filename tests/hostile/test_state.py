@@ -280,7 +280,7 @@ def test_a_state_folder_that_became_a_link_is_refused_by_the_short_way(kr, proje
     "name",
     ["journal.sqlite", "journal.sqlite-wal", "journal.sqlite-journal", "log.jsonl", "flights", "github/x"],
 )
-def test_what_is_no_file_is_not_waited_for(kr, project, tmp_path, kind, name):
+def test_what_is_no_file_is_not_waited_for(kr, project, tmp_path, monkeypatch, kind, name):
     """A pipe, a socket or a link in the state folder is named; no command waits for it, or writes where it leads."""
     for _ in range(2):  # so that there is a short way, too
         assert kr(*ASK).code == 0
@@ -292,7 +292,7 @@ def test_what_is_no_file_is_not_waited_for(kr, project, tmp_path, kind, name):
         os.mkfifo(path)
     elif kind == "socket":
         with socket.socket(socket.AF_UNIX) as bound:
-            os.chdir(path.parent)
+            monkeypatch.chdir(path.parent)  # a path of a socket is short
             bound.bind(path.name)
     else:
         path.symlink_to(target)
