@@ -172,7 +172,7 @@ def test_without_the_extra_the_command_that_installs_it_is_told(kr, project_fold
     """The source is unavailable, and costs nothing."""
     (tmp_path / "site").mkdir()
     (tmp_path / "site/sitecustomize.py").write_text(WITHOUT)
-    settings = "plugins: {mcp: {url: 'https://mcp.example/mcp', tool: ask}}" if source == "mcp" else ""
+    settings = "plugins: {mcp: {url: 'http://localhost:9/mcp', tool: ask}}" if source == "mcp" else ""
     chain = f"{{sources: [{source}], fallback_if_mcp_unavailable: null}}"
     (project_folder / "kr.yaml").write_text(f"knowledge_research: {chain}\n{settings}\n")
     done = kr(
