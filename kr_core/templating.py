@@ -74,7 +74,8 @@ def render(folders: Iterable[Path], name: str, **values: Any) -> str:
             lists, mappings) it may call those that change nothing. Functions that are handed over may be called.
 
     Raises:
-        ConfigError: no folder has the template, or it is wrong; with its file and line.
+        ConfigError: no folder has the template; it is wrong; it is no regular file of its folder, or too large; it takes
+            more steps, text or time than any template needs. With its file and line.
     """
     from jinja2 import TemplateNotFound, TemplateSyntaxError
 

@@ -37,14 +37,16 @@ STEERING = (
 )
 """ESC, CSI, OSC 0, 8 and 52, DCS, C1, separators, bare returns, bidi controls, tags."""
 HARM = " ".join(STEERING)
+ARGUMENT = HARM.replace("\0", "")
+"""As an argument may be; a report with NUL in it counts as torn, and is not shown."""
 STEERS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206f\ud800-\udfff\U000e0000-\U000e007f]")
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 QUESTION = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel")
 
 
 def harmed(text):
-    """A text with the bytes before and in its words."""
-    return text.replace("timeout", f"timeout {HARM}").replace("## ", f"## {HARM} ")
+    """A text with the characters behind its words."""
+    return text.replace("`timeout=`", f"`timeout=` {ARGUMENT}")
 
 
 @pytest.fixture(scope="module")
@@ -124,10 +126,10 @@ COMMANDS = {
     "plugins": ("plugins",),
     "versions": ("versions",),
     "doctor": ("doctor",),
-    "a fault that quotes": ("cache", "show", HARM.replace("\0", "")),
-    "a wrong option": ("cache", HARM.replace("\0", "")),
-    "a wrong file": ("verify", HARM.replace("\0", "")),
-    "a route": ("route", HARM.replace("\0", ""), "--explain"),
+    "a fault that quotes": ("cache", "show", ARGUMENT),
+    "a wrong option": ("cache", ARGUMENT),
+    "a wrong file": ("verify", ARGUMENT),
+    "a route": ("route", ARGUMENT, "--explain"),
 }
 
 
@@ -142,7 +144,7 @@ def test_nothing_from_a_project_steers_the_terminal(project, name):
     shown = on_terminal(project, *arguments)
     assert shown.strip()
     if name in {"a hit", "cache show", "a case"}:
-        assert "0;title" in shown, "the text itself is shown"
+        assert "\ufffd[31mred" in shown, "the text itself is shown"
     rest = re.sub(
         r"\r|\x1b\[[0-9]{0,3}[AK]|\x1b\[\?25[hl]", "", STYLE.sub("", shown)
     )  # and how progress moves
