@@ -115,7 +115,7 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
 def _require_inside(real: str, within: Path | Sequence[Path], path: Path) -> None:
     folders, named = ([within], str(within)) if isinstance(within, Path) else (within, "its folders")
     if not _is_in_one(real, folders):
-        raise OSError(errno.EACCES, f"leads outside of {named}", str(path))
+        raise OSError(errno.ELOOP, f"a link leads out of {named}", str(path))
 
 
 def _is_in_one(real: str, folders: Sequence[Path]) -> bool:

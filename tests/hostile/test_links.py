@@ -85,7 +85,7 @@ def test_metadata_is_not_read_from_elsewhere(clone, site, home, tmp_path, name):
     (info / name).symlink_to(home / "listed")
     text, notes = read_of("parcel", opened(clone), tmp_path / "cache")
     assert SECRET not in text
-    assert name == "top_level.txt" or f"parcel: {name}: leads outside of its folders, not read" in notes
+    assert name == "top_level.txt" or f"parcel: {name}: a link leads out of its folders, not read" in notes
 
 
 def test_paths_in_metadata_lead_nowhere_else(clone, site, home, tmp_path):
@@ -292,7 +292,7 @@ def test_a_knowledge_base_is_not_left_by_links(clone, home):
     (base / "index.yaml").symlink_to(home / "key")
     done = kr(clone, "research", "what does the timeout of Session mean?", "--framework", "parcel")
     assert done.code == 0
-    assert "index.yaml cannot be read: leads outside of" in done.err
+    assert "index.yaml cannot be read: a link leads out of" in done.err
     assert SECRET not in done.said
 
 
