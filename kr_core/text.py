@@ -64,7 +64,7 @@ _WORD = re.compile(r"[A-Za-z]+/[0-9]+(?:\.[0-9]+)?|[^\W_]+(?:['’][a-z]+)?|(?<!
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _VOWEL, _CONSONANT = r"(?:[aeiou]|(?<=[^aeiou])y)", r"(?:[^aeiouy]|(?<=[aeiou])y)"
 _REVISED = re.compile(
-    rf"^(.*{_VOWEL}.*?{_CONSONANT}.*?)(bl|log)(?:y(?:s|(?:ed|ing)s?)?|i(?:s|es|(?:ed|ing)s?)?)$"
+    rf"^((?>.*?{_VOWEL})(?>.*?{_CONSONANT}).*)(bl|log)(?:y(?:s|(?:ed|ing)s?)?|i(?:s|es|(?:ed|ing)s?)?)$"
 )
 """`possibly`, `topology`: endings that Porter treated anew later, as SQLite does; a syllable must stand before them."""
 _SHORTEST, _LONGEST = 3, 64
@@ -141,7 +141,10 @@ def words(text: str) -> list[str]:
 
 def _bigrams(run: str) -> list[str]:
     pieces: list[str] = []
-    for piece in re.findall(rf"{_CJK.pattern}+|[^\W_]+?(?={_CJK.pattern}|$)", run):
+    for piece in re.findall(
+        rf"{_CJK.pattern}++|(?:(?<![^\W_])|(?<={_CJK.pattern}))(?:(?!{_CJK.pattern})[^\W_])++(?={_CJK.pattern}|$)",
+        run,
+    ):
         if _CJK.search(piece) and len(piece) > 1:
             pieces.extend(piece[i : i + 2] for i in range(len(piece) - 1))
         else:

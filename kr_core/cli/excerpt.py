@@ -15,7 +15,7 @@ __all__ = ["excerpt"]
 _LINES, _ROWS = 6, 4
 """Shown together; fewer rows of a table, since what heads it is shown, too."""
 _WIDTH = 200
-_RULE = re.compile(r"\s*[|+][-=:|+ ]*[-=][-=:|+ ]*$")
+_RULE = re.compile(r"\s*+[|+](?=[:|+ ]*+[-=])[-=:|+ ]*+$")
 
 
 def excerpt(text: str, weights: Mapping[str, float]) -> list[str]:

@@ -118,7 +118,7 @@ def has_table(path: Path, name: str) -> bool:
     try:
         tool = _parse_toml(_decoded(raw, name), name).get("tool")
     except ConfigError:
-        if re.search(rb"^\s*\[\s*tool\s*\.\s*kr\s*[.\]]", raw, re.MULTILINE):
+        if re.search(rb"^[^\S\n]*+\[[^\S\n]*+tool[^\S\n]*+\.[^\S\n]*+kr[^\S\n]*+[.\]]", raw, re.MULTILINE):
             raise
         return False
     return isinstance(tool, dict) and "kr" in tool
@@ -236,7 +236,7 @@ def _parse_toml(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text, parse_float=str)  # so that a version 2.10 is not 2.1
     except tomllib.TOMLDecodeError as error:
-        place = re.search(r"\s*\(at line (\d+), column \d+\)", str(error))
+        place = re.search(r"(?<!\s)\s*+\(at line (\d+), column \d+\)", str(error))
         problem = str(error).replace(place.group(), "") if place else str(error)
         where = f"{name}:{place.group(1)}" if place else name
         raise ConfigError(f"not valid TOML: {problem}", where=where, todo="correct the TOML there") from None
@@ -259,7 +259,7 @@ def _toml_table(text: str, name: str) -> dict[str, Any]:
 
 
 _TOML_LINE = re.compile(
-    r"""\s*(?:\[\[?\s*(?P<table>(?:"[^"]*"|'[^']*'|[^\]"'])+)\]|(?P<key>[\w."'\s-]+?)\s*=)""",
+    r"""\s*+(?:\[\[?+\s*+(?P<table>(?:"[^"]*+"|'[^']*+'|[^\]"'])++)\]|(?P<key>[\w."'-]++(?:\s++[\w."'-]++)*+)\s*+=)""",
 )
 _TOML_PART = re.compile(r""""([^"]*)"|'([^']*)'|([^.\s"']+)""")
 

@@ -62,10 +62,10 @@ _ACTIONS: dict[str, Action] = {
     "chat": "chat",
 }
 _ALONE = ("confirm", "chat")
-_COMMAND = re.compile(r"/kr(?=[ \t]|$)[ \t]*(\S*)[ \t]*(.*)", re.IGNORECASE)
+_COMMAND = re.compile(r"/kr(?=[ \t]|$)[ \t]*+(\S*+)[ \t]*+(.*)", re.IGNORECASE)
 _ID = re.compile(r"(E[0-9]{1,9})(?:@([0-9]{1,9}))?[:,]?(?=[ \t]|$)[ \t]*", re.IGNORECASE)
 _ALMOST_ID = re.compile(r"E[0-9]+@\S*", re.IGNORECASE)
-_FENCED = re.compile(r" {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)\n? {0,3}\1[`~]*[ \t]*", re.DOTALL)
+_FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)[^\n]*+\n")
 _LONGEST_ECHO = 40
 _MOST_LISTED = 20
 _MOST_COMMANDS = 100
@@ -228,10 +228,26 @@ def _unknown(verb: str) -> str:
 def _text(first: str, below: list[str]) -> str:
     """The text of a command: what stands in the fence, if it is one fenced block."""
     text = "\n".join([first, *below]).strip("\n").rstrip()
-    block = _FENCED.fullmatch(text)
-    if block and not re.search(rf"^ {{0,3}}{re.escape(block[1])}", block[2], re.MULTILINE):
-        return block[2]
-    return text.strip()
+    inside = _in_fence(text)
+    return text.strip() if inside is None else inside
+
+
+def _in_fence(text: str) -> str | None:
+    """What a text that is one fenced block holds; a closing fence may be longer than the opening one, and end a line."""
+    opening = _FENCE.match(text)
+    if opening is None:
+        return None
+    end = text.rstrip(" \t")
+    start = len(end.rstrip("`~"))
+    fence = opening[1]
+    while len(fence) >= 3 and fence not in end[start:]:
+        fence = fence[1:]
+    if len(fence) < 3:
+        return None
+    body = end[: end.index(fence, start)][opening.end() :]
+    blanks = min(3, len(body) - len(body.rstrip(" ")))
+    body = body[: len(body) - blanks].removesuffix("\n")
+    return None if re.search(rf"^ {{0,3}}{re.escape(fence)}", body, re.MULTILINE) else body
 
 
 def _echo(text: str) -> str:

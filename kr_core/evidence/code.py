@@ -20,7 +20,7 @@ _WARNING = re.compile(
     r"\b(?:careful|beware|avoid|do not|don't|never|wrong|incorrect|will not work|anti-?pattern)\b",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})(.*)$")
+_FENCE = re.compile(r"\s*+(?:`{3,}+|~{3,}+)(.*)$")
 _ALSO_PYTHON = frozenset({"py", "python3", "pycon"})
 _NOISE = re.compile(r"#\s*doctest:.*$")
 

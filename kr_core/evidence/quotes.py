@@ -13,8 +13,8 @@ def folded(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
-_ROLE = re.compile(r":[\w:+.-]+:`[~!]?([^`<]*?)(?:\s*<[^`>]*>)?`")
-_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]+>`_{1,2}")
+_ROLE = re.compile(r":[\w:+.-]{1,100}:`[~!]?([^`<\s]*+(?:\s++[^`<\s]++)*+(?:\s*+(?=`))?)(?:\s*+<[^`>]*+>)?`")
+_LINK = re.compile(r"`(\s*+[^`<\s]++(?:\s++[^`<\s]++)*+)\s*+<[^`>]++>`_{1,2}")
 
 
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)")

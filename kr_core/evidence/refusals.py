@@ -17,7 +17,7 @@ _LIMITED = re.compile(
 )
 _BLOCKED = re.compile(
     r"""unauthori[sz]ed|forbidden|access\ denied|permission\ denied|not\ logged\ in|log\ in\ to\ continue|captcha
-      | (?:api\ key|token|credentials?)\W+(?:is|are|was|were)?\W*(?:invalid|missing|required|expired|wrong)
+      | (?:api\ key|token|credentials?)\W++(?:(?:is|are|was|were)\W*+)?(?:invalid|missing|required|expired|wrong)
       | (?:invalid|missing|no|expired|wrong)\ (?:api\ key|token|credentials?)
       | authentication\ (?:failed|required)|\b40[13]\b""",
     re.IGNORECASE | re.VERBOSE,
@@ -35,12 +35,12 @@ _KINDS = (
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 _NOTHING = re.compile(
-    r"""\W*(?:error\W+)?(?:(?:sorry|unfortunately)\W+)?(?:
+    r"""\s*+\W{0,80}(?:error\W++)?(?:(?:sorry|unfortunately)\W++)?(?:
         (?:no|0|zero)\ (?:\w+\ ){0,3}?(?:results?|matches|hits|documents?|documentation|docs|pages?|entries|answers?
             |information|snippets?|content|libraries|data)
             (?:\s*$|[.!,:;]|\ (?:found|available|exists?|for|about|on|match\w*|(?:was|were|could\ be|is|are)\ (?:found|available))\b)
         | nothing\ (?:was\ |could\ be\ )?found
-        | (?:[^\s`]+\ ){1,8}?(?:(?:was|were|is|are)\ )?(?:not\ found|could\ not\ be\ found|does\ not\ exist)(?:[.!:,;]|\s*$|\ or\b)
+        | (?:[^\s`]{1,80}\ ){1,8}?(?:(?:was|were|is|are)\ )?(?:not\ found|could\ not\ be\ found|does\ not\ exist)(?:[.!:,;]|\s*$|\ or\b)
         | (?:i|we)\ (?:could\ not|couldn['\u2019]t|cannot|can['\u2019]t|was\ unable\ to|were\ unable\ to|did\ not|didn['\u2019]t)\ (?:find|locate|answer)
         | there\ (?:is|was|are)\ no\ (?:\w+\ )?(?:information|mention|documentation|evidence|reference)
         | the\ (?:\w+\ ){0,3}?(?:code|codebase|code\ base|context|snippets?|documentation|repository|wiki)\ (?:\w+\ ){0,3}?

@@ -88,7 +88,7 @@ def prose(text: str) -> str:
         ):
             kept.append("\n")
             continue
-        bullet = re.match(r"^(?:[-*+•]|\d{1,3}[.)])\s+(.*)$", stripped)
+        bullet = re.match(r"^(?:[-*+•]|\d{1,3}[.)])\s++(.*)$", stripped)
         kept.append(f"\n\n{bullet[1]}" if bullet else line if stripped else "\n")
     paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
     return "\n".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())

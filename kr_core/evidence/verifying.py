@@ -38,8 +38,8 @@ _PLACEHOLDERS = {
 }
 _CAVEATS = "Caveats & Version-Specific Notes"
 _FENCE = re.compile(r"^(`{3,}|~{3,})")
-_HEADING = re.compile(r"^##\s+(.*?)\s*$")
-_MARKS = re.compile(r"(?:\[\d+\])+$")
+_HEADING = re.compile(r"^##\s++(.*)$")
+_MARKS = re.compile(r"(?:\[\d{1,9}\]){1,100}+$")
 _MARK = re.compile(r"\[\d+\]")
 _LABEL = re.compile(r"^\*\*(Framework|Version|Research Date|Confidence|Score|Sources):\*\*(.*)$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
@@ -387,7 +387,7 @@ def _read(report: str) -> tuple[list[_Block], list[_Line], list[str]]:
         elif opening:
             fence = opening[1]
         elif heading:
-            section = heading[1]
+            section = heading[1].rstrip()
             sections.append(section)
         else:
             lines.append(_Line(section, line))

@@ -25,7 +25,7 @@ __all__ = ["Prose", "claims_of", "unsupported"]
 
 _BORNE_OUT = 2 / 3
 """The share of a sentence's content words that must stand in its quotes; the others tell what the quotes are about."""
-_REST = re.compile(r"\[(\d{1,3})\s*:\s*[\"“”](.*?)[\"“”]\s*\]", re.DOTALL)
+_REST = re.compile(r"\[(\d{1,3})\s*:\s*[\"“”]((?:(?!\[\d{1,3}\s*:\s*[\"“”]).)*?)[\"“”]\s*\]", re.DOTALL)
 _SPAN = re.compile(r"`([^`]+)`")
 _FACT = re.compile(r"(?<![\w.])\d+(?:\.\d+)*|\b\w+(?:\.\w+)+\b|\b\w*_\w+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z]{2,}\b")
 """What is either there or not: numbers, versions, dotted and compound names, abbreviations."""
@@ -40,7 +40,7 @@ _CONNECTING = stems(
     "parameter pass provide read return see set specify supply use value"
 )
 """Words that say how code spans hang together; what they join is checked."""
-_OPENING = re.compile(r"(?:^|[.!?:;]\s+)[\W_]*(\w+)")
+_OPENING = re.compile(r"(?:^|[.!?:;]\s)[\W_]{0,200}+(\w+)")
 _OPENS = _CONNECTING | frozenset(
     map(
         stem,
@@ -187,7 +187,7 @@ def _fault(read: _Read, passages: Sequence[tuple[str, Passage]]) -> str:
     for number, quote in read.rests:
         if not 1 <= number <= len(passages):
             return f"there is no passage {number}"
-        if len(quote.split()) < _LEAST_QUOTED and not re.search(r"[\w.]{4,}[(=:_.]", quote):
+        if len(quote.split()) < _LEAST_QUOTED and not re.search(r"[\w.]{4}[(=:_.]", quote):
             return f"quotes too little: {quote[:40]}"
         if not holds(passages[number - 1][1].text, quote):
             return f"the quote is not in passage {number}: {quote[:60]}"

@@ -53,7 +53,7 @@ _NO_TITLES = frozenset(
     {"", "readme", "documentation", "docs", "index", "introduction", "overview", "contents", "features"}
 )
 _STEPS = re.compile(r"§| / ")
-_JOINED = re.compile(r"\w+(?:-\w+)+")
+_JOINED = re.compile(r"(?<!\w)\w++(?:-\w++)++")
 _MOST_OF_PART = 2 / 3
 """Of the words of a part of the question, so that a text speaks of that part."""
 _DATING = frozenset("since version versions release releases when".split())

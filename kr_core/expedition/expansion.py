@@ -33,8 +33,8 @@ _NAMES_EACH = 3
 _WORDS = 5
 _TELLING_WORDS = 3
 _NAME = re.compile(
-    r"`([^`\n]{2,60})`|\b([A-Za-z_]\w*(?:\.\w+)+)\b"
-    r"|((?:[A-Z][\w'’.-]*|\d{4})(?:\s+(?:of|the|de|von|van|for|and|&)?\s*(?:[A-Z][\w'’.-]*|\d{4}))*)"
+    r"`([^`\n]{2,60})`|\b([A-Za-z_]\w*+(?:\.\w++)++)"
+    r"|((?:[A-Z][\w'’.-]*|\d{4})(?:\s++(?:(?:of|the|de|von|van|for|and|&)\s*+)?(?:[A-Z][\w'’.-]*|\d{4}))*)"
 )
 _LEAST_LETTERS = 3
 _NO_NAMES = frozenset(
@@ -142,7 +142,7 @@ def _names_in(one: Gathered, question: str) -> list[str]:
 
 def _opens(text: str, start: int) -> bool:
     """Whether a word only opens a sentence."""
-    return start == 0 or re.search(r"(?:[.!?:]|\n)\s*$", text[max(0, start - 3) : start]) is not None
+    return start == 0 or re.search(r"[.!?:\n]\s{0,3}$", text[max(0, start - 3) : start]) is not None
 
 
 def _telling(pool: Pool, best: Sequence[Gathered]) -> list[str]:

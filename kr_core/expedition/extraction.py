@@ -91,7 +91,9 @@ _DEFAULT_FIELD = re.compile(
 _DEFINED = re.compile(r"[\w.]+(?:\(\))?: [A-Z`].*\.$")
 """An item that says what a name stands for, however short: `tomllib: For parsing TOML.`"""
 _REFERENCE = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
-_LINKS = re.compile(r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]+\]\([^)]*\)\s*){3,}|(?:https?://\S+\s+){2,}")
+_LINKS = re.compile(
+    r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]{1,300}\]\([^)]{0,1000}\)\s*){3,}|(?:https?://\S{1,1000}+\s+){2,}"
+)
 """Badges and lists of links."""
 _LONGEST_TITLE = 80
 _ADMONITION = re.compile(

@@ -36,7 +36,7 @@ _CODE = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _TITLED = re.compile(r"(?<!^)\b[A-Z]\w*")
-_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\b.*\bby\b")
+_PASSIVE = re.compile(r"^(?>.*?\b(?:is|are|was|were|be|been|being)\b).*\bby\b", re.MULTILINE)
 _DENIED = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|unless)\b|n['’]t\b|\b(?:un|non-?)(?:supported|safe|available)\b",
     re.IGNORECASE,

@@ -52,7 +52,7 @@ _MOST_FACTS = 20
 _TOLD = 60
 """Axioms that a model is told of."""
 _LEAST_QUOTED = 3
-_REST = re.compile(r"\[(\d{1,3})\s*:\s*[\"“”](.*?)[\"“”]\s*\]", re.DOTALL)
+_REST = re.compile(r"\[(\d{1,3})\s*:\s*[\"“”]((?:(?!\[\d{1,3}\s*:\s*[\"“”]).)*?)[\"“”]\s*\]", re.DOTALL)
 _CATEGORY = re.compile(rf"^\s*({'|'.join(MEANINGS)})\s*:\s*", re.IGNORECASE)
 
 

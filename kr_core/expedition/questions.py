@@ -40,7 +40,7 @@ _MARKS = ".,;:?!()\"'`"
 WHOLE = 0.6
 """What an identifier counts where it stands whole; its parts have the rest."""
 _MOST_PARTS = 8
-_COMPOUNDS = re.compile(r"(\w+(?:-\w+)+)(\s+\w+)?")
+_COMPOUNDS = re.compile(r"(?<!\w)(\w++(?:-\w++)++)(\s++\w++)?")
 _SPELLED = re.compile(
     r"(?<![\w-])(?:(?!e\.g|i\.e)[a-z_]\w*(?:\.(?!js\b|io\b|net\b|py\b)[A-Za-z_]\w*)+|\w{3,}(?=\(\))|[A-Z][A-Za-z]*/\d[\d.]*|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\d*)(?![\w-])"
 )
@@ -66,13 +66,13 @@ _CAVEATS = re.compile(
     re.IGNORECASE,
 )
 """What asks for caveats, and names no thing."""
-_PARTS = re.compile(r"\s*(?:[;?]|,?\s+(?:and|und|et)\s+(?=\w+\s+\w+)|,\s+(?=(?:how|what|which|when|where|why|who)\b))\s*", re.IGNORECASE)  # fmt: skip
+_PARTS = re.compile(r"(?<!\s)\s*+(?:[;?]|(?:,\s++|(?<=\s))(?:and|und|et)\s++(?=\w++\s++\w)|,\s++(?=(?:how|what|which|when|where|why|who)\b))\s*", re.IGNORECASE)  # fmt: skip
 """Where one thing that is asked ends and the next begins; `or` joins what is asked of together."""
 _CHANGE = (
     r"(?:added|introduc\w*|deprecat\w*|removed|changed|dropped|appear\w*|arriv\w*|became|become|released)"
 )
 _SINCE_WHEN = re.compile(
-    rf"\bsince\b|\bas of\b|\bwhen\b.*\b{_CHANGE}\b|\b(?:versions?|releases?)\b.*\b{_CHANGE}\b|\b(?:introduced|deprecated)\b",
+    rf"\bsince\b|\bas of\b|\A(?>.*?\bwhen\b).*\b{_CHANGE}\b|\A(?>.*?\b(?:versions?|releases?)\b).*\b{_CHANGE}\b|\b(?:introduced|deprecated)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _CHANGED = re.compile(_CHANGE, re.IGNORECASE)

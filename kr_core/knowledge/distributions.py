@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from kr_core.knowledge.environments import Environment
 
-_DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][^/]*)-(?P<version>[^-]*\d[^-]*)\.dist-info")
+_DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][^/]*)-(?P<version>[^-\d]*+\d[^-]*)\.dist-info")
 _EGG_INFO = re.compile(
-    r"(?P<name>[A-Za-z0-9][^/]*?)-(?P<version>\d[^-]*)(?:-py\d[\d.]*)?(?:-[^/]+)?\.egg-info"
+    r"(?=[^/]*\.egg-info\Z)(?P<name>[A-Za-z0-9][^/]*?)-(?P<version>\d[^-]*)(?:-py\d[\d.]*)?(?:-[^/]+)?\.egg-info"
 )
 _MODULE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\.[\w-]+)?\.(?:pyi?|so|pyd)", re.ASCII)
 _LARGEST = 50_000_000

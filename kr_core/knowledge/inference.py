@@ -41,7 +41,9 @@ _FOR = re.compile(r"\bfor\s+(?:the\s+)?[`'\"]?$", re.IGNORECASE)
 _USE = re.compile(r"\b(?:use|uses|used)\s+(?:the\s+)?[`'\"]?$", re.IGNORECASE)
 _IMPORT = re.compile(r"(?:^|[\s`(])import\s+$|\bfrom\s+$", re.IGNORECASE)
 _NOUN = re.compile(r"[`'\"]?\s+(?:library|package|module|framework|distribution)\b", re.IGNORECASE)
-_END = re.compile(r"[`'\"]?(?:\s*(?:==|v|version\s*)?\s*\d[\w.]*)?\s*(?:[,;:?!)。，？]|\.(?:\s|$)|$|中|里)")
+_END = re.compile(
+    r"[`'\"]?(?:\s*+(?:(?:==|v|version)\s*+)?\d[\w.]*)?\s*+(?:[,;:?!)。，？]|\.(?:\s|$)|$|中|里)"
+)
 _VERB_BEFORE = re.compile(
     r"\b(?:to|i|we|you|they|can|could|should|would|will|not|a|an|each|every|this|that)\s+$", re.IGNORECASE
 )

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from kr_core.knowledge.lockfiles.pins import Ecosystem
 
 _CLAUSE = re.compile(
-    r"\s*(?P<operator>\^|~>|~=|~|<=|>=|===?|!=|=|<|>)?\s*[vV]?(?P<release>(?:\d{1,15}|[xX*])(?:\.(?:\d{1,15}|[xX*]))*)"
-    r"(?:[-.+@][\w.+-]*)?\s*(?:,|(?=\s)|$|(?=[<>=~^!]))"
+    r"\s*+(?:(?P<operator>\^|~>|~=|~|<=|>=|===?|!=|=|<|>)\s*+)?[vV]?(?P<release>(?:\d{1,15}|[xX*])(?:\.(?:\d{1,15}|[xX*])(?!\w))*+)"
+    r"(?:[-.+@][\w.+-]*+)?+\s*+(?:,|(?=\s)|$|(?=[<>=~^!]))"
 )
 _HYPHEN = re.compile(r"(?P<low>[\w.+-]+)\s+-\s+(?P<high>[\w.+-]+)")
 _RELEASE = re.compile(r"\s*[vV]?(\d{1,15}(?:\.\d{1,15})*)")

@@ -89,7 +89,7 @@ def _framework_phrases(framework: str) -> tuple[re.Pattern[str], re.Pattern[str]
     preposition = r"(?:in|with|using|via|by|for)\s+"
     return (
         re.compile(rf"(?:{preposition})?{name}\s*[,:;]\s*(?=\S)", re.IGNORECASE),
-        re.compile(rf"\s+{preposition}{name}$", re.IGNORECASE),
+        re.compile(rf"(?<!\s)\s++{preposition}{name}$", re.IGNORECASE),
     )
 
 

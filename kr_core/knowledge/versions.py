@@ -11,9 +11,9 @@ VersionMatch = Literal["auto", "major"]
 _NUMBERS = r"(?:(?P<epoch>[0-9]{1,9})!)?v?(?P<release>[0-9]{1,9}(?:\.(?:[0-9]{1,9}|[xX*](?![\w])))*)"
 _TAIL = r"(?P<open>\+(?![\w]))?(?:(?:[-_.+]?(?:a|b|c|rc|alpha|beta|pre|preview|dev|post|final)[-_.]?[0-9]*)|[-_.+][\w.+-]*)?(?![\w])"
 _CLAUSE = re.compile(
-    rf"(?P<operator>\^|~=|~>|~|===?|=|>=|<=|!=|>|<|≥|≤)?\s*(?<![\w.!]){_NUMBERS}{_TAIL}", re.IGNORECASE
+    rf"(?:(?P<operator>\^|~=|~>|~|===?|=|>=|<=|!=|>|<|≥|≤)\s*+)?(?<![\w.!]){_NUMBERS}{_TAIL}", re.IGNORECASE
 )
-_BOUND = r"\s*((?:v?[0-9][\w.+-]*)?)\s*"
+_BOUND = r"\s*+((?:v?[0-9][\w.+-]*+)?+)\s*+"
 _INTERVAL = re.compile(rf"([\[\](]){_BOUND}(?:(,){_BOUND})?([\])\[])")
 _INTERVALS = re.compile(rf"\s*{_INTERVAL.pattern}(?:\s*,\s*{_INTERVAL.pattern})*\s*")
 _LONGEST_INTERVALS = 200

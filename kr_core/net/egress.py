@@ -41,7 +41,7 @@ _ASSIGNED = re.compile(
     """
 )
 _NAME_OF_A_VALUE = re.compile(
-    r"(?i)(?:[a-z_]+(?:\.[a-z_]+)*|same-origin|\$\{?\w+\}?|os\.environ.*|<.*>|\.\.\.)[?.!]*"
+    r"(?i)(?:[a-z_]+(?:\.[a-z_]+)*|same-origin|\$\{?\w+\}?|os\.environ.*+|<.*>|\.\.\.)[?.!]*"
 )
 """What stands where a secret would: a name, a variable, a placeholder."""
 
@@ -49,15 +49,15 @@ _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | 
 _INLINE = re.compile(r"`([^`\n]+)`")
 _A_NAME = re.compile(r"[\w.@/:*-]+(?:\(\)|(?: [\w.@/:*-]+){1,2})?|\W+")
 """A name, up to three words (`async with`), an operator."""
-_PATH = re.compile(r"(?<![\w:/.])(?:~|[A-Za-z]:)?[\\/](?:[\w.@ -]+?[\\/])+([\w.@-]+)")
+_PATH = re.compile(r"(?<![\w:/.])(?:~|[A-Za-z]:)?[\\/](?=[\w.@-])(?:[\w.@ -]++[\\/])+([\w.@-]+)")
 _CODE_LINE = re.compile(
     r"""(?x)
-    \s*(?:
-        (?:from\s+[\w.]+\s+import|import\s+[\w.{*]|def\s+\w+\(|async\s+def|class\s+\w+[(:]|return\b.*[;()]|@\w+[\w.]*(?:\(|$)
-         |(?:const|let|var|function|public|private|fn|func|use|package|\#include|\#define)\s+\S+.*[;{=(]
+    \s*+(?:
+        (?:from\s+[\w.]+\s+import|import\s+[\w.{*]|def\s+\w+\(|async\s+def|class\s+\w+[(:]|return\b.*[;()]|@\w[\w.]*+(?:\(|$)
+         |(?:const|let|var|function|public|private|fn|func|use|package|\#include|\#define)\s++\S.*[;{=(]
          |(?:if|for|while|with|try|else|elif|except|finally|switch|catch)\b.*[:{]\s*$
-         |>>>|\.\.\.\s|\$\s|File\ ".*",\ line\ \d+|at\s+\S+\(.*:\d+\)|Traceback\b)
-        | [\w.\[\]"']+\s*(?:=|\+=|:=)\s*\S.* | .*[;{}]\s*$ | \s*[)\]}]+[,;]?\s*$ | [\w.]+\(.*\)\s*$
+         |>>>|\.\.\.\s|\$\s|File\ ".*",\ line\ \d+|at\s++\S[^\s(]*+\(.*:\d+\)|Traceback\b)
+        | [\w.\[\]"']+\s*(?:=|\+=|:=)\s*\S.* | .*[;{}]\s*$ | [)\]}]+[,;]?\s*$ | [\w.]+\(.*\)\s*$
     )"""
 )
 

@@ -56,7 +56,7 @@ _A_LANGUAGE = re.compile(r"[a-z][a-z0-9+#]{0,19}")
 _NO_LANGUAGE = frozenset(
     "code default highlight html5 nohighlight none notranslate plain plaintext source text txt".split()
 )
-_LINE_NUMBERS = re.compile(r"(?:\s*\d+\s*)+")
+_LINE_NUMBERS = re.compile(r"\s*+\d[\s\d]*+")
 _NUMBER_CLASS = re.compile(r"\b(?:linenos?|line-?numbers?|lineno|gutter)\b", re.IGNORECASE)
 _MOST_PARTS = 100_000
 _MOST_CHARACTERS = 1_000_000
@@ -116,7 +116,7 @@ def parts(html: str) -> Iterator[Part]:
         yield Part("text", "", html[start:])
 
 
-_ENDS = {name: re.compile(rf"</{name}[^>]*>", re.IGNORECASE) for name in _UNREAD}
+_ENDS = {name: re.compile(rf"</{name}[^>]{{0,1000}}+>", re.IGNORECASE) for name in _UNREAD}
 
 
 def beginning(page: Iterable[Part]) -> Iterator[Part]:

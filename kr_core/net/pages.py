@@ -40,7 +40,9 @@ _ACCEPT = (
     "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, text/*;q=0.5, application/json;q=0.5"
 )
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
+_META_CHARSET = re.compile(
+    rb"""<meta[^>]{0,200}?charset\s*+=\s*+(?:["']\s*+)?([\w.:-]{1,40})""", re.IGNORECASE
+)
 _CHARSET = re.compile(
     r"(?:us-)?ascii|utf-?(?:8|16|32)(?:-?[bl]e)?|(?:iso-?|latin|koi8|windows-?|cp|mac|big5|gb|euc|shift|sjis|hz|tis-?620)[\w-]*",
     re.IGNORECASE,

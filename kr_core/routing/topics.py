@@ -17,7 +17,7 @@ __all__ = ["above", "apart", "below", "folded", "is_exact", "matches"]
 _BELOW = "/*"
 _WILD = re.compile(r"[*?\[]")
 _BLANKS = re.compile(r"[\s_]+")
-_SET = re.compile(r"\[[^\]]*\]")
+_SET = re.compile(r"\[[^\]]{0,500}+\]")
 _STARS = re.compile(r"\*{2,}")
 
 

@@ -16,8 +16,10 @@ _TOLD = 900
 """Characters of a question that tell it from others; what is written of a longer one is cut off."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
-_REMARK = re.compile(r"\s*\*?\((?:mandatory|optional|required)[^)]*\)\*?", re.IGNORECASE)
+_HEADING = re.compile(
+    r" {0,3}(#{1,6})[ \t]++((?:[^ \t\n]++|[ \t]++(?!#*+[ \t]*+$))*+)(?:[ \t]++#++)?+[ \t]*+$"
+)
+_REMARK = re.compile(r"(?:(?<!\s)\s++)?\*?\((?:mandatory|optional|required)[^)]{0,200}\)\*?", re.IGNORECASE)
 
 
 class Line(NamedTuple):

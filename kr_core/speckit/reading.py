@@ -21,13 +21,13 @@ __all__ = ["CLARIFICATIONS", "Found", "answers_in", "questions_in"]
 
 CLARIFICATIONS = "Clarifications"
 _MARK = re.compile(
-    r"\[NEEDS CLARIFICATION\s*[:–—-]\s*((?:[^\[\]\n]|\n(?!\s*\n)|\[(?:[^\[\]\n]|\n(?!\s*\n))*\])+)\]",
+    r"\[NEEDS CLARIFICATION\s*[:–—-]\s*+((?:[^\[\]\n]|\n(?!\s*\n)|\[(?:[^\[\]\n]|\n(?!\s*\n))*+\])++|(?<=\s))\]",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:[^\n]|\n(?![ \t\r]*\n)){1,2000}?(?<!`)\1(?!`)")
 """Code within a paragraph: a marker in it is talked about."""
 _BARE = re.compile(r"\[?\bNEEDS CLARIFICATION\b(?!\s*[:–—-][^\]]*\])\]?", re.IGNORECASE)
-_FIELD = re.compile(r"\s*(?:[-*+]\s+)?\*\*([^*]+?):?\*\*\s*:?\s*(.*)$")
+_FIELD = re.compile(r"\s*+(?:[-*+]\s++)?\*\*([^*]+?):?\*\*\s*+:?\s*+(.*)$")
 _PLAIN_FIELD = re.compile(r"\s*[-*+]\s+([A-Z][\w /]{1,40}):\s*(\[?NEEDS CLARIFICATION\b.*)$")
 _UNFILLED = re.compile(
     r"^\[?\s*(?:e\.g\.|NEEDS CLARIFICATION)|[\[(]NEEDS CLARIFICATION\b|[:,–—-]\s*NEEDS CLARIFICATION\W*$",
@@ -40,24 +40,24 @@ _REQUIREMENT = re.compile(r"[A-Z]{2,}-\d+")
 _IN_BRACKETS = re.compile(r"[\[(]NEEDS CLARIFICATION[\])]", re.IGNORECASE)
 _CHECKBOX = re.compile(r"\s*[-*+]\s+\[[ xX]\]")
 _ANSWERED = re.compile(
-    r"\s*[-*+]\s+Q:\s*(?:(?P<q>.*?)\s*→\s*A:\s*(?P<a>.*)|(?P<q2>.*?)\s*->\s*A:\s*(?P<a2>.*))$"
+    r"\s*+[-*+]\s++Q:(?:(?P<q>.*?)→\s*+A:\s*+(?P<a>.*)|(?P<q2>.*?)->\s*+A:\s*+(?P<a2>.*))$"
 )
 """With spec-kit's arrow, or one that was typed; what KR writes has the former only once."""
 _SAMPLES = {"question", "specific question", "question text", "specific question needed", "..."}
 """What stands in a marker where spec-kit explains markers."""
 
 _BEGINS = re.compile(
-    r"""\s*(?:
-        \#{1,6}\s*(?:Question|Q)\s*\[?(?P<n1>\d+)?\]?(?:\s*(?:of|/)\s*\d+)?\s*(?:[:.–—-]\s*(?P<topic>.*))?$
-        |\*\*(?:Question|Q)\s*\[?(?P<n2>\d+)?\]?(?:\s*(?:of|/)\s*\d+)?\s*:?\*\*\s*:?\s*(?P<text>.*)$
-        |Q(?P<n3>\d+)?:\s+(?P<plain>.*\?.*)$
+    r"""\s*+(?:
+        \#{1,6}\s*+(?:Question|Q)\s*+\[?(?P<n1>\d+)?\]?(?:\s*+(?:of|/)\s*+\d+)?\s*+(?:[:.–—-]\s*+(?P<topic>.*))?$
+        |\*\*(?:Question|Q)\s*+\[?(?P<n2>\d+)?\]?(?:\s*+(?:of|/)\s*+\d+)?\s*+:?\*\*\s*+:?\s*+(?P<text>.*)$
+        |Q(?P<n3>\d+)?:\s++(?P<plain>(?>.*?\?).*)$
     )""",
     re.VERBOSE,
 )
 """`## Question 1: Topic`, `**Question:** text`, `**Q2**: text`, `Q3: text?`."""
-_TABLE = re.compile(r"\s*\|?\s*\**Option\**\s*\|", re.IGNORECASE)
-_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*$")
-_NAMED = re.compile(r"\s*\*\*(?P<name>[^*]+?):?\*\*\s*:?\s*(?P<value>.*)$")
+_TABLE = re.compile(r"\s*+(?:\|\s*+)?\**+Option\**+\s*+\|", re.IGNORECASE)
+_RULE = re.compile(r"(?=[\s:|]*+-)[\s:|-]*+$")
+_NAMED = re.compile(r"\s*+\*\*(?P<name>[^*]+?):?\*\*\s*+:?\s*+(?P<value>.*)$")
 _OPEN_CHOICE = re.compile(r"_*\[.*\]_*|[_\s.…]*|<.*>")
 
 
@@ -103,7 +103,7 @@ def answers_in(text: str) -> dict[str, str]:
     there = section(lines, CLARIFICATIONS)
     matches = [] if there is None else map(_ANSWERED.match, (line.text for line in lines[slice(*there)]))
     return {
-        key(match["q"] or match["q2"] or ""): (match["a"] or match["a2"] or "").strip()
+        key((match["q"] or match["q2"] or "").strip()): (match["a"] or match["a2"] or "").strip()
         for match in matches
         if match is not None
     }
@@ -136,7 +136,7 @@ def _bare(lines: Sequence[Line], about: str) -> Iterator[Found]:
         if field and _UNFILLED.search(field[2]) and not _REQUIREMENT.match(plain(field[1])):
             name = plain(field[1])
             hint = plain(_BARE.sub("", field[2])).replace("()", "").strip(" []:,–—-")
-            hint = re.sub(r",?\s*\bor$", "", hint)
+            hint = re.sub(r"(?:,|(?<!\s))\s*+\bor$", "", hint)
             hint = hint[1:-1] if hint.startswith("(") and hint.endswith(")") else hint
             asked = f"{name}: what should it be?" + (f" ({hint})" if hint else "")
             yield Found(line.number, asked, f"technical/{name.replace('/', ' ')}", context)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kr_core.knowledge.lockfiles.pins import View
 
-_SPEC = re.compile(r"    (?P<name>[^\s(]+) \((?P<version>[^)-]+)[^)]*\)")  # what follows `-` is a platform
+_SPEC = re.compile(r"    (?P<name>[^\s(]+) \((?P<version>[^)-]++)[^)]*+\)")  # what follows `-` is a platform
 _DEPENDENCY = re.compile(r"  (?P<name>[^\s(!]+)(?: \((?P<range>[^)]*)\))?!?")
 
 

@@ -20,35 +20,35 @@ _CONFIGURATION = (
     r"(?P<configuration>\w*(?:[iI]mplementation|[aA]pi|[cC]ompileOnly|[rR]untimeOnly|[cC]ompile|[rR]untime"
     r"|[pP]rocessor|[kK]apt|[kK]sp|developmentOnly|classpath))"
 )
-_PLATFORM = r"(?:(?:enforcedP|p)latform\s*+\(\s*+)?"
+_PLATFORM = r"\s*+(?:\(\s*+)?(?:(?:enforcedP|p)latform\s*+\(\s*+)?"
 _TEXT = re.compile(
-    rf"\b{_CONFIGURATION}\s*+\(?\s*+{_PLATFORM}(?P<quote>['\"])(?P<group>[^'\":\s]+):(?P<name>[^'\":\s]+)"
-    r"(?::(?P<version>[^'\":@\n]+))?[^'\"\n]*(?P=quote)"
+    rf"\b{_CONFIGURATION}{_PLATFORM}(?P<quote>['\"])(?P<group>[^'\":\s]++):(?P<name>[^'\":\s]++)"
+    r"(?::(?P<version>[^'\":@\n]++))?[^'\"\n]*+(?P=quote)"
 )
 _MAP = re.compile(
-    rf"\b{_CONFIGURATION}\s*+\(?\s*+group\s*+[:=]\s*+['\"](?P<group>[^'\"]+)['\"]\s*+,\s*+name\s*+[:=]\s*+['\"](?P<name>[^'\"]+)['\"]"
+    rf"\b{_CONFIGURATION}\s*+(?:\(\s*+)?group\s*+[:=]\s*+['\"](?P<group>[^'\"]+)['\"]\s*+,\s*+name\s*+[:=]\s*+['\"](?P<name>[^'\"]+)['\"]"
     r"(?:\s*+,\s*+version\s*+[:=]\s*+(?P<version>['\"][^'\"]+['\"]|\w+))?"
 )
-_CATALOGUED = re.compile(rf"\b{_CONFIGURATION}\s*+\(?\s*+{_PLATFORM}libs\.(?P<alias>[\w.]+)")
+_CATALOGUED = re.compile(rf"\b{_CONFIGURATION}{_PLATFORM}libs\.(?P<alias>[\w.]+)")
 _PLUGIN = re.compile(
-    r"\bid\s*+\(?\s*+['\"](?P<id>[\w.-]+)['\"]\s*+\)?\s*+version\s*+\(?\s*+['\"](?P<version>[^'\"]+)['\"]"
+    r"\bid\s*+(?:\(\s*+)?['\"](?P<id>[\w.-]+)['\"]\s*+(?:\)\s*+)?version\s*+(?:\(\s*+)?['\"](?P<version>[^'\"]+)['\"]"
 )
 _KOTLIN = re.compile(
     r"\bkotlin\s*+\(\s*+['\"](?P<name>[\w.-]+)['\"]\s*+\)\s*+version\s*+['\"](?P<version>[^'\"]+)['\"]"
 )
 _VARIABLE = re.compile(
     r"(?:\b(?:def|val|var|const val|ext\.|project\.ext\.|set\s*+\(\s*+['\"])\s*+|^[ \t]*+|extra\[\s*+['\"])"
-    r"(?P<name>[A-Za-z_][\w.]*)(?:['\"]\s*+\])?(?:['\"]\s*+,|(?:\s*+:\s*+String)?\s*+=|\s+by\s+extra\s*+\()\s*+['\"](?P<value>[^'\"$\n]+)['\"]",
+    r"(?P<name>[A-Za-z_][\w.]{0,200}+)(?:['\"]\s*+\])?(?:['\"]\s*+,|(?:\s*+:\s*+String)?\s*+=|\s++by\s++extra\s*+\()\s*+['\"](?P<value>[^'\"$\n]+)['\"]",
     re.MULTILINE,
 )
 _REFERENCE = re.compile(r"\$\{?(?P<name>[\w.]+)\}?")
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|(?<![:'\"\w])//[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/\*|(?<![:'\"\w])//[^\n]*")
 _PROPERTY = re.compile(r"^[ \t]*+(?P<name>[\w.]++)[ \t]*+[=:][ \t]*+(?P<value>\S++)[ \t\r]*+$", re.MULTILINE)
 
 
 def read_script(text: str, view: View) -> Iterator[Pin]:
     """Read dependencies that are written out, in a map, or through the catalogue `libs`; variables are followed."""
-    plain = _COMMENT.sub(" ", text)
+    plain = _without_comments(text)
     variables = _variables(plain, view)
     for found in (*_TEXT.finditer(plain), *_MAP.finditer(plain)):
         version = _filled(found["version"] or "", variables)
@@ -118,6 +118,23 @@ def _catalogue_of(view: View) -> dict[str, Pin]:
                 return {}
         folder += "../"
     return {}
+
+
+def _without_comments(text: str) -> str:
+    """A script with a blank for each comment; what opens one that nothing ends stays."""
+    last = text.rfind("*/")
+    kept, start = [], 0
+    while (found := _COMMENT.search(text, start)) is not None:
+        end = found.end()
+        if found[0] == "/*":
+            if last < end:
+                kept.append(text[start:end])
+                start = end
+                continue
+            end = text.index("*/", end) + 2
+        kept.append(f"{text[start : found.start()]} ")
+        start = end
+    return "".join([*kept, text[start:]])
 
 
 def _variables(plain: str, view: View) -> dict[str, str]:

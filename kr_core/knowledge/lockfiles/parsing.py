@@ -10,8 +10,8 @@ from kr_core.knowledge.lockfiles.pins import UnreadableError
 
 LIMIT_CHARACTERS = 3_000_000
 """What tomllib takes some seconds for."""
-_AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")
-_ARTIFACTS = re.compile(r"^(?:wheels|files|sdist) = (?:\[\n(?:[ \t]+.*\n)*\]|\{.*\})$", re.MULTILINE)
+_AT_LINE = re.compile(r"(?<!\s)\s*+\(at (?:line (\d+), column \d+|end of document)\)")
+_ARTIFACTS = re.compile(r"^(?:wheels|files|sdist) = (?:\[\n(?:[ \t].*\n)*+\]|\{.*\})$", re.MULTILINE)
 """Addresses and hashes, one to a line, as uv, Poetry and PDM write them: nine tenths of their lock files."""
 
 _LONG_KEY = re.compile(

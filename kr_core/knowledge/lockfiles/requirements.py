@@ -22,10 +22,10 @@ _REQUIREMENT = re.compile(
 )
 _FILE_VERSION = re.compile(r"(?:^|/)[A-Za-z0-9_.]+-(\d[^-/]*)(?:-[^/]*\.whl|\.tar\.gz|\.zip)(?:[#?]|$)")
 _TAG = re.compile(r"\.git@v?(\d+(?:\.\w+)+)(?:#|$)")
-_EGG = re.compile(r"#(?:.*&)?egg=([A-Za-z0-9][A-Za-z0-9._-]*)")
+_EGG = re.compile(r"(?:^[^#\n]*+#.*&|#)egg=([A-Za-z0-9][A-Za-z0-9._-]*)")
 _WHEEL_NAME = re.compile(r"(?:^|/)([A-Za-z0-9][A-Za-z0-9_.]*)-\d[^-/]*-[^/]*\.whl(?:[#?]|$)")
 _DEVELOPMENT = frozenset({"dev", "develop", "development", "test", "tests", "testing", "lint", "doc", "docs"})
-_INCLUDE = re.compile(r"(?:-(?P<short>[rc])|--(?P<long>requirement|constraint))[\s=]*(?P<file>\S.*)")
+_INCLUDE = re.compile(r"(?:-(?P<short>[rc])|--(?P<long>requirement|constraint))[\s=]*+(?P<file>\S.*)")
 _EDITABLE = re.compile(r"(?:-e|--editable)[\s=]+")
 
 

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from kr_core.knowledge.lockfiles.pins import View
 
 _VERSION = re.compile(r"^  version:? [\"']?(?P<version>[^\"'\s]+)", re.MULTILINE)
-_RESOLUTION = re.compile(r"^  resolution: [\"']?(?P<name>(?:@[^/@]+/)?[^/@]+)@(?P<kind>\w+):", re.MULTILINE)
+_RESOLUTION = re.compile(
+    r"^  resolution: [\"']?(?P<name>(?:@[^/@\n]+/)?[^/@\n]+)@(?P<kind>\w+):", re.MULTILINE
+)
 _ENTRY = re.compile(r"^(?P<head>[^\s#].*):\n(?P<body>(?:[ \t].*\n)*)", re.MULTILINE)
 _BOUND = "::in "
 _LONGEST_SETTINGS = 1_000_000

@@ -34,8 +34,7 @@ _LARGEST = 4 * _LONGEST
 """Bytes of a file of that length."""
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _PARTS = re.compile(
-    r"<(activation|menu|menu-handlers|handlers|prompts|rules|cmds|commands)\b[^>]*>.*?</\1>",
-    re.DOTALL | re.IGNORECASE,
+    r"<(activation|menu|menu-handlers|handlers|prompts|rules|cmds|commands)\b[^>]{0,1000}+>", re.IGNORECASE
 )
 _YAML_PARTS = re.compile(
     r"^(?P<indent> *)(?:activation-instructions|activation|commands|menu|dependencies|critical_actions|prompts|"
@@ -76,9 +75,26 @@ def researcher(folders: tuple[Path, ...], config: Config) -> tuple[str, list[str
 def stripped(text: str) -> str:
     """A persona without front matter, menus, activation steps and what tells a chat program how to behave."""
     text = _FRONT_MATTER.sub("", text.replace("\r\n", "\n"))
-    for pattern in (_PARTS, _YAML_PARTS, _ORDERS, _FENCE):
+    text = _without_parts(text)
+    for pattern in (_YAML_PARTS, _ORDERS, _FENCE):
         text = pattern.sub("", text)
     return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def _without_parts(text: str) -> str:
+    """A text without each part that is opened and closed."""
+    kept, start, unclosed = [], 0, set()
+    for opening in _PARTS.finditer(text):
+        name = opening[1].lower()
+        if opening.start() < start or name in unclosed:
+            continue
+        closing = re.compile(f"</{name}>", re.IGNORECASE).search(text, opening.end())
+        if closing is None:
+            unclosed.add(name)
+            continue
+        kept.append(text[start : opening.start()])
+        start = closing.end()
+    return "".join([*kept, text[start:]])
 
 
 def hidden(path: Path, *folders: Path) -> bool:

@@ -17,7 +17,7 @@ _NEVER_HEADING = re.compile(r"[ \t]*(?:[-*+>|<]|\d+[.)][ \t])|[ \t]*$")
 _FENCE = re.compile(r" {0,9}(`{3,}|~{3,})([^`]*)$")
 _FRONT = re.compile(r"\A---[ \t]*\n(?:.*\n){0,200}?(?:---|\.\.\.)[ \t]*\n")
 _LIKE_MARKDOWN = re.compile(r"\A\s*#{1,6} \S")
-_UNDERLINED = re.compile(r"[^\n]*\S[^\n]*\n([=\-~^*#+])\1{2,}[ \t]*\Z")
+_UNDERLINED = re.compile(r"(?=[^\S\n]*+\S)[^\n]*+\n([=\-~^*#+])\1{2,}+[ \t]*+\Z")
 _HEADING_LENGTH = 400
 """Characters; what is longer is no heading with its underline."""
 _INDENT = ("    ", "\t")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _UNDER = re.compile(r"([!-/:-@\[-`{-~])\1*\s*$")
 _SKIPPED = re.compile(
-    r"\.\. (?:\S.*::(?![ \t]*\S)|_[^:]*:|\|.*\||index::|toctree::|contents::|meta::|highlight::).*"
+    r"\.\. (?>\S.*::(?![ \t]*\S)|_[^:]*:|\|.*?\||index::|toctree::|contents::|meta::|highlight::).*"
 )
 _CODE = re.compile(r"\.\. (?:code|code-block|sourcecode|literalinclude|doctest|testcode|parsed-literal)::")
 _SYMBOL = re.compile(

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 TEMPLATE = "reports/research.md.j2"
 
-_BREAKS = re.compile(r"\s*[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]+\s*")
+_CONTROLS = r"\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029"
+_BREAKS = re.compile(rf"(?:(?<!\s)[^\S{_CONTROLS}]++)?[{_CONTROLS}][\s{_CONTROLS}]*+")
 _BLOCK = re.compile(
     r"""\#                      # heading
       | ```|~~~                 # fence

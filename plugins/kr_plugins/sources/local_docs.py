@@ -37,13 +37,13 @@ _LOOKED_AT = 30
 """Of these the first are shown that are about what was asked about."""
 _ABOUT = 0.4
 """A passage that holds less of the question is not about it."""
-_FENCED = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n(.*?)\n\1[ \t]*$", re.MULTILINE | re.DOTALL)
-_CODE = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n.*?(?:\n\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:(\n\1)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"^(`{3,}+|~{3,}+)[^\n`]*+\n.*?(?:\n\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 """The same, and what goes on in the next passage."""
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
 _INDENTED = "    "
-_DOCSTRING = re.compile(r"\"{3}\s*(.+?)\s*(?:\"{3}|\n\s*\n)|'{3}\s*(.+?)\s*(?:'{3}|\n\s*\n)", re.DOTALL)
-_SITE = re.compile(r"\s+[\u2014\u2013|-]\s+[^\u2014\u2013|]*\b[Dd]ocumentation$")
+_DOCSTRING = re.compile(r"\"{3}\s*+(.+?)(?:\"{3}|\n\s*\n)|'{3}\s*+(.+?)(?:'{3}|\n\s*\n)", re.DOTALL)
+_SITE = re.compile(r"(?<!\s)\s++[\u2014\u2013|-]\s++[^\u2014\u2013|]{0,200}\b[Dd]ocumentation$")
 """What the pages of built documentation put behind their own titles."""
 _SUFFIX = re.compile(r"(?<=..)(?:js|lang|ql)$")
 _LARGEST = 50_000_000
@@ -165,7 +165,7 @@ class LocalDocs:
             kind="section",
             code=(stored.body,)
             if stored.code
-            else tuple(found[2] for found in _FENCED.finditer(stored.body)),
+            else tuple(found[2] for found in _FENCED.finditer(stored.body) if found[3]),
             official=self._official,
             coverage=min(1.0, coverage),
             covered=covered,

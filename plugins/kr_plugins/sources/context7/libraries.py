@@ -176,7 +176,7 @@ def _bare(name: str) -> str:
 
 
 def _without_docs(title: str) -> str:
-    return re.sub(r"(?i)\s+(?:docs|documentation|api reference)$", "", title)
+    return re.sub(r"(?i)(?<!\s)\s++(?:docs|documentation|api reference)$", "", title)
 
 
 def _number(value: Any) -> float:

@@ -23,16 +23,16 @@ _MARKDOWN_PARAMETERS = re.compile(
     r"^(?:\*\*|#+ *)(?:Parameters|Arguments|Args|Options):?(?:\*\*)?:?\s*$", re.IGNORECASE
 )
 _FIELD = re.compile(
-    r"^:(?:param|parameter|arg|argument|key|keyword|kwarg|attr|ivar|cvar)\s+([^:]+):(?:\s+(.*))?$"
+    r"^:(?:param|parameter|arg|argument|key|keyword|kwarg|attr|ivar|cvar)\s++([^:]++):(?:\s++(.*))?$"
 )
 _ANY_FIELD = re.compile(r"^:[a-zA-Z][^:`]*:(?:\s|$)")
-_NAME = r"\*{0,2}[A-Za-z_][\w.\-]*"
+_NAME = r"\*{0,2}[A-Za-z_][\w.\-]*+"
 _GOOGLE_ENTRY = re.compile(
-    rf"^({_NAME}(?:\s*(?:,|/)\s*{_NAME})*)\s*(?:\(([^)]*(?:\([^)]*\)[^)]*)*)\))?\s*:(?:\s+(.*))?$"
+    rf"^({_NAME}(?:\s*(?:,|/)\s*{_NAME})*)\s*+(?:\(((?:[^()]*+\([^)]*+\))*[^)]*+)\)\s*+)?:(?:\s++(.*))?$"
 )
-_NUMPY_ENTRY = re.compile(rf"^({_NAME}(?:\s*,\s*{_NAME})*)\s*(?::\s*(.*))?$")
+_NUMPY_ENTRY = re.compile(rf"^({_NAME}(?:\s*+,\s*+{_NAME})*+)\s*+(?::\s*+(.*))?$")
 _BULLET_ENTRY = re.compile(
-    rf"^[*+-]\s+(?:\*\*|``?)({_NAME}(?:(?:\*\*|``?)?\s*,\s*(?:\*\*|``?)?{_NAME})*)(?:\*\*|``?)\s*(?:[-:–—]+\s*)?(.*)$"
+    rf"^[*+-]\s+(?:\*\*|``?)({_NAME}(?:(?:\*\*|``?)?\s*,\s*(?:\*\*|``?)?{_NAME})*)(?:\*\*|``?)\s*+(?:[-:–—]++\s*+)?(.*)$"
 )
 _UNDERLINE = re.compile(r"^([-=~^\"'`#*+])\1{2,}\s*$")
 _DIRECTIVE_CODE = re.compile(r"^\.\. (?:code-block|sourcecode|code|ipython|testcode|plot)::")
@@ -253,7 +253,7 @@ def _fields(lines: list[str]) -> list[DocumentedParameter]:
     found: list[DocumentedParameter] = []
     types: dict[str, str] = {}
     for number, line in enumerate(lines):
-        typed = re.match(r"^\s*:type\s+(\S+?):\s*(.*)$", line)
+        typed = re.match(r"^\s*+:type\s++(\S[^\s:]*+):\s*+(.*)$", line)
         if typed:
             types[typed[1]] = typed[2]
         field = _FIELD.match(line.strip())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HEAD = re.compile(
     rb"# Sphinx inventory version 2\r?\n# Project: ?([^\r\n]*)\r?\n# Version: ?([^\r\n]*)\r?\n#[^\n]*zlib[^\n]*\n"
 )
-_LINE = re.compile(r"(\S(?:.*?\S)??)\s+([\w-]+):([\w-]+)\s+(-?\d+)\s+?(\S*)\s+(.*)")
+_LINE = re.compile(r"(\S(?:.*?\S)??)\s+([\w-]+):([\w-]+)\s+(-?\d+)\s(\S*+)\s++(.*)")
 _LARGEST = 60_000_000
 _LARGEST_FILE = 20_000_000
 _LONGEST_LINE = 2000

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.naming import Names
 
 _SEE = re.compile(
-    r"\b(?:[Ss]ee|[Ss]ame as|[Aa]lias (?:for|of)|[Ee]quivalent to)\s+(?:also\s+)?[:`*]*(?:(?:py:)?(?:func|meth|class|attr|obj):)?`*~?\.?([A-Za-z_][\w.]*)"
+    r"\b(?:[Ss]ee|[Ss]ame as|[Aa]lias (?:for|of)|[Ee]quivalent to)\s++(?:also\s++)?[:`*]*+(?:(?:py:)?(?:func|meth|class|attr|obj):`*+)?~?\.?([A-Za-z_][\w.]*)"
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
 

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 _LONG = 2600
 """A longer section is cut at a paragraph, so that a passage stays something one can cite."""
-_ATX = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
+_ATX = re.compile(r"^(#{1,6})\s++(.*)$")
 _SETEXT = re.compile(r"^(=+|-+|~+|\^+|\"+|'+|\*+|\++|#+)\s*$")
-_SUMMARY = re.compile(r"^\s*<summary>\s*(.*?)\s*</summary>\s*$", re.IGNORECASE)
+_SUMMARY = re.compile(r"^\s*+<summary>(.*?)</summary>\s*+$", re.IGNORECASE)
 _NOISE = re.compile(
     r"^\s*(?:\[?!\[|<img|<a |</|<p|<div|<br|\.\. image::|\.\. figure::|\.\. \|)", re.IGNORECASE
 )
-_TAG = re.compile(r"<[^>]+>")
+_TAG = re.compile(r"<[^>]{1,1000}+>")
 
 
 class TextSection(NamedTuple):
@@ -72,9 +72,9 @@ def _heading(
     line = lines[number]
     hashes = _ATX.match(line) if atx else None
     if hashes:
-        return len(hashes[1]), _plain(hashes[2]), 1
+        return len(hashes[1]), _plain(hashes[2].rstrip("#")), 1
     summary = _SUMMARY.match(line)
-    if summary and summary[1]:
+    if summary and summary[1].strip():
         return 6, _plain(summary[1]), 1
     following = lines[number + 1].rstrip() if number + 1 < len(lines) else ""
     title = line.strip()

@@ -143,7 +143,7 @@ def _is_about(
     documented: str, framework: str, distribution: Distribution | None, project: LocalProject
 ) -> bool:
     """Whether an inventory's project is the framework: by name, or by what the project calls the same distribution."""
-    name = re.sub(r"(?i)\s+(?:docs?|documentation)$", "", documented).strip()
+    name = re.sub(r"(?i)(?<!\s)\s++(?:docs?|documentation)$", "", documented).strip()
     if not name:
         return False
     if is_python(framework) or is_python(name):

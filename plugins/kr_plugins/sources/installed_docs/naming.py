@@ -184,7 +184,7 @@ class Names:
         """Public objects of private classes: `loguru.logger` is how `_Logger.add` is called."""
         for module in self.modules.values():
             for definition in module.definitions.values():
-                made = re.match(r"\w+(?:\s*:[^=]+)?\s*=\s*([A-Za-z_][\w.]*)\(", definition.signature)
+                made = re.match(r"\w++(?:\s*+:[^=]++)?\s*+=\s*+([A-Za-z_][\w.]*+)\(", definition.signature)
                 if definition.kind != "constant" or made is None:
                     continue
                 maker = self.resolve(module.name, made[1])

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.declarations import Declaration
     from kr_plugins.sources.installed_docs.node_exports import Exports, File, Offered
 
-_MENTION = re.compile(r"([A-Za-z_$][\w$]*)(?=[(.])|`\.?(?:[\w$]+\.)*([A-Za-z_$][\w$]*)(?:\([^`]*)?`")
+_MENTION = re.compile(
+    r"([A-Za-z_$][\w$]*+)(?=[(.])|`\.?(?:[\w$]++\.)*+([A-Za-z_$][\w$]*+)(?:\([^`]*+)?`|[A-Za-z_$][\w$]*+"
+)
 _LONG_SIGNATURE = 14
 """Lines of a signature that are shown; a type of a hundred lines is no answer."""
 _MAX_LINES = 120
@@ -30,7 +32,7 @@ _ABOUT_OTHERS = re.compile(
     re.IGNORECASE,
 )
 """Headings below which other packages, or other versions, are spoken of."""
-_HEADING_NAME = re.compile(r"[.#]?([A-Za-z_$][\w$]*)\s*(?:\(|$)")
+_HEADING_NAME = re.compile(r"(?<![\w$])[^\WA-Za-z_]*+([A-Za-z_$][\w$]*+)\s*+(?:\(|$)")
 
 
 class _Text:
@@ -276,7 +278,7 @@ def sections(text: TextFile) -> Iterator[IndexedPassage]:
 
 def _bare(title: str) -> str:
     """A heading without the targets of its links, and without backticks."""
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).replace("`", "")
+    return re.sub(r"\[([^\]]{0,500}+)\]\([^)]{0,2000}+\)", r"\1", title).replace("`", "")
 
 
 def _is_contents(text: str) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LONG = 30
 """A fence of so many lines, half of its paragraphs led by a comment, is a list of options."""
-_COMMENT = re.compile(r"^\s*(?://+|#|\*|/\*+)\s?(.*?)\s*(?:\*/)?$")
+_COMMENT = re.compile(r"^\s*+(?://++|#|\*|/\*++)\s?+(.*)$")
 _KEY = re.compile(r"^\s*['\"]?([A-Za-z_$][\w$.-]*)['\"]?\s*\??[:=(]")
 
 
@@ -78,7 +78,8 @@ def _option(start: int, lines: list[str]) -> _Option | None:
         comment = _COMMENT.match(line)
         if comment is None:
             break
-        said.append(comment[1])
+        text = comment[1]
+        said.append((text[:-2] if text.endswith("*/") else text).rstrip())
     code = lines[len(said) :]
     key = next((found for line in code if not _COMMENT.match(line) and (found := _KEY.match(line))), None)
     return _Option(start, said, code, key[1]) if key is not None and "".join(said) else None

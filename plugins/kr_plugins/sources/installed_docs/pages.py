@@ -24,7 +24,7 @@ _CLOSED_BY = {"p": {"p", "ul", "ol", "dl", "div", "section", "pre", "table"}, "l
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _INLINE_CODE = frozenset({"code", "tt"})
 _DEEPEST = 200
-_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<(/?)([a-zA-Z][\w-]*)([^<>]*)>|<[!?][^<>]*>", re.DOTALL)
+_MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<(/?)([a-zA-Z][\w-]*+)([^<>]*+)>|<[!?][^<>]*>", re.DOTALL)
 _RAW = frozenset({"script", "style"})
 _CLASS = re.compile(r"""\bclass=["']([^"'<>]*)["']""")
 _LINE_NUMBER = re.compile(r'<span class="linenos">[^<]*</span>')
@@ -236,7 +236,7 @@ def _is_block(node: Node) -> bool:
 
 def _inline(node: Node) -> str:
     """The text of an element on one line; code in backticks, links to the heading itself left out."""
-    return re.sub(r"\s+([,.;:)])(?=\s|$)", r"\1", " ".join("".join(_inline_parts(node, 0)).split()))
+    return re.sub(r"(?<!\s)\s++([,.;:)])(?=\s|$)", r"\1", " ".join("".join(_inline_parts(node, 0)).split()))
 
 
 def _inline_parts(node: Node, depth: int) -> Iterator[str]:

@@ -54,9 +54,9 @@ def description(lines: list[str], type_text: str) -> str:
     ):
         return docstrings.lead(rest)  # NumPy: the name and its type have a line of their own
     first = re.sub(r"^([\w*, ]+): \(([^)]*)\): ", r"\1 (\2): ", first)
-    field = re.match(r"^:\w+\s+[^:]+:\s*(.*)$", first)
-    bullet = re.match(r"^[*+-]\s+(?:\*\*|`{1,2})[^*`]+(?:\*\*|`{1,2})(?:[^-–—:]*?)\s*[-:–—]+\s*(.*)$", first)
-    google = re.match(r"^[\w*, ]+(?:\([^)]*\))?\s*:\s+(.*)$", first)
+    field = re.match(r"^:\w++\s[^:]++:\s*+(.*)$", first)
+    bullet = re.match(r"^[*+-]\s+(?:\*\*|`{1,2})[^*`]+(?:\*\*|`{1,2})[^-–—:]*+[-:–—]++\s*+(.*)$", first)
+    google = re.match(r"^[\w*, ]++(?:\([^)]*+\)\s*+|\s*+):\s++(.*)$", first)
     for match in (field, bullet, google):
         if match:
             said = docstrings.lead([match[1], *rest] if match[1] else rest)

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.definitions import Definition, Module, Parameter
     from kr_plugins.sources.installed_docs.naming import Names, Naming
 
-_MENTION = re.compile(r"([A-Za-z_]\w*)(?=\()|`~?\.?(?:\w+\.)*([A-Za-z_]\w*)(?:\(\))?`|\b([a-z_]\w*)=")
+_MENTION = re.compile(
+    r"([A-Za-z_]\w*+)(?=\()|`~?\.?(?:\w++\.)*+([A-Za-z_]\w*+)(?:\(\))?`|\b([a-z_]\w*+)=|[A-Za-z_]\w*+"
+)
 _OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
 _MAX_TEXT = 6000
 

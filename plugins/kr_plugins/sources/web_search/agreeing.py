@@ -28,7 +28,7 @@ _WORDS_OF_A_PAGE = 20_000
 _LOOKED_AT = 6000
 """Characters of a passage; sections are seldom longer."""
 
-_CODE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"^(`{3,}+|~{3,}+)[^\n]*+\n(.*?)(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?:])\s+|\n\s*\n|\n(?=\s*(?:[-*+|#]|\d+\.)\s?)")
 _NAME = re.compile(
     r"""(?<![\w-])--?[a-zA-Z][\w-]++              # an option

@@ -392,6 +392,6 @@ def _chunks(text: str) -> list[str]:
     chunks = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
     # Where the list ends, or the file was cut off, what follows is none of the item's.
     return [
-        re.split(rf"^(?!{indent}[ -]|\s*$|\s*#)", chunk, maxsplit=1, flags=re.MULTILINE)[0]
+        re.split(rf"^(?!{indent}[ -]|[^\S\n]*+(?:$|#))", chunk, maxsplit=1, flags=re.MULTILINE)[0]
         for chunk in chunks
     ]

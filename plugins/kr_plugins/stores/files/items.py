@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PRINTABLE = r"[^\n\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff"
-_SINGLE = rf"'(?:{_PRINTABLE}']|'')*'"
+_SINGLE = rf"'(?:{_PRINTABLE}']|'')*+'"
 _DOUBLE = rf'"{_PRINTABLE}"\\]*"'
-_PLAIN = r"[\w./](?:[\w ./+()~^;=@!?&*%$<>|-]*[\w./+()~^;=@!?&*%$<>|])?"
+_IN_PLAIN = r"[\w./+()~^;=@!?&*%$<>|-]"
+_PLAIN = rf"[\w./]{_IN_PLAIN}*+(?: ++{_IN_PLAIN}++)*+(?<!-)"
 _SCALAR = rf"(?:{_SINGLE}|{_DOUBLE}|{_PLAIN})"
 _FLOW = rf"\[ *(?:{_SCALAR} *(?:, *{_SCALAR} *)*)?\]"
-_COMMENT = rf"(?P<comment> +#{_PRINTABLE}]*)?"
+_COMMENT = rf"(?P<comment> +#{_PRINTABLE}]*+)?"
 _KEY_LINE = re.compile(
     rf"(?P<lead> *(?:- )?)(?P<key>\w+):(?:(?P<gap> +)(?P<value>{_SCALAR}|{_FLOW}))?{_COMMENT} *(?:\n|\Z)"
 )

@@ -19,14 +19,12 @@ from kr_plugins.stores.files.pairs import LARGEST
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TITLE = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
-_BOLD = re.compile(
-    r"^[ \t]*(?:[-*][ \t]+)?\*\*([A-Za-z ]+?)(?::\*\*|\*\*[ \t]*:)[ \t]*(.+?)[ \t\\]*$", re.MULTILINE
-)
+_TITLE = re.compile(r"^#[ \t]+(.+)$", re.MULTILINE)
+_BOLD = re.compile(r"^[ \t]*(?:[-*][ \t]+)?\*\*([A-Za-z ]+?)(?::\*\*|\*\*[ \t]*:)[ \t]*(.+)$", re.MULTILINE)
 _SECTION = re.compile(r"^##[ \t]", re.MULTILINE)
 _VERSION_AT_END = re.compile(r"^(.*\S)[ \t]+[(`]*(v?\d[\w.+-]*|latest)[)`]*$")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_TITLE_PARTS = re.compile(r"[ \t]+[-\N{EN DASH}\N{EM DASH}][ \t]+")
+_TITLE_PARTS = re.compile(r"(?<![ \t])[ \t]++[-\N{EN DASH}\N{EM DASH}][ \t]++")
 
 
 def readable_text(file: Path) -> str | None:
@@ -87,13 +85,13 @@ def entry_of(path: str, text: str, *, undated: date) -> Entry | None:
 
     section = _SECTION.search(text)
     head = text[: section.start()] if section else text
-    lines = {name.strip().casefold(): _plain(value) for name, value in _BOLD.findall(head)}
+    lines = {name.strip().casefold(): _plain(value.rstrip(" \t\\")) for name, value in _BOLD.findall(head)}
     title = _TITLE.search(head)
     if title is None and "framework" not in lines:
         return None
     _, folder, *below = path.removesuffix(".md").split("/")
     framework, version = _framework_and_version(lines.get("framework", ""), lines.get("version", ""))
-    named, topic = _title_parts(_plain(title.group(1)) if title else "", framework)
+    named, topic = _title_parts(_plain(title.group(1).rstrip(" \t#")) if title else "", framework)
     topic = lines.get("topic") or topic or " ".join(below).replace("-", " ")
     researched = _DATE.search(lines.get("research date") or lines.get("researched") or "")
     day = _day(researched.group()) if researched else None

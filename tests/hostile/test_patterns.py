@@ -1,0 +1,72 @@
+"""No regular expression of the code takes more than linear time on a text made of its own characters (issue 15, F6)."""
+
+from __future__ import annotations
+
+import time
+from heapq import nlargest
+
+import pytest
+import regexes
+
+pytestmark = pytest.mark.req("Z8")
+
+_SMALL, _LARGE = 800, 100_000
+_AT_ONCE = 1.0
+"""Seconds of processor time that are granted to any text; a quadratic pattern takes several times as many."""
+_AT_MOST = 4.0
+_MORE_THAN_LINEAR = 4
+"""So many times what the small text lets expect; a quadratic pattern takes 125 times as many."""
+
+
+def _made(text: tuple[str, str, str], size: int, pattern: regexes.Pattern) -> str | bytes:
+    before, unit, behind = text
+    made = before + unit * max(1, size // len(unit)) + behind
+    return made.encode() if isinstance(pattern.compiled.pattern, bytes) else made
+
+
+def _seconds(pattern: regexes.Pattern, method: str, text: str | bytes, limit: float) -> float:
+    return regexes.seconds_for(lambda: regexes.apply(pattern.compiled, method, text), limit=limit)
+
+
+def _slow(pattern: regexes.Pattern, method: str) -> str:
+    """The text on which a pattern takes more than linear time, if there is one."""
+    texts = regexes.texts(pattern.compiled)
+    small = [(_seconds(pattern, method, _made(text, _SMALL, pattern), 0.05), text) for text in texts]
+    for seconds, text in nlargest(3, small):
+        large = _made(text, _LARGE, pattern)
+        for _try in range(2):  # what else the machine did may have made the first one slow
+            granted = min(_AT_ONCE + _MORE_THAN_LINEAR * seconds * _LARGE / _SMALL, _AT_MOST)
+            if _seconds(pattern, method, large, granted) < granted:
+                break
+        else:
+            return f"{pattern.place}: {method} on {text}"
+    return ""
+
+
+@pytest.mark.parametrize("part", regexes.parts("kr_core", "kr_plugins"))
+def test_a_pattern_reads_its_own_characters_in_linear_time(part: str) -> None:
+    """Each pattern of the code reads 100 kB of its own characters, openers and repeated parts in linear time."""
+    started = time.monotonic()
+    slow = [
+        text
+        for pattern in regexes.patterns_of(part)
+        for method in sorted(pattern.methods)
+        if time.monotonic() - started < 300 and (text := _slow(pattern, method))
+    ]
+    assert not slow, "\n".join(slow)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "method"),
+    [
+        (r"([A-Za-z_]\w*)(?=\()|`~?\.?(?:\w+\.)*([A-Za-z_]\w*)(?:\(\))?`|\b([a-z_]\w*)=", "finditer"),
+        (r":[\w:+.-]+:`[~!]?([^`<]*?)(?:\s*<[^`>]*>)?`", "finditer"),
+        (r"\s+$", "finditer"),
+        (r"(?:\s*\d+\s*)+", "fullmatch"),
+        (r"(.*?)\s*$", "match"),
+        (r"<[^>]+>", "finditer"),
+    ],
+)
+def test_patterns_that_were_slow_would_be_found(pattern: str, method: str) -> None:
+    """The check above finds quadratic and worse patterns, those that counted mentions and read roles among them."""
+    assert _slow(regexes.Pattern("here", regexes.re.compile(pattern), frozenset({method})), method)

@@ -1,0 +1,407 @@
+"""Every regular expression of the code, how it is applied, and the texts that make such an expression slow.
+
+A pattern is found as a value of a module (also inside classes, tables and other patterns' neighbours) or as the
+first argument of a function of `re` in the source. The texts are made from the pattern itself: each of its characters
+in a run, each pair of them, and each of its repeated parts pumped up behind what the pattern wants before it.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import signal
+import time
+from collections import defaultdict
+from contextlib import contextmanager
+from functools import cache
+from itertools import islice, permutations
+from pathlib import Path
+from re import _constants as codes
+from re import _parser as parser
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+
+_FUNCTIONS = {"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"}
+_REPEATS = {codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT}
+_COMMON = "aA0 \n\t_.-é"
+_TAILS = ("", "\0", "\n\0", "\n\n\0", "\0\n\0")
+
+
+class Pattern(NamedTuple):
+    """A pattern of the code: where it is, what it is, and the methods by which the code applies it."""
+
+    place: str
+    compiled: re.Pattern[Any]
+    methods: frozenset[str]
+
+
+class Slow(Exception):
+    """The work took more processor time than it may."""
+
+
+# -- what there is ---------------------------------------------------------------------------------
+
+
+def parts(*packages: str) -> list[str]:
+    """The packages by which the modules are tested together."""
+    return sorted({_part(name, file) for name, file in _files(*packages).items()})
+
+
+def _part(name: str, file: Path) -> str:
+    package = name if file.stem == "__init__" else name.rpartition(".")[0]
+    return ".".join(package.split(".")[: 3 if ".sources." in package else 2])
+
+
+def patterns_of(part: str) -> list[Pattern]:
+    """The patterns of a package, each once."""
+    names = [name for name, file in _files("kr_core", "kr_plugins").items() if _part(name, file) == part]
+    found = [pattern for name in names for pattern in _patterns(importlib.import_module(name))]
+    return list({(one.compiled, one.methods): one for one in reversed(found)}.values())
+
+
+@cache
+def _files(*packages: str) -> dict[str, Path]:
+    """Every module of the packages with its file, but for programs that start when imported."""
+    found = {}
+    for package in packages:
+        folder = Path(importlib.import_module(package).__path__[0])
+        for file in sorted(folder.rglob("*.py")):
+            name = ".".join([package, *file.relative_to(folder).with_suffix("").parts])
+            if not name.endswith("__main__"):
+                found[name.removesuffix(".__init__")] = file
+    return found
+
+
+def _patterns(module: ModuleType) -> Iterator[Pattern]:
+    """The patterns that a module holds, and those that its functions make."""
+    uses = _applied()
+    known = set()
+    homes = _homes(module.__name__)
+    for name, value in vars(module).items():
+        if name in homes:
+            continue
+        for compiled in _held(value, module.__name__, 3):
+            methods = uses.get((module.__name__, name), set()) if value is compiled else {"finditer"}
+            known.add(compiled)
+            yield Pattern(f"{module.__name__}.{name}", compiled, frozenset(methods or {"finditer"}))
+    for line, compiled, method, name in _made(module):
+        if compiled not in known:
+            methods = uses.get((module.__name__, name), set()) or {method}
+            yield Pattern(f"{module.__name__}:{line}", compiled, frozenset(methods))
+
+
+def _held(value: object, owner: str, depth: int) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif depth and isinstance(value, dict):
+        for part in [*value, *value.values()]:
+            yield from _held(part, owner, depth - 1)
+    elif depth and isinstance(value, list | tuple | set | frozenset):
+        for part in value:
+            yield from _held(part, owner, depth - 1)
+    elif depth and isinstance(value, type) and value.__module__ == owner:
+        for part in list(vars(value).values()):
+            yield from _held(part, owner, depth - 1)
+
+
+@cache
+def _tree(name: str) -> ast.Module:
+    return ast.parse(_files("kr_core", "kr_plugins")[name].read_text(encoding="utf-8"))
+
+
+@cache
+def _applied() -> dict[tuple[str, str], set[str]]:
+    """For each pattern that a module names, the methods by which any module applies it.
+
+    A pattern that only looks at one place (`match`, `fullmatch`) may read on to the end; one that is tried at every
+    position may not, nor may one that is handed on. A loop that tries `match` at many places is the scanners' test.
+    """
+    uses: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for module in _files("kr_core", "kr_plugins"):
+        homes = _homes(module)
+        for name, method in _applications(_tree(module)):
+            uses[homes.get(name, (module, name))].add(method)
+    return uses
+
+
+def _homes(module: str) -> dict[str, tuple[str, str]]:
+    """Where the names that a module imports are defined."""
+    return {
+        alias.asname or alias.name: (node.module or "", alias.name)
+        for node in ast.walk(_tree(module))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def _applications(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Each loaded name with the method that is called on it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
+            name = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
+            if node.attr not in {"pattern", "flags"}:
+                yield name, node.attr if node.attr in {"match", "fullmatch"} else "finditer"
+
+
+def _made(module: ModuleType) -> Iterator[tuple[int, re.Pattern[Any], str, str]]:
+    """Patterns that stand as text in a call of `re`; what is not known before the call stands there as "name"."""
+    names = {
+        node.value: target.id
+        for node in ast.walk(_tree(module.__name__))
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(_tree(module.__name__)):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id == "re"
+            and node.func.attr in _FUNCTIONS
+            and node.args
+        ):
+            text = _text(node.args[0], module)
+            if text is None:
+                continue
+            flags = _flags(node)
+            try:
+                compiled = re.compile(text, flags)
+            except re.error:
+                continue
+            method = node.func.attr if node.func.attr in {"match", "fullmatch"} else "finditer"
+            yield node.lineno, compiled, method, names.get(node, "")
+
+
+def _flags(call: ast.Call) -> int:
+    named = (
+        name.attr
+        for part in [*call.args[1:], *(keyword.value for keyword in call.keywords)]
+        for name in ast.walk(part)
+        if isinstance(name, ast.Attribute) and isinstance(name.value, ast.Name) and name.value.id == "re"
+    )
+    flags = re.NOFLAG
+    for name in named:
+        flags |= getattr(re, name, re.NOFLAG)
+    return flags
+
+
+class _Unknown:
+    """Whatever a function will know only when it runs: a name in a pattern."""
+
+    def __getattr__(self, name: str) -> _Unknown:
+        return self
+
+    def __getitem__(self, key: object) -> _Unknown:
+        return self
+
+    def __call__(self, *args: object, **kwargs: object) -> _Unknown:
+        return self
+
+    def __format__(self, spec: str) -> str:
+        return "name"
+
+
+def _text(node: ast.expr, module: ModuleType) -> str | bytes | None:
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str | bytes) else None
+    if not isinstance(node, ast.JoinedStr):
+        return None
+    parts = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append(str(part.value))
+        else:
+            assert isinstance(part, ast.FormattedValue)
+            parts.append(_value(part.value, module))
+    return "".join(parts)
+
+
+def _value(node: ast.expr, module: ModuleType) -> str:
+    known = vars(module)
+    names = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+    if isinstance(node, ast.Name | ast.Attribute) and all(name in known for name in names):
+        return str(eval(compile(ast.Expression(node), "pattern", "eval"), dict(known)))
+    return "name"
+
+
+# -- what makes it slow ----------------------------------------------------------------------------
+
+
+def texts(pattern: re.Pattern[Any]) -> list[tuple[str, str, str]]:
+    """Texts that may be slow, each as what stands before, what is repeated, and what stands behind."""
+    source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    flags = pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
+    tree = parser.parse(source, flags)
+    letters = "".join(dict.fromkeys([*_letters(tree), *_COMMON]))
+    ascii_only = not isinstance(pattern.pattern, str)
+    shape = _Shape(letters, flags)
+    shape.walk(tree, "")
+    runs = [("", letter, tail) for letter in letters[:40] for tail in ("", "\0")]
+    pairs = [("", first + second, "") for first, second in islice(permutations(letters[:8], 2), 60)]
+    openers = [("", word, tail) for word in islice(shape.openers, 30) for tail in ("", "\0")]
+    spaced = [("", word + mark, "") for word in islice(shape.openers, 30) for mark in ("\n", " ")]
+    pumped = [(before, unit, tail) for before, unit in islice(shape.pumps, 150) for tail in _TAILS]
+    again = [("", before + unit * 3, "") for before, unit in islice(shape.pumps, 60)]
+    found = dict.fromkeys([*runs, *pairs, *openers, *spaced, *pumped, *again])
+    if ascii_only:
+        return [text for text in found if "".join(text).isascii()]
+    return list(found)
+
+
+def _letters(tree: Any) -> Iterator[str]:
+    """The characters that a pattern names, case variants too."""
+    for code, value in tree:
+        if code in {codes.LITERAL, codes.NOT_LITERAL}:
+            letter = chr(value)
+            yield from dict.fromkeys([letter, letter.lower()[0], letter.upper()[0]])
+        elif code is codes.RANGE:
+            yield chr(value[0])
+            yield chr(value[1])
+        elif code is codes.IN:
+            yield from _letters(value)
+        elif code in _REPEATS:
+            yield from _letters(value[2])
+        elif code is codes.BRANCH:
+            for part in value[1]:
+                yield from _letters(part)
+        elif code is codes.SUBPATTERN:
+            yield from _letters(value[3])
+        elif code is codes.ATOMIC_GROUP:
+            yield from _letters(value)
+        elif code in {codes.ASSERT, codes.ASSERT_NOT}:
+            yield from _letters(value[1])
+
+
+_CATEGORIES: dict[Any, Callable[[str], bool]] = {
+    codes.CATEGORY_DIGIT: str.isdigit,
+    codes.CATEGORY_NOT_DIGIT: lambda letter: not letter.isdigit(),
+    codes.CATEGORY_SPACE: str.isspace,
+    codes.CATEGORY_NOT_SPACE: lambda letter: not letter.isspace(),
+    codes.CATEGORY_WORD: lambda letter: letter.isalnum() or letter == "_",
+    codes.CATEGORY_NOT_WORD: lambda letter: not letter.isalnum() and letter != "_",
+}
+
+
+class _Shape:
+    """What stands before each part of a pattern, and what may be repeated there."""
+
+    def __init__(self, letters: str, flags: int) -> None:
+        self.letters = letters
+        self.flags = flags
+        self.groups: dict[int, str] = {}
+        self.openers: dict[str, None] = {}
+        self.pumps: dict[tuple[str, str], None] = {}
+
+    def walk(self, tree: Any, before: str) -> str:
+        """Note openers and pumps of a part; answers with a text that matches what came before and the part."""
+        for code, value in tree:
+            before = self._step(code, value, before)
+            if before:
+                self.openers.setdefault(before)
+        return before
+
+    def _step(self, code: Any, value: Any, before: str) -> str:
+        if code in _REPEATS:
+            least, most, body = value
+            self._pump(body, before, most)
+            after = self.walk(body, before)
+            return before + after[len(before) :] * min(least, 50)
+        if code is codes.SUBPATTERN:
+            after = self.walk(value[3], before)
+            self.groups[value[0]] = after[len(before) :]
+            return after
+        if code is codes.BRANCH:
+            walked = [self.walk(part, before) for part in value[1]]
+            return walked[0]
+        if code is codes.ATOMIC_GROUP:
+            return self.walk(value, before)
+        if code is codes.ASSERT:
+            after = self.walk(value[1], before)
+            return after if value[0] < 0 else before
+        if code is codes.GROUPREF:
+            return before + self.groups.get(value, "")
+        if code is codes.AT and value == codes.AT_BEGINNING and self.flags & re.MULTILINE:
+            return before + "\n" if before and not before.endswith("\n") else before
+        return before + next(iter(self._fitting(code, value)), "")
+
+    def _pump(self, body: Any, before: str, most: Any) -> None:
+        if most is not codes.MAXREPEAT and most < 30:
+            return
+        if len(body) == 1:
+            fitting = self._fitting(*body[0])[:12]
+            for letter in fitting:
+                self.pumps.setdefault((before, letter))
+                self.pumps.setdefault((before + fitting[0], letter))
+        for code, value in body:
+            if code is codes.BRANCH:
+                for part in value[1]:
+                    self.pumps.setdefault((before, _Shape(self.letters, self.flags).walk(part, "") or "a"))
+        inner = _Shape(self.letters, self.flags)
+        unit = inner.walk(body, "")
+        for word in [unit, *list(inner.openers)[:6]]:
+            if word:
+                self.pumps.setdefault((before, word))
+
+    def _fitting(self, code: Any, value: Any) -> list[str]:
+        return [letter for letter in self.letters if self._fits(code, value, letter)]
+
+    def _fits(self, code: Any, value: Any, letter: str) -> bool:
+        if code is codes.ANY:
+            return letter != "\n" or bool(self.flags & re.DOTALL)
+        if code in {codes.LITERAL, codes.NOT_LITERAL}:
+            return (ord(letter) == value) == (code is codes.LITERAL)
+        if code is codes.IN:
+            negated = value[0][0] is codes.NEGATE
+            return any(self._fits(*part, letter) for part in value[negated:]) != negated
+        if code is codes.RANGE:
+            return bool(value[0] <= ord(letter) <= value[1])
+        if code is codes.CATEGORY:
+            return _CATEGORIES[value](letter)
+        return False
+
+
+# -- how slow it is --------------------------------------------------------------------------------
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise `Slow` when the work inside uses more processor time; patterns look for signals while they match."""
+
+    def end(_number: int, _frame: object) -> None:
+        raise Slow
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def seconds_for(work: Callable[[], object], *, limit: float = 20.0, tries: int = 1) -> float:
+    """Processor time of the fastest of several tries; the limit where it took longer."""
+    best = limit
+    for _try in range(tries):
+        start = time.thread_time()
+        try:
+            with at_most(limit):
+                work()
+        except Slow:
+            continue
+        best = min(best, time.thread_time() - start)
+    return best
+
+
+def apply(compiled: re.Pattern[Any], method: str, text: Any) -> None:
+    """Do with the pattern what the code does."""
+    if method == "finditer":
+        for _found in compiled.finditer(text):
+            pass
+    else:
+        getattr(compiled, method)(text)
