@@ -265,8 +265,8 @@ def test_a_link_out_of_the_knowledge_base_is_said_and_not_followed(clone, place,
     done = clone.kr(*ASK, "--refresh")
     assert done.json["status"] == "partial", done
     assert (
-        "a link leads out of " in done.err
-        and "remove the link" in done.err
+        ("a link leads out of " in done.err
+        and "remove the link" in done.err)
         or "would lie outside" in done.err
     )
     assert _contents(clone.home) == clone.seen
