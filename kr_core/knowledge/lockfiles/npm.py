@@ -19,7 +19,7 @@ _ALIAS = re.compile(r"(?:npm:)?(?P<name>(?:@[^@/]+/)?[^@/]+)@(?P<version>.+)")
 _ELSEWHERE = re.compile(
     r"(?:file|link|portal|patch|exec|git|git\+\w+|github|gitlab|bitbucket|https?|catalog):|[\w.-]+/[\w.-]+(?:#|$)|\.{1,2}/|/|~/"
 )
-_TAG = re.compile(r"#(?P<version>v?\d+\.\d+[\w.+-]*)$|#semver:(?P<range>[\^~<>=v]*\d[\w.+-]*)$")
+_TAG = re.compile(r"#(?P<version>v?\d++\.\d++[\w.+-]*+)$|#semver:(?P<range>[\^~<>=v]*+\d[\w.+-]*+)$")
 """A version behind an address; digits without a dot may begin the hash of a commit."""
 _TARBALL = re.compile(r"https?://[^?#]+/-/[^/?#]{1,214}?-(?P<version>\d+\.\d+\.\d+[\w.+-]{,99})\.tgz")
 """The address of a package in a registry."""
