@@ -114,13 +114,19 @@ def commit_pending(config: Config) -> tuple[str, ...]:
 
 
 def _waiting(config: Config) -> tuple[str, ...]:
-    """The files whose commit failed; a name that leads out of the knowledge base is none of them."""
+    """The files whose commit failed, as far as KR can have written them: the list may have come with the project."""
     try:
         names = json.loads(read_text(config.state_folder / _WAITING, limit=_LARGEST))
     except (OSError, ValueError, RecursionError):
         return ()
     known = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-    return tuple(name for name in known if inside(config.knowledge_base, name))
+    return tuple(name for name in known if _is_ours(name) and inside(config.knowledge_base, name))
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file has a name that KR gives: an index, a report with its evidence, lessons; none is hidden."""
+    hidden = any(part.startswith(".") for part in name.split("/"))
+    return name in _INDEXES or (name.endswith((".md", ".evidence.json")) and not hidden)
 
 
 def _remember(config: Config, files: Sequence[Path]) -> None:

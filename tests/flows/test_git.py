@@ -195,6 +195,18 @@ class TestResearch:
         assert git("log", "-1", "--format=%s").startswith("KR: lesson")
         assert "?? secret.txt" in git("status", "--porcelain").splitlines()
 
+    def test_what_is_remembered_is_what_kr_writes(self, kr, git, project):
+        """Where the knowledge base is the whole project, such a list cannot have KR commit the user's own files."""
+        (project / "kr.yaml").write_text("knowledge_research: {knowledge_base_path: ., git_commit: auto}\n")
+        (project / ".kr").mkdir()
+        (project / ".kr/uncommitted.json").write_text('[".env", "secret.txt", ".ssh/notes.md"]')
+        (project / ".ssh").mkdir()
+        for name in (".env", "secret.txt", ".ssh/notes.md"):
+            (project / name).write_text("mine\n")
+        assert kr("lessons", "add", "--phase", "dev-execution", "Close the cursor").code == 0
+        assert git("log", "-1", "--format=%s").startswith("KR: lesson")
+        assert {"?? .env", "?? secret.txt", "?? .ssh/"} <= set(git("status", "--porcelain").splitlines())
+
     def test_a_batch(self, kr, git, project):
         """Each answer of a batch is a commit, though they are researched at once."""
         questions = [
