@@ -3,11 +3,15 @@
 A repository's settings, and the attributes of its files, name programs: filters, hooks, monitors, helpers that fetch what is
 missing. Whoever wrote the project may have written them too. So this runs only commands that have no use for such a program,
 with the rest turned off; a file enters as the bytes that it has, never through `git add` or `git update-index PATH`.
+
+Some settings cannot be turned off from outside: hooks that the configuration itself defines (git 2.54), and extensions that
+put the refs into another repository. KR refuses a repository that has them, whatever git is installed.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -16,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import read_bytes
-from kr_core.pipeline.worktree import RefusedError, WorkTree, find_work_tree, shown
+from kr_core.pipeline.worktree import RefusedError, WorkTree, find_work_tree, require_plain, shown
 from kr_core.printable import printable
 
 if TYPE_CHECKING:
@@ -38,6 +42,25 @@ _SETTINGS = (
     "fetch.bundleURI=",  # would be loaded before the protocol is looked at
     "i18n.commitEncoding=UTF-8",
 )
+_USERS = ("system", "global", "command")
+"""Whose settings are the user's own; those of any other scope came with the repository."""
+_RUNS = ("hook.", "core.virtualfilesystem", "core.usegvfshelper")
+"""How the names of settings begin that run a program, and that no other setting turns off; the last two are Microsoft's."""
+_EXTENSIONS = {
+    "objectformat": "sha1|sha256",
+    "compatobjectformat": "sha1|sha256",
+    "refstorage": "files|reftable",  # one with an address leads to another repository
+    "partialclone": ".*",
+    "preciousobjects": r"\w*",
+    "relativeworktrees": r"\w*",
+    "submodulepathconfig": r"\w*",
+    "worktreeconfig": r"\w*",
+    "noop": ".*",
+    "noop-v1": ".*",
+}
+"""The extensions of a repository that do no harm, and what each may be."""
+_CONDITIONS = ("gitdir:", "gitdir/i:", "onbranch:", "hasconfig:")
+"""When a file is included: what these say is the same for each of our commands; the work tree, say, is not."""
 _YES = ("true", "yes", "on", "1", "")
 _OURS = (
     "GIT_AUTHOR_",
@@ -64,6 +87,16 @@ class Change(NamedTuple):
 
     before: tuple[bytes, bytes]
     after: tuple[bytes, bytes]
+
+
+class _Setting(NamedTuple):
+    """A line of git's configuration, and where it stands."""
+
+    scope: str
+    file: str
+    name: str
+    """In small letters, but for the part in the middle."""
+    value: str
 
 
 class Git:
@@ -102,7 +135,13 @@ class Git:
         ours = _environment(environ)
         led = {**ours, "GIT_DIR": str(tree.folder), "GIT_WORK_TREE": str(tree.top)}
         git = cls(program, led, tree.top, tree.folder)
-        git._settings = _settings(git)
+        settings = _settings(git)
+        for one in settings:
+            if one.scope not in _USERS:
+                _require_harmless(one, tree, environ)
+        git._settings = {
+            one.name: one.value if one.name == "core.worktree" else one.value.lower() for one in settings
+        }
         _check_work_tree(git._settings.get("core.worktree"), tree)
         return None if _is_bare(cls(program, ours, tree.top, tree.folder), tree) else git
 
@@ -238,13 +277,49 @@ def _is_bare(git: Git, tree: WorkTree) -> bool:
     return bare == b"true"
 
 
-def _settings(git: Git) -> dict[str, str]:
-    """The settings that matter here, by names and values in small letters but for the path of the work tree."""
-    names = r"^(core\.(worktree|autocrlf|filemode)|extensions\.objectformat)$"
-    raw = git("config", "-z", "--get-regexp", names, ok=(0, 1))
-    pairs = (line.partition(b"\n") for line in raw.split(b"\0")[:-1])
-    found = {name.decode(): os.fsdecode(value) for name, _, value in pairs}
-    return {name: value if name == "core.worktree" else value.lower() for name, value in found.items()}
+def _settings(git: Git) -> list[_Setting]:
+    """All settings that git sees here, those of included files too; the last one of a name counts."""
+    fields = os.fsdecode(git("config", "--list", "-z", "--show-scope", "--show-origin")).split("\0")[:-1]
+    found = []
+    for scope, origin, line in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
+        name, _, value = line.partition("\n")
+        found.append(_Setting(scope, origin.removeprefix("file:"), name, value))
+    return found
+
+
+def _require_harmless(one: _Setting, tree: WorkTree, environ: Mapping[str, str]) -> None:
+    """Check that a setting of the repository runs nothing, and leads git to no other repository.
+
+    Raises:
+        RefusedError: it does, or KR does not know it well enough.
+    """
+    section, _, rest = one.name.partition(".")
+    file = tree.top / one.file
+    if one.name.startswith(_RUNS):
+        raise _refused_setting(one, file, "makes git run a program")
+    if section == "extensions" and not re.fullmatch(_EXTENSIONS.get(rest, "(?!)"), one.value, re.DOTALL):
+        raise _refused_setting(
+            one, file, "changes how git keeps the repository, in a way that KR does not know"
+        )
+    if section in {"include", "includeif"} and one.name.endswith(".path"):
+        _require_plain_include(one, file, rest, environ)
+
+
+def _require_plain_include(one: _Setting, file: Path, rest: str, environ: Mapping[str, str]) -> None:
+    """Check that each of our commands includes the same file: a link by `/proc/self` leads each to another."""
+    if rest != "path" and not rest.startswith(_CONDITIONS):
+        raise _refused_setting(one, file, "includes a file on a condition that KR does not know")
+    home = environ.get("HOME", "")
+    path = f"{home}/{one.value[2:]}" if home and one.value.startswith("~/") else one.value
+    if path.startswith(("~", "%")):
+        raise _refused_setting(one, file, "includes a file from a place that KR does not know")
+    place = file.parent / path
+    require_plain(Path(place.anchor), str(place.relative_to(place.anchor)))
+
+
+def _refused_setting(one: _Setting, file: Path, said: str) -> RefusedError:
+    todo = "remove the setting unless you made it; if you did, commit yourself"
+    return RefusedError(f"{shown(one.name)} in {shown(file)} {said}; {todo}")
 
 
 def _check_work_tree(named: str | None, tree: WorkTree) -> None:

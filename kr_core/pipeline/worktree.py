@@ -25,7 +25,15 @@ from kr_core.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["RefusedError", "WorkTree", "bare_repositories", "describe_bare", "find_work_tree", "shown"]
+__all__ = [
+    "RefusedError",
+    "WorkTree",
+    "bare_repositories",
+    "describe_bare",
+    "find_work_tree",
+    "require_plain",
+    "shown",
+]
 
 _LONGEST = 16_384
 """In bytes: of a file that holds one path or the name of one ref."""
@@ -203,25 +211,44 @@ def _resolved(folder: Path, path: str) -> Path:
 
 def _require_own(tree: WorkTree) -> None:
     """Check that git reads plain files there, and writes into the repository itself."""
-    for home, name in ((tree.common, "config"), (tree.common, "packed-refs"), (tree.folder, "index")):
-        _require_plain(home, name)
-    _require_plain(tree.common, "objects")
+    require_plain(tree.common, "config")
+    require_plain(tree.common, "packed-refs")
+    require_plain(tree.folder, "config.worktree")
+    require_plain(tree.folder, "index")
+    for home in dict.fromkeys((tree.folder, tree.common)):
+        _require_own_tables(home)
+    require_plain(tree.common, "objects")
     with os.scandir(tree.common / "objects") as entries:
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
-                _require_plain(tree.common, f"objects/{entry.name}")
+                require_plain(tree.common, f"objects/{entry.name}")
     ref = "HEAD"
     for _number in range(_DEPTH):
         for home in dict.fromkeys((tree.folder, tree.common)):
-            _require_plain(home, ref)
-            _require_plain(home, f"logs/{ref}")
+            require_plain(home, ref)
+            require_plain(home, f"logs/{ref}")
         ref = _next_ref(tree, ref)
         if not ref:
             return
 
 
-def _require_plain(home: Path, name: str) -> None:
-    """Check that a file or folder, and each that it lies in, is what it seems, if it is there."""
+def _require_own_tables(home: Path) -> None:
+    """Check the same of refs that are kept as tables (reftable); git removes the tables that it has merged."""
+    listed = home / "reftable/tables.list"
+    require_plain(home, "reftable/tables.list")
+    names = read_bytes(listed, limit=_LONGEST).split(b"\n") if listed.exists() else []
+    for name in map(os.fsdecode, names):
+        if "/" in name or "\0" in name:
+            raise RefusedError(f"{shown(listed)} leads to {shown(name)}, which lies elsewhere; mend it")
+        require_plain(home, f"reftable/{name}")
+
+
+def require_plain(home: Path, name: str) -> None:
+    """Check that a file or folder, and each that it lies in, is what it seems, if it is there.
+
+    Raises:
+        RefusedError: it is a link, a pipe or the like.
+    """
     for place in accumulate(Path(name).parts, Path.joinpath, initial=home):
         try:
             mode = place.lstat().st_mode

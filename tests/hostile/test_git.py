@@ -491,6 +491,210 @@ def _contents(place):
     return sorted((str(path), path.read_bytes() if path.is_file() else b"") for path in place.rglob("*"))
 
 
+# -- settings that nothing turns off ---------------------------------------------------------------------
+
+
+class TestSettings:
+    """What git 2.54 and later take from a configuration; KR's answer is the same with an older one."""
+
+    @pytest.fixture(autouse=True)
+    def _calm(self, clone):
+        """No git of the test's own is at work in the background."""
+        clone.git("config", "--global", "maintenance.auto", "false", cwd=clone.base)
+
+    def refused(self, clone, name):
+        config = _contents(clone.top / ".git")
+        done = clone.commit(clone.write())
+        assert (done.id, clone.ran) == (None, "")
+        commits, said = foresee(clone.base, clone.environ)
+        assert (commits, clone.ran) == (False, "")
+        (note,) = done.notes
+        assert note.startswith(f"not committed: {name}")
+        assert note.removeprefix("not committed") == said.removeprefix("nothing is committed")
+        assert _contents(clone.top / ".git") == config
+        return note
+
+    def configure(self, clone, text, file=".git/config"):
+        with (clone.top / file).open("a") as config:
+            config.write(text.format(run=clone.program, top=clone.top))
+
+    def hook(self, clone):
+        return f'[hook "x"]\n\tcommand = {clone.program}\n\tevent = reference-transaction\n\tevent = post-index-change\n'
+
+    def test_a_hook(self, clone):
+        """`core.hooksPath` has no say in it."""
+        clone.initialise()
+        self.configure(clone, self.hook(clone))
+        note = self.refused(clone, "hook.x.command")
+        assert note == (
+            f"not committed: hook.x.command in {clone.top}/.git/config makes git run a program; "
+            "remove the setting unless you made it; if you did, commit yourself"
+        )
+
+    @pytest.mark.parametrize(
+        ("section", "name"),
+        [
+            ("[HOOK]\n\tjobs = 4\n", "hook.jobs"),
+            ("[Hook.x]\n\tEvent = post-index-change\n", "hook.x.event"),
+            ('[hook "a.b\x1b[2J"]\n\tcommand\n', "hook.a.b"),
+            ("[core]\n\tvirtualFilesystem = {run}\n", "core.virtualfilesystem"),
+        ],
+    )
+    def test_another_spelling(self, clone, section, name):
+        """Names are the same in any letters, with a value or without."""
+        clone.initialise()
+        self.configure(clone, section)
+        assert "\x1b" not in self.refused(clone, name)
+
+    @pytest.mark.parametrize("place", ["../included", "{top}/included", "~/included"])
+    @pytest.mark.parametrize(
+        "section",
+        ["include", 'includeIf "gitdir:**"', 'includeIf "hasconfig:remote.*.url:http://of-the-user/**"'],
+    )
+    def test_a_hook_in_an_included_file(self, clone, section, place):
+        """Also by what only the user's own configuration says."""
+        clone.initialise()
+        clone.git("config", "--global", "remote.x.url", "http://of-the-user/x")
+        self.configure(clone, f"[{section}]\n\tpath = {place}\n")
+        home = clone.environ["HOME"] if place.startswith("~") else clone.top
+        Path(home, "included").write_text("[include]\n\tpath = deeper\n")
+        Path(home, "deeper").write_text(self.hook(clone))
+        assert f"{home}/deeper makes git run" in self.refused(clone, "hook.x.command").replace(
+            f"{clone.top}/.git/../", f"{clone.top}/"
+        )
+
+    def test_a_hook_for_one_work_tree(self, clone):
+        """Such a one has a file of settings of its own."""
+        clone.initialise()
+        clone.git("config", "extensions.worktreeConfig", "true")
+        self.configure(clone, self.hook(clone), ".git/config.worktree")
+        self.refused(clone, "hook.x.command")
+        (clone.top / ".git/config.worktree").rename(clone.top / "moved")
+        (clone.top / ".git/config.worktree").symlink_to("/proc/self/cwd/moved")
+        self.refused(clone, f"{clone.top}/.git/config.worktree is a link")
+
+    @pytest.mark.parametrize(
+        "place", ["/proc/self/cwd/../../x", "/dev/stdin", "../link/x", "link/../../x", "%(prefix)/x"]
+    )
+    def test_an_included_file_that_varies(self, clone, place):
+        """A link may lead each of KR's commands to another file."""
+        clone.initialise()
+        (clone.top / "link").symlink_to("/proc/self/cwd")
+        (clone.top / ".git/link").symlink_to("/proc/self/cwd")
+        self.configure(clone, f"[include]\n\tpath = {place}\n")
+        self.refused(clone, "include.path" if place.startswith("%") else "/")
+
+    def test_an_included_file_on_a_condition_that_varies(self, clone):
+        """KR's commands have not all the same work tree."""
+        clone.initialise()
+        self.configure(clone, '[includeIf "worktree:**/no-files"]\n\tpath = ../included\n')
+        (clone.top / "included").write_text(self.hook(clone))
+        self.refused(clone, "includeif.worktree:**/no-files.path")
+
+    @pytest.mark.parametrize("version", [0, 1])
+    def test_refs_in_another_repository(self, clone, tmp_path, version):
+        """With its objects at hand, a commit would move the other one's branch."""
+        clone.initialise()
+        other = tmp_path / "other"
+        clone.initialise(other)
+        (clone.top / ".git/objects/info").mkdir(exist_ok=True)
+        (clone.top / ".git/objects/info/alternates").write_text(f"{other}/.git/objects\n")
+        self.configure(
+            clone,
+            f"[core]\n\trepositoryformatversion = {version}\n[extensions]\n\trefStorage = files://{other}/.git\n",
+        )
+        before = _contents(other)
+        done = clone.commit(clone.write())
+        assert done.id is None
+        assert (
+            len(done.notes) == 1
+        )  # by an older git itself, where it reads it as an extension that it does not know
+        assert _contents(other) == before
+
+    @pytest.mark.parametrize(
+        ("section", "name"),
+        [
+            ("[extensions]\n\trefStorage = files:///x/.git\n", "extensions.refstorage"),
+            ("[extensions]\n\trefStorage = files\\n\n", "extensions.refstorage"),
+            ("[extensions]\n\tobjectStorage = x\n", "extensions.objectstorage"),
+            ("[Extensions]\n\tnew\n", "extensions.new"),
+            ('[extensions "noop"]\n\tx = 1\n', "extensions.noop.x"),
+        ],
+    )
+    def test_an_extension(self, clone, section, name):
+        """One that KR does not know, or by a value that it does not know."""
+        clone.initialise()
+        self.configure(clone, section)  # version 0: an older git takes no notice
+        note = self.refused(clone, "")
+        by_git = name == "extensions.refstorage" and "` failed: " in note  # a newer one looks at it itself
+        assert by_git or f"{name} in {clone.top}/.git/config changes how git keeps" in note
+
+    @pytest.mark.parametrize("named", ["reftable", "reftable/tables.list", "reftable/a.ref", "text"])
+    def test_tables_of_refs_elsewhere(self, clone, tmp_path, named):
+        """Git writes and removes them."""
+        clone.initialise()
+        (tmp_path / "outside").write_text("")
+        tables = clone.top / ".git/reftable"
+        if named != "reftable":
+            tables.mkdir()
+            (tables / "tables.list").write_text("../../x.ref\n" if named == "text" else "a.ref\n")
+        if named != "text":
+            (clone.top / ".git" / named).unlink(missing_ok=True)
+            (clone.top / ".git" / named).symlink_to(tmp_path / "outside")
+        self.refused(clone, f"{tables}")
+
+    def test_an_honest_repository(self, clone):
+        """Hooks of husky, filters of LFS, tools' own settings, a shared file and harmless extensions stand in no way."""
+        clone.initialise()
+        self.configure(
+            clone,
+            """
+[core]
+	hooksPath = .husky/_
+[hooks]
+	allowNonASCII = true
+[extensions]
+	worktreeConfig = true
+	preciousObjects = true
+	partialClone = origin
+	noop = x
+[filter "lfs"]
+	clean = git-lfs clean -- %f
+	process = git-lfs filter-process
+	required = true
+[lfs]
+	repositoryformatversion = 0
+[lfs "https://example.org/x.git/info/lfs"]
+	access = basic
+[remote "origin"]
+	url = https://example.org/x.git
+	promisor = true
+[branch "main"]
+	remote = origin
+[submodule "x"]
+	active = true
+[gc]
+	auto = 0
+[include]
+	path = ../.gitconfig
+	path = ~/absent
+[includeIf "onbranch:main"]
+	path = {top}/.gitconfig
+""",
+        )
+        (clone.top / ".gitconfig").write_text("[pull]\n\trebase = true\n[diff]\n\ttool = x\n")
+        assert foresee(clone.base, clone.environ)[0]
+        assert clone.commit(clone.write()).notes == ()
+        assert clone.committed() == ["app.py", "kb/report.md"]
+
+    def test_a_hook_of_the_users(self, clone):
+        """What the user's own configuration says is theirs."""
+        clone.initialise()
+        clone.git("config", "--global", "hook.mine.command", "true")
+        clone.git("config", "--global", "hook.mine.event", "pre-push")
+        assert clone.commit(clone.write()).notes == ()
+
+
 # -- a `.git` that leads elsewhere -----------------------------------------------------------------------
 
 
