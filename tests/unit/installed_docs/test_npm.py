@@ -348,19 +348,19 @@ def test_a_list_of_options_is_one_passage_for_each(tmp_path):
 
 @pytest.mark.req("K11", "R5")
 def test_the_index_is_kept_for_each_version_and_made_anew_for_an_edited_member(tmp_path):
-    """An unpacked package is indexed once for all projects; a workspace's member whenever its files change."""
+    """A package is indexed once in each project, and a workspace's member whenever its files change."""
     one, other, cache = tmp_path / "one", tmp_path / "other", tmp_path / "cache"
     for folder in (one, other):
         lay(folder / "node_modules/crate", CRATE)
         ask(folder, "How do I pack?", cache=cache)
-    assert len(list((cache / "installed").iterdir())) == 1
+    assert len(list((cache / "installed").iterdir())) == 2
     member = lay(one / "packages/crate", {**CRATE, "README.md": README + "\nSingle lid.\n"})
     shutil.rmtree(one / "node_modules/crate")
     (one / "node_modules/crate").symlink_to(member)
     ask(one, "How do I pack?", cache=cache)
     os.utime(member / "README.md", (1, 1))
     ask(one, "How do I pack?", cache=cache)
-    assert len(list((cache / "installed").iterdir())) == 3
+    assert len(list((cache / "installed").iterdir())) == 4
 
 
 @pytest.mark.req("R8")

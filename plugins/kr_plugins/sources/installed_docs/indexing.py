@@ -1,15 +1,19 @@
 """The index of one installed distribution (or of the standard library), made on first use.
 
-It lies in the user's cache folder, keyed by package, version and a fingerprint of the installation, and is
-shared by all projects that have the same files.
+It lies in the user's cache folder, keyed by package, version and a fingerprint of the installation. Where the
+user's own environment holds the package, all projects share it; what lies in a project has an index for its place alone,
+since a clone may bring anything under genuine metadata.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import os
 import sqlite3
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -41,6 +45,9 @@ _MAX_METADATA_BYTES = 20_000_000
 _MOST_FILES = 100_000
 """So many files of a package are looked at; the largest that are known have a tenth."""
 _EXTENSIONS = (".so", ".pyd")
+_LARGEST_CACHE = 2**30
+"""Bytes of all indexes; beyond it those go that nobody has used for longest."""
+_DAY_SECONDS = 86_400
 
 
 class Cancelled(Exception):  # noqa: N818  it is not an error
@@ -135,6 +142,7 @@ def open_index(
     path = cache_folder / "installed" / _file_name(material)
     try:
         index = PassageIndex(path)
+        _mark_used(path)
         return index, [note for note in index.meta.get("notes", "").split("\n") if note]
     except (sqlite3.Error, OSError):
         pass
@@ -144,10 +152,59 @@ def open_index(
     notes = [*material.notes, *notes]
     meta = {"label": material.label, "version": material.version, "notes": "\n".join(notes)}
     try:
-        return build_index(path, passages, meta), notes
+        index = build_index(path, passages, meta)
+        _make_room(path)
+        return index, notes
     except (OSError, sqlite3.Error) as error:
         note = f"index of {material.label} kept in memory only: {path.parent}: {error}"
         return build_index(None, passages, meta), [*notes, note]
+
+
+def placed_key(fingerprint: str, folders: Sequence[Path], within: Sequence[Path]) -> str:
+    """A fingerprint that holds in one place alone, and there only until something else is laid in it.
+
+    A folder's time of change is set by the system when the folder is made, and by nobody else: another clone in the same
+    place has another.
+
+    Args:
+        fingerprint: of the files, as far as it is known without reading them.
+        folders: whose real place and time count; one that is a link counts as the link.
+        within: whose real place alone counts.
+    """
+    states = [[os.path.realpath(folder), _changed(folder)] for folder in folders]
+    told = json.dumps([fingerprint, states, [os.path.realpath(folder) for folder in within]])
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.lstat().st_ctime_ns
+    except OSError:
+        return 0
+
+
+def _mark_used(path: Path) -> None:
+    """Note the day of use in the time of access, which not every file system keeps by itself."""
+    with suppress(OSError):
+        status = path.stat()
+        if time.time() - status.st_atime > _DAY_SECONDS:
+            os.utime(path, ns=(time.time_ns(), status.st_mtime_ns))
+
+
+def _make_room(made: Path) -> None:
+    """Remove the indexes that were not used for longest, while all together are too large; never the one just made."""
+    found = []
+    with suppress(OSError):
+        for path in made.parent.glob("*.sqlite"):
+            status = path.lstat()
+            found.append((path == made, status.st_atime, status.st_size, path))
+    excess = sum(size for _made, _used, size, _path in found) - _LARGEST_CACHE
+    for is_made, _used, size, path in sorted(found):
+        if excess <= 0 or is_made:
+            return
+        with suppress(OSError):
+            path.unlink()
+            excess -= size
 
 
 def _file_name(material: Readable) -> str:

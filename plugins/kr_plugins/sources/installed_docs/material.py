@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import itertools
+import json
 import os
 import re
 import sys
@@ -207,7 +208,7 @@ def _distribution(framework: str, distribution: Distribution) -> Found:
     ]
     material = Material(
         distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
-        _fingerprint(distribution, [root for root, _name in roots], notes), notes, within=within,
+        _key(distribution, [root for root, _name in roots], notes), notes, within=within,
     )  # fmt: skip
     names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
     origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version)
@@ -235,8 +236,22 @@ def _may_enter(folder: Path, distribution: Distribution) -> bool:
     return bounds is None or lies_within(folder, bounds)
 
 
+def _key(distribution: Distribution, roots: Sequence[Path], notes: list[str]) -> str:
+    """What an index is kept under: in the user's own environments the fingerprint, elsewhere the place counts too.
+
+    Whoever made an environment in a project may have laid other sources under a RECORD that is genuine, so its index
+    serves that place alone, and only as long as the metadata are the folder that they were.
+    """
+    fingerprint, bounds = _fingerprint(distribution, roots, notes), distribution.environment.bounds
+    if bounds is None:
+        return fingerprint
+    return indexing.placed_key(
+        fingerprint, [distribution.metadata_folder], [distribution.site, *roots, *bounds]
+    )
+
+
 def _fingerprint(distribution: Distribution, roots: Sequence[Path], notes: list[str]) -> str:
-    """Changes when the installation does, and is the same in every project that installed the same files.
+    """Changes when the installation does, and is the same wherever the same files were installed.
 
     A wheel's RECORD holds the hash of each of its files; sources that are edited in place have none, so each file's
     time counts. What cannot be read of the metadata is noted.
@@ -282,7 +297,14 @@ def _standard_library(project: LocalProject) -> Found:
     ]  # fmt: skip
     same = version.split(".")[:2] == [str(part) for part in sys.version_info[:2]]
     material = Material(
-        "python", version, folder, roots, [], f"{folder}:{version}:{same}", compiled=same, within=(folder,)
+        "python",
+        version,
+        folder,
+        roots,
+        [],
+        f"{os.path.realpath(folder)}:{version}:{same}",
+        compiled=same,
+        within=(folder,),
     )
     modules = frozenset(name for _path, name in roots) | (compiled.PUBLIC if same else frozenset())
     return Found(
@@ -315,9 +337,7 @@ def _own_documentation(project: LocalProject) -> Found | None:
     ]
     if not texts:
         return None
-    fingerprint = hashlib.sha256(
-        "\0".join(f"{text.path}\0{text.text}" for text in texts).encode()
-    ).hexdigest()
+    fingerprint = hashlib.sha256(json.dumps([[text.path, text.text] for text in texts]).encode()).hexdigest()
     material = Material(name, "project", root, [], texts, fingerprint)
     return Found(
         material, (name, name.replace("-", " ")), Origin(f"pkg:generic/{name}", None), "this project"

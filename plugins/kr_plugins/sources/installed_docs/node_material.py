@@ -7,11 +7,12 @@ import json
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core import IndexedPassage, lies_within, read_text
 from kr_plugins.sources.installed_docs.clones import collapse
-from kr_plugins.sources.installed_docs.indexing import Cancelled
+from kr_plugins.sources.installed_docs.indexing import Cancelled, placed_key
 from kr_plugins.sources.installed_docs.node_exports import Exports
 from kr_plugins.sources.installed_docs.node_package import LARGEST_JSON, TYPINGS, readme_of, types_package
 from kr_plugins.sources.installed_docs.node_passages import Maker
@@ -19,7 +20,6 @@ from kr_plugins.sources.installed_docs.sections import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from kr_plugins.sources.installed_docs.node_package import NodePackage
 
@@ -80,20 +80,23 @@ class NodeMaterial:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when the package does; the same in every project that installed the same files.
+        """Changes when the package does, and is another one in every place.
 
         What npm unpacked is told by the files' names and sizes; a member of the project itself, which is edited in
-        place, by their times too.
+        place, by their times too. Neither says what a clone has laid there, so the index serves no other place.
         """
-        folders = [self.package.folder]
+        folders, within = [self.package.folder], self.package.within
         types = types_package(self.package)
         folders += [types.folder] if types else []
         parts = [str(FORMAT), json.dumps(self.package.data, sort_keys=True)]
+        unpacked = []
         for folder in folders:
             real = os.path.realpath(folder)
             edited = f"{os.sep}node_modules{os.sep}" not in real
-            parts += [f"{path}:{size}:{time if edited else ''}" for path, size, time in _files(real)]
-        return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+            unpacked += [] if edited else [Path(real)]
+            parts += [f"{path}:{size}:{times if edited else ''}" for path, size, times in _files(real)]
+        fingerprint = hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+        return fingerprint if within is None else placed_key(fingerprint, unpacked, [*folders, *within])
 
     def passages(
         self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
@@ -157,8 +160,11 @@ def _markdown(folder: Path, *, deep: bool) -> Iterator[Path]:
             yield one
 
 
-def _files(folder: str) -> Iterator[tuple[str, int, int]]:
-    """Path, size and time of the texts and declaration files below a folder; links are not followed."""
+def _files(folder: str) -> Iterator[tuple[str, int, str]]:
+    """Path, size and times of the texts and declaration files below a folder; links are not followed.
+
+    The times are that of writing, which an archive may set, and that of the change itself.
+    """
     count = 0
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(set(folders) - _SKIPPED_FOLDERS)
@@ -170,7 +176,8 @@ def _files(folder: str) -> Iterator[tuple[str, int, int]]:
                 status = os.stat(os.path.join(here, name))  # noqa: PTH116, PTH118  thousands of files
             except OSError:
                 continue
-            yield os.path.relpath(os.path.join(here, name), folder), status.st_size, status.st_mtime_ns  # noqa: PTH118  as above
+            times = f"{status.st_mtime_ns}:{status.st_ctime_ns}"
+            yield os.path.relpath(os.path.join(here, name), folder), status.st_size, times  # noqa: PTH118  as above
         if count > _MOST_FILES:
             return
 
