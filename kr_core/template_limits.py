@@ -38,6 +38,7 @@ _MOST_STEPS = 1_000_000
 _MOST_TEXT = 10_000_000
 """Characters of all texts that a template makes, those between included; an item of a list counts as some."""
 _MOST_SECONDS = 10.0
+_MOST_CODE = 1_000_000
 _MOST_BITS = 16_384
 _MOST_MENDED = 100_000
 """Characters of a text for what takes longer by its square."""
@@ -189,7 +190,16 @@ def spending(given: Budget) -> Iterator[None]:
 
 
 class _CountingGenerator(CodeGenerator):
-    """Compiles templates that count what they do."""
+    """Compiles templates that count what they do, as far as they compile to code of a bounded size."""
+
+    _written = 0
+
+    def write(self, x: str) -> None:
+        """Bound the code: each `include` names all that is set before it."""
+        self._written += len(x)
+        if self._written > _MOST_CODE:
+            raise TemplateLimitError(f"it compiles to more than {_MOST_CODE:,} characters of code")
+        super().write(x)
 
     def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
         """Count each time that a block is entered: the round of a loop, a macro, a whole template."""
@@ -251,6 +261,11 @@ class _CountingGenerator(CodeGenerator):
         self.write(")")
 
 
+def _named_values(**values: Any) -> dict[str, Any]:
+    """`dict(a=1)` in a template; from pairs it would take keys that collide."""
+    return values
+
+
 def _concat(parts: Iterable[str]) -> str:
     """The pieces that a template, or a macro in it, has made, as one text."""
     left = budget()
@@ -288,6 +303,7 @@ class LimitedSandbox(ImmutableSandboxedEnvironment):
         ):  # for HTML and for debugging; slow for what a project may put in
             del self.filters[name]
         del self.globals["lipsum"]
+        self.globals["dict"] = _named_values
         self.filters.update(join=_joined, sum=_sum)
         self.filters = {name: _bounded(name, function) for name, function in self.filters.items()}
         self.tests = {
@@ -296,8 +312,8 @@ class LimitedSandbox(ImmutableSandboxedEnvironment):
         self.policies["json.dumps_function"] = _json
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Leave out what makes bytes of a text: some encodings take the square of its length."""
-        return attr not in {"encode", "decode"} and super().is_safe_attribute(obj, attr, value)
+        """Leave out what makes bytes of a text, or a mapping of numbers: both may take the square of the length."""
+        return attr not in {"encode", "decode", "fromkeys"} and super().is_safe_attribute(obj, attr, value)
 
     def step(self, count: int = 1) -> bool:
         """Count steps, for the compiled template."""
@@ -417,7 +433,10 @@ def _check_time(form: str) -> None:
 _SPLITS = frozenset({"split", "rsplit", "splitlines", "list", "sort", "unique", "reverse", "batch", "slice", "map", "select",
                      "reject", "groupby", "random", "first", "last", "min", "max", "items", "fromkeys"})  # fmt: skip
 """What makes a list of a text's characters or parts."""
-_SLOW = frozenset({"striptags", "wordwrap"})
+_SLOW = frozenset(
+    {"striptags", "wordwrap", "rfind", "rindex", "rsplit", "rpartition", "strip", "lstrip", "rstrip"}
+)
+"""What takes time by the square of a text's length, or by what it looks for; a single operation hears no clock."""
 _WIDTHS = frozenset(
     {"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes", "batch", "slice", "round", "indent"}
 )
@@ -431,10 +450,10 @@ def _bound(name: str, operands: Sequence[Any]) -> int:
     left = budget()
     size = left.size(*operands)
     first, *rest = operands or ("",)
-    if name in _SPLITS and isinstance(first, str | bytes):
-        return _ITEM * size
     if name in _SLOW and size > _MOST_MENDED:
         raise TemplateLimitError(f"it gives `{name}` more than {_MOST_MENDED:,} characters")
+    if name in _SPLITS and isinstance(first, str | bytes):
+        return _ITEM * size
     if name == "strftime":
         for form in rest:
             _check_widths(str(form))

@@ -19,9 +19,7 @@ KeyPath = tuple[str | int, ...]
 """The way to a value: `("knowledge_research", "sources", 1)`."""
 
 _LARGEST = 1_000_000
-"""Bytes of a configuration; one has a few thousand."""
-_LARGEST_PROJECT = 5_000_000
-"""Bytes of a `pyproject.toml`, which may hold the tables of many tools."""
+"""Bytes of a configuration, or of a `pyproject.toml` with the tables of many tools; one has a few thousand."""
 _MOST_NODES = 50_000  # a configuration has a few hundred; aliases of aliases grow without end
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _TABLE = ("tool", "kr")
@@ -106,7 +104,7 @@ def has_table(path: Path, name: str) -> bool:
         ConfigError: the file mentions `[tool.kr` and is not TOML; it is a pipe or a device, or far too large.
     """
     try:
-        raw = read_bytes(path, limit=_LARGEST_PROJECT)
+        raw = read_bytes(path, limit=_LARGEST)
     except OSError as error:
         if error.errno in {errno.EINVAL, errno.EFBIG}:  # whether it concerns us, nobody can tell
             raise ConfigError(
@@ -126,7 +124,7 @@ def has_table(path: Path, name: str) -> bool:
 
 def _bytes_of(path: Path, name: str) -> bytes:
     try:
-        return read_bytes(path, limit=_LARGEST_PROJECT if is_toml(path) else _LARGEST)
+        return read_bytes(path, limit=_LARGEST)
     except FileNotFoundError:
         raise ConfigError(
             "there is no such file", where=name, todo="check the path of the configuration"
@@ -233,8 +231,12 @@ def _check_nodes(root: Any, name: str) -> None:
 def _parse_toml(text: str, name: str) -> dict[str, Any]:
     import tomllib
 
+    from kr_core.toml_text import LongKeyError, load_toml
+
     try:
-        return tomllib.loads(text, parse_float=str)  # so that a version 2.10 is not 2.1
+        return load_toml(text, parse_float=str)  # so that a version 2.10 is not 2.1
+    except LongKeyError as error:
+        raise ConfigError(f"{error}", where=f"{name}:{error.line}", todo="write a shorter one") from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"(?<!\s)\s*+\(at line (\d+), column \d+\)", str(error))
         problem = str(error).replace(place.group(), "") if place else str(error)

@@ -7,6 +7,7 @@ docs/reference/configuration.md says about it.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -56,10 +57,15 @@ def _commit(value: Any) -> Any:
     return {True: "auto", "on": "auto", "yes": "auto", False: "off", "no": "off"}.get(value, value)
 
 
+_MOST_NAMES = 100
+"""In a list of plugins, agents or files."""
+
+
 def _distinct(value: tuple[str, ...]) -> tuple[str, ...]:
-    for item in value:
-        if value.count(item) > 1:
-            raise ValueError(f"names {item!r} twice")
+    if len(value) > _MOST_NAMES:
+        raise ValueError(f"has more than {_MOST_NAMES} names")
+    if twice := next((item for item, count in Counter(value).items() if count > 1), None):
+        raise ValueError(f"names {twice!r} twice")
     return value
 
 

@@ -283,6 +283,13 @@ TOO_MUCH = {
     + "{% endcall %}" * 15,
     "cycler": '{% set c = cycler("a"*1000000, "b") %}{% for i in range(99999) %}{{ c.next() }}{% endfor %}',
     "joiner": '{% set j = joiner("a"*1000000) %}{% for i in range(99999) %}{{ j() }}{% endfor %}',
+    "includes that name all that is set": "{% if 1 %}"
+    + "".join(f"{{% set a{n}=1 %}}" for n in range(2000))
+    + "{% include x %}" * 3000
+    + "{% endif %}",
+    "a text looked for from its end": '{% set n = "ab" ~ "a"*1000000 %}{{ ("a"*2000000).rfind(n) }}',
+    "a text cut from its end": '{% set n = "ab" ~ "a"*100000 %}{{ ("a"*200000).rsplit(n) }}',
+    "many characters stripped": '{{ ("a"*1000000).strip("b"*999999 ~ "a") }}',
     "deep parentheses": "{{ " + "(" * 40000 + "1" + ")" * 40000 + " }}",
     "deep conditions": "{% if 1 %}" * 4000 + "{% endif %}" * 4000,
     "a long sum": "{{ " + "1+" * 40000 + "1 }}",
@@ -394,3 +401,13 @@ def test_a_long_report_is_within_the_limits(project):
     values = {**dict.fromkeys(names, "x"), **dict.fromkeys(lists, ()), "score": 1, "details": lines}
     text = render([bundled_folder()], "reports/research.md.j2", **values)
     assert all(line in text for line in (lines[0], lines[-1]))
+
+
+@pytest.mark.req("Z3")
+@pytest.mark.parametrize("text", ['{{ {}.fromkeys("ab") }}', "{{ dict([[1, 2]]) }}"])
+def test_a_template_makes_no_mapping_of_keys_that_may_collide(project, text):
+    """Numbers with one hash would take time by the square of their count, in a single operation."""
+    (project / "templates" / NAME).parent.mkdir(exist_ok=True, parents=True)
+    (project / "templates" / NAME).write_text(text)
+    with pytest.raises(ConfigError):
+        render(search_folders(project), NAME)

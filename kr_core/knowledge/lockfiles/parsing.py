@@ -14,11 +14,6 @@ _AT_LINE = re.compile(r"(?<!\s)\s*+\(at (?:line (\d+), column \d+|end of documen
 _ARTIFACTS = re.compile(r"^(?:wheels|files|sdist) = (?:\[\n(?:[ \t].*\n)*+\]|\{.*\})$", re.MULTILINE)
 """Addresses and hashes, one to a line, as uv, Poetry and PDM write them: nine tenths of their lock files."""
 
-_LONG_KEY = re.compile(
-    r"(?<![\w.-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}",
-)
-"""A key of more parts than any tool writes: tomllib takes time by the square of them."""
-
 _STRING = r'"[^"\\\x00-\x1f\x7f]*+"'
 _KEY = rf"(?:[\w-]++|{_STRING})"
 _ATOM = rf"(?:{_STRING}|true|false|[1-9][0-9]*+)"
@@ -124,13 +119,14 @@ def _without_artifacts(text: str) -> str:
 def _parsed(plain: str) -> dict[str, Any]:
     import tomllib
 
+    from kr_core.toml_text import LongKeyError, load_toml
+
     if len(plain.replace("\n", "")) > LIMIT_CHARACTERS:
         raise UnreadableError(f"more than {LIMIT_CHARACTERS // 1_000_000} MB without addresses and hashes")
-    if found := _LONG_KEY.search(plain):
-        line = plain.count("\n", 0, found.start()) + 1
-        raise UnreadableError("a key of more than a hundred parts", line)
     try:
-        return tomllib.loads(plain)
+        return load_toml(plain)
+    except LongKeyError as error:
+        raise UnreadableError(str(error), error.line) from None
     except tomllib.TOMLDecodeError as error:
         said = str(error).partition("\n")[0]
         at = _AT_LINE.search(said)
