@@ -79,7 +79,7 @@ def _option(start: int, lines: list[str]) -> _Option | None:
         if comment is None:
             break
         text = comment[1]
-        said.append((text[:-2] if text.endswith("*/") else text).rstrip())
+        said.append((text.removesuffix("*/")).rstrip())
     code = lines[len(said) :]
     key = next((found for line in code if not _COMMENT.match(line) and (found := _KEY.match(line))), None)
     return _Option(start, said, code, key[1]) if key is not None and "".join(said) else None
