@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from kr_core.text import stem, words
@@ -103,12 +104,19 @@ def _cut(line: str, weights: Mapping[str, float]) -> str:
         return line
     places = [(at.start(), held) for at in re.finditer(r"\w+", line) if (held := _held(at[0], weights))]
     length = _WIDTH - 6
-
-    def weight(start: int) -> float:
-        inside = frozenset[str]().union(*(held for place, held in places if start <= place < start + length))
-        return sum(weights[root] for root in inside)
-
     starts = [max(0, place - _WIDTH // 4) if place > _WIDTH // 2 else 0 for place, _held in places]
-    start = max(starts, key=lambda at: (weight(at), -at), default=0)
+    inside: Counter[str] = Counter()
+    first = last = start = 0
+    best = -1.0
+    for at in starts:  # each begins no further ahead than the next one
+        while last < len(places) and places[last][0] < at + length:
+            inside.update(places[last][1])
+            last += 1
+        while places[first][0] < at:
+            inside.subtract(places[first][1])
+            first += 1
+        weight = sum(weights[root] for root, count in inside.items() if count)
+        if weight > best:
+            start, best = at, weight
     end = start + length
     return f"{'...' if start else ''}{line[start:end]}{'...' if end < len(line) else ''}"

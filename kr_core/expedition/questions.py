@@ -66,7 +66,11 @@ _CAVEATS = re.compile(
     re.IGNORECASE,
 )
 """What asks for caveats, and names no thing."""
-_PARTS = re.compile(r"(?<!\s)\s*+(?:[;?]|(?:,\s++|(?<=\s))(?:and|und|et)\s++(?=\w++\s++\w)|,\s++(?=(?:how|what|which|when|where|why|who)\b))\s*", re.IGNORECASE)  # fmt: skip
+_PARTS = re.compile(
+    r"(?:(?<!\s)\s++)?(?:[;?]|,\s++(?:and|und|et)\s++(?=\w++\s++\w)|,\s++(?=(?:how|what|which|when|where|why|who)\b))\s*"
+    r"|(?<!\s)\s++(?:and|und|et)\s++(?=\w++\s++\w)",
+    re.IGNORECASE,
+)
 """Where one thing that is asked ends and the next begins; `or` joins what is asked of together."""
 _CHANGE = (
     r"(?:added|introduc\w*|deprecat\w*|removed|changed|dropped|appear\w*|arriv\w*|became|become|released)"

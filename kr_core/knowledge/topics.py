@@ -85,7 +85,7 @@ def _framework_phrases(framework: str) -> tuple[re.Pattern[str], re.Pattern[str]
         r"[-_. ]?".join(re.escape(part) for part in re.split(r"[-_.\s]+", name) if part)
         for name in sorted({framework, *spoken_names(framework)}, key=len, reverse=True)
     )
-    name = rf"(?:the\s+)?(?:\w+['\u2019]s\s+)?[`'\"]?(?:{names})[`'\"]?(?:\s+(?:library|package|framework))?"
+    name = rf"(?:the\s+)?(?:(?<!\w)\w++['\u2019]s\s+)?[`'\"]?(?:{names})[`'\"]?(?:\s+(?:library|package|framework))?"
     preposition = r"(?:in|with|using|via|by|for)\s+"
     return (
         re.compile(rf"(?:{preposition})?{name}\s*[,:;]\s*(?=\S)", re.IGNORECASE),

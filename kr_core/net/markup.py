@@ -106,6 +106,8 @@ def parts(html: str) -> Iterator[Part]:
                 place = end.end()
             else:
                 yield Part("close" if closing else "open", name, "" if closing else tag[3])
+        elif html[place + 1 : place + 3].lstrip("/")[:1].isalpha():
+            return
         else:
             mark = "-->" if html.startswith("<!--", place) else ">"
             place = html.find(mark, place) + len(mark)

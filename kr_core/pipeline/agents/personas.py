@@ -83,17 +83,17 @@ def stripped(text: str) -> str:
 
 def _without_parts(text: str) -> str:
     """A text without each part that is opened and closed."""
-    kept, start, unclosed = [], 0, set()
-    for opening in _PARTS.finditer(text):
+    kept, start, place, unclosed = [], 0, 0, set()
+    while (opening := _PARTS.search(text, place)) is not None:
         name = opening[1].lower()
-        if opening.start() < start or name in unclosed:
-            continue
-        closing = re.compile(f"</{name}>", re.IGNORECASE).search(text, opening.end())
+        end = re.compile(f"</{name}>", re.IGNORECASE)
+        closing = None if name in unclosed else end.search(text, opening.end())
         if closing is None:
             unclosed.add(name)
+            place = opening.start() + 1
             continue
         kept.append(text[start : opening.start()])
-        start = closing.end()
+        start = place = closing.end()
     return "".join([*kept, text[start:]])
 
 

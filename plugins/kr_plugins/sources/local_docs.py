@@ -28,7 +28,7 @@ from kr_core import (
 from kr_plugins.sources.stating import Stated, is_site, stated, stated_by_page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from kr_core import DocumentHit, Embedder, ResearchQuery, Setup, SourceContext
 
@@ -37,7 +37,7 @@ _LOOKED_AT = 30
 """Of these the first are shown that are about what was asked about."""
 _ABOUT = 0.4
 """A passage that holds less of the question is not about it."""
-_FENCED = re.compile(r"^(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:(\n\1)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^(`{3,}+|~{3,}+)[^\n`]*+\n", re.MULTILINE)
 _CODE = re.compile(r"^(`{3,}+|~{3,}+)[^\n`]*+\n.*?(?:\n\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 """The same, and what goes on in the next passage."""
 _PAGES = frozenset((".html", ".htm", ".xhtml"))
@@ -163,9 +163,7 @@ class LocalDocs:
             dated=said.dated,
             lead=_documented(stored.body) if stored.code else _lead(stored.body),
             kind="section",
-            code=(stored.body,)
-            if stored.code
-            else tuple(found[2] for found in _FENCED.finditer(stored.body) if found[3]),
+            code=(stored.body,) if stored.code else tuple(_fenced(stored.body)),
             official=self._official,
             coverage=min(1.0, coverage),
             covered=covered,
@@ -247,6 +245,21 @@ def _is_code(path: Path, body: str) -> bool:
     lines = [line for line in body.split("\n") if line.strip()]
     indented = sum(line.startswith(_INDENTED) for line in lines)
     return path.suffix in _PAGES and not _CODE.search(body) and 2 * indented > len(lines)
+
+
+def _fenced(body: str) -> Iterator[str]:
+    """What stands in fences that are closed: in reStructuredText a line of `~` may be the underline of a heading."""
+    start, unclosed = 0, set()
+    while (opening := _FENCE.search(body, start)) is not None:
+        start = opening.end()
+        if opening[1] in unclosed:
+            continue
+        closing = re.compile(rf"\n{opening[1]}[ \t]*$", re.MULTILINE).search(body, start)
+        if closing is None:
+            unclosed.add(opening[1])
+            continue
+        yield body[start : closing.start()]
+        start = closing.end()
 
 
 def _documented(code: str) -> str:
