@@ -107,7 +107,7 @@ class _Sites(NamedTuple):
 def _sites(prefix: Path, bounds: tuple[Path, ...] | None) -> _Sites:
     """The folders that an environment imports from, those named in its `.pth` files included, in the order of import."""
     of_base = _base_sites(prefix)
-    base = [] if bounds is None else _outside(of_base, bounds)
+    base = [] if bounds is None else _of_the_user(of_base, prefix, bounds)
     if bounds is not None:  # nobody but the user, or the system's own installer, has laid what lies there
         bounds = (*bounds, *(Path(os.path.realpath(site)) for site in [*base, *_named_by_pth(base, None)]))
     listed = [*_site_folders(prefix), *of_base]
@@ -119,6 +119,14 @@ def _sites(prefix: Path, bounds: tuple[Path, ...] | None) -> _Sites:
         if not _outside([folder], bounds):
             ordered.setdefault(os.path.realpath(folder), folder)
     return _Sites(tuple(ordered.values()), bounds, tuple(_outside([*listed, *named], bounds)))
+
+
+def _of_the_user(sites: Sequence[Path], prefix: Path, bounds: tuple[Path, ...]) -> list[Path]:
+    """Those folders of the base interpreter that the project has not laid: both lie outside, and no link leads elsewhere."""
+    base = base_of(prefix)
+    if base is None or lies_within(base, bounds):
+        return []
+    return [site for site in _outside(sites, bounds) if lies_within(site, base)]
 
 
 def _outside(folders: Sequence[Path], bounds: tuple[Path, ...] | None) -> list[Path]:
@@ -168,13 +176,16 @@ def python_version(prefix: Path) -> str | None:
 def base_of(prefix: Path) -> Path | None:
     """Find the installation that a virtual environment was made from; itself if it is not virtual.
 
-    The file that names it may be anybody's, so another virtual environment is not taken for one.
+    The file that names it may be anybody's, so another virtual environment is not taken for one, and neither is what is
+    another folder for each process (`/proc/self/cwd`).
     """
     home = settings(prefix).get("home")
     if home is None:
         return prefix
+    if "\0" in home or not Path(home).is_absolute():
+        return None
     folder = Path(home)
-    if "\0" in home or not folder.is_absolute():
+    if folder.parts[1:2] in {("proc",), ("dev",)}:
         return None
     base = folder if (folder / "Lib").is_dir() else folder.parent  # Windows has its executable at the top
     return None if os.path.lexists(base / "pyvenv.cfg") else base

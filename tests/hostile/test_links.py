@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import zlib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +15,8 @@ from clones import kr, make_clone
 from kr_core import LocalProject
 from kr_core.knowledge.distributions import import_names
 from kr_plugins.sources.installed_docs.indexing import open_index
-from kr_plugins.sources.installed_docs.material import find
+from kr_plugins.sources.installed_docs.material import find, own_name
+from kr_plugins.sources.installed_docs.page_material import PageMaterial, in_folders
 
 pytestmark = pytest.mark.req("Z8")
 SECRET = "hunter7191"
@@ -332,3 +334,173 @@ def test_the_knowledge_of_an_agent_lies_in_its_folder(clone, home):
     assert [name for name, _text in texts] == ['"c.md"']
     assert SECRET not in repr((texts, notes))
     assert Path(clone / "known/b.md").is_fifo()
+
+
+@pytest.mark.parametrize("named", ["/proc/self/cwd/base/bin", "{clone}/base/bin", "{home}/base/bin"])
+def test_a_base_interpreter_of_the_clones_own_opens_no_other_folder(clone, home, site, tmp_path, named):
+    """`pyvenv.cfg` may name any folder as its base: one whose packages are a link elsewhere is none."""
+    folder = home if "{home}" in named else clone
+    version = site.parent.name
+    (folder / "base/bin").mkdir(parents=True)
+    (folder / "base/lib" / version).mkdir(parents=True)
+    (folder / "base/lib" / version / "site-packages").symlink_to(home)
+    config = clone / ".venv/pyvenv.cfg"
+    config.write_text(
+        f"home = {named.format(clone=clone, home=home)}\ninclude-system-site-packages = true\n"
+        f"version = {version.removeprefix('python')}.0\n"
+    )
+    (site / "parcel/README.md").symlink_to(home / "key")
+    (site / "parcel/stolen.py").symlink_to(home / "private/__init__.py")
+    done = kr(clone, "research", "How do I set the timeout?", "--framework", "parcel")
+    assert SECRET not in done.out
+    text, _notes = read_of("parcel", opened(clone), tmp_path / "cache")
+    assert SECRET not in text
+
+
+def base_of_system(folder):
+    """An installation with a `site-packages`, as a system has it; and that folder."""
+    site = folder / "lib/python3.12/site-packages"
+    (folder / "bin").mkdir(parents=True)
+    site.mkdir(parents=True)
+    return site
+
+
+@pytest.mark.parametrize("way", ["proc", "link", "plain", "outside", "above"])
+def test_a_base_that_the_clone_brings_widens_nothing(clone, site, home, tmp_path, way):
+    """`home` by /proc, by a link, as it is; one elsewhere whose `site-packages` leads on; one that the clone lies in."""
+    place = {"outside": tmp_path / "opt", "above": home}.get(way, clone / "base")
+    fake = base_of_system(place) if way != "above" else home / "lib/python3.12/site-packages"
+    if way == "above":  # the clone is called `lib`
+        (home / "bin").mkdir()
+        clone.rename(home / "lib")
+        clone, site = home / "lib", home / "lib" / site.relative_to(clone)
+        (clone / "python3.12").mkdir()
+        (home / "site-packages").symlink_to(home / "private")
+    else:
+        fake.rmdir()
+    fake.symlink_to({"above": home}.get(way, Path("/")))
+    (clone / "hop").symlink_to(place / "bin")
+    named = {"proc": "/proc/self/cwd/base/bin", "link": f"{clone}/hop"}.get(way, f"{place}/bin")
+    (clone / ".venv/pyvenv.cfg").write_text(
+        f"home = {named}\nversion = 3.12.1\ninclude-system-site-packages = true\n"
+    )
+    site = next(clone.glob(".venv/lib/python3*/site-packages"))
+    (site / "parcel/README.md").symlink_to(home / "key")
+    (site / "parcel/stolen.py").symlink_to(home / "private/__init__.py")
+    old = Path.cwd()
+    os.chdir(clone)
+    try:
+        project = opened(clone)
+        (environment, *_) = project.environments()
+        assert not any(
+            (home / "key").is_relative_to(os.path.realpath(bound)) for bound in environment.bounds
+        )
+        assert SECRET not in read_of("parcel", project, tmp_path / "cache")[0]
+    finally:
+        os.chdir(old)
+
+
+def test_an_honest_base_is_read_and_its_pth_files_widen_nothing(clone, site, home, tmp_path):
+    """Packages of the system are; but not what a `.pth` file there names elsewhere, nor do links lead there."""
+    base = base_of_system(tmp_path / "usr")
+    (base / "crate").mkdir()
+    (base / "crate/__init__.py").write_text('def wait():\n    """Wait for eleven parsecs, and no more."""\n')
+    (base / "crate-1.0.dist-info").mkdir()
+    (base / "crate-1.0.dist-info/METADATA").write_text("Name: crate\nVersion: 1.0\n\nA crate.\n")
+    (base / "crate-1.0.dist-info/RECORD").write_text("crate/__init__.py,,\n")
+    (base / "x.pth").write_text(f"{home}\n")
+    (site / "parcel/stolen.py").symlink_to(home / "private/__init__.py")
+    (clone / ".venv/pyvenv.cfg").write_text(
+        f"home = {tmp_path}/usr/bin\nversion = 3.12.1\ninclude-system-site-packages = true\n"
+    )
+    project = opened(clone)
+    assert "eleven parsecs" in read_of("crate", project, tmp_path / "cache")[0]
+    assert SECRET not in read_of("parcel", project, tmp_path / "cache")[0]
+
+
+def test_the_cache_of_uv_is_not_read_but_what_a_link_names(clone, site, home, tmp_path):
+    """Not all archives, not the whole of one, not one that is reached by another link."""
+    archives = home / ".cache/uv/archive-v0"
+    (archives / "id1/private").mkdir(parents=True)
+    (archives / "id1/private/__init__.py").write_text(PRIVATE)
+    (home / ".cache/uv/by-name").symlink_to(archives / "id1")
+    (site / "parcel/all").symlink_to(archives)
+    (site / "parcel/whole").symlink_to(archives / "id1")
+    (site / "parcel/by_name.py").symlink_to(home / ".cache/uv/by-name/private/__init__.py")
+    (site / "parcel/above").symlink_to(archives / "..")
+    (site / "all").symlink_to(archives)
+    project = opened(clone, {"HOME": str(home)})
+    assert SECRET not in read_of("parcel", project, tmp_path / "cache")[0]
+    (archives / "id2/linked").mkdir(parents=True)
+    (archives / "id2/linked/__init__.py").write_text('def wait():\n    """Wait for ten parsecs, no more."""\n')
+    (site / "linked").symlink_to(archives / "id2/linked")
+    (site / "linked-1.0.dist-info").mkdir()
+    (site / "linked-1.0.dist-info/RECORD").write_text("linked/__init__.py,,\n")
+    project = opened(clone, {"HOME": str(home)})
+    assert "ten parsecs" in read_of("linked", project, tmp_path / "cache")[0]
+    assert SECRET not in read_of("parcel", project, tmp_path / "cache")[0]
+
+
+def test_lock_files_are_not_read_from_another_project(clone, home):
+    """Neither the file, nor the folder of a catalogue, nor what requirements include; the rest is read as before."""
+    (home / "Cargo.lock").write_text(f'version = 3\n[[package]]\nname = "{SECRET}"\nversion = "1.0.0"\n')
+    (home / "more.txt").write_text(f"{SECRET}-python==1.0\n")
+    (home / "gradle").mkdir()
+    (home / "gradle/libs.versions.toml").write_text(f'[libraries]\nx = "org:{SECRET}:1.0"\n')
+    (clone / "Cargo.lock").symlink_to("../Cargo.lock")
+    (clone / "gradle").symlink_to("../gradle")
+    (clone / "more.txt").symlink_to("../more.txt")
+    (clone / "requirements.txt").write_text("-r more.txt\nfrom-here==2.0\n")
+    done = kr(clone, "versions")
+    assert SECRET not in done.said
+    assert "from-here" in done.said
+    assert "Cargo.lock: cannot be read and is left out (a link leads out of" in done.said
+
+
+def test_lock_files_above_the_project_and_links_to_them_are_read(clone):
+    """A workspace's lock file lies above its member, and a member may link to it."""
+    member = clone / "packages/member"
+    member.mkdir(parents=True)
+    (clone / "Cargo.lock").write_text('version = 3\n[[package]]\nname = "above"\nversion = "1.2.3"\n')
+    (clone / "shared.txt").write_text("linked==3.2.1\n")
+    (member / "requirements.txt").symlink_to("../../shared.txt")
+    project = LocalProject(member, member, {}, own_prefix=None)
+    assert project.version_of("above")[0] == "1.2.3"
+    assert project.version_of("linked")[0] == "3.2.1"
+    assert project.warnings == []
+
+
+def test_the_name_of_a_project_is_its_own(clone, home):
+    (home / "pyproject.toml").write_text(f'[project]\nname = "{SECRET}"\n')
+    (clone / "pyproject.toml").unlink(missing_ok=True)
+    (clone / "pyproject.toml").symlink_to("../pyproject.toml")
+    assert own_name(clone) == clone.name
+
+
+def test_a_folder_of_built_documentation_is_not_left_by_links(clone, home):
+    """Neither by a folder, an inventory nor a page; links within it are followed."""
+    listed = b"gizmo.wait py:function 1 page.html#gizmo.wait -\n"
+    inventory = (
+        b"# Sphinx inventory version 2\n# Project: gizmo\n# Version: 1.0\n# The remainder of this file is compressed using zlib.\n"
+        + zlib.compress(listed)
+    )
+    page = '<body><div role="main"><dl class="py function"><dt id="gizmo.wait">gizmo.wait()</dt><dd><p>{}</p></dd></dl></div></body>'
+    private, docs, linked = home / "built", clone / "docs", clone / "docs/linked"
+    for folder, said in ((private, SECRET), (docs / "real/deep", "nine parsecs")):
+        folder.mkdir(parents=True)
+        (folder / "objects.inv").write_bytes(inventory)
+        (folder / "page.html").write_text(page.format(f"Waits for {said} and for nothing else."))
+    (docs / "out").symlink_to("../../built")
+    (docs / "half").mkdir()
+    (docs / "half/objects.inv").symlink_to(private / "objects.inv")
+    (docs / "page").mkdir()
+    (docs / "page/objects.inv").write_bytes(inventory)
+    (docs / "page/page.html").symlink_to(private / "page.html")
+    linked.symlink_to("real/deep")
+    (clone / "named").symlink_to("docs")
+    for named in (docs, clone / "named"):
+        found = list(in_folders([named]))
+        assert [one.folder.name for one in found] == ["linked", "page"]
+        passages, _notes = PageMaterial("gizmo", "1.0", found).passages(lambda _done, _all: None, lambda: False)
+        assert "nine parsecs" in repr(passages)
+        assert SECRET not in repr(passages)
