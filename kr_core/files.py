@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -147,6 +146,8 @@ def write_atomically(path: Path, text: str) -> os.stat_result:
     Raises:
         OSError: nothing was changed.
     """
+    import tempfile  # not needed to read, and slow to load
+
     _make_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.", suffix=".tmp")
     try:

@@ -38,7 +38,7 @@ FILE = "lessons/_lessons-learned.md"
 """Where the lessons lie in the knowledge base."""
 
 _TITLE = "# Lessons Learned\n"
-_LARGEST = 10_000_000
+_LARGEST = 20_000_000
 """Bytes of the file: some 100,000 lessons."""
 _LONGEST_TAG = 60
 _NOT_IN_A_TAG = frozenset("[],，")

@@ -278,7 +278,7 @@ def test_the_list_imports_little(site, project_folder, environ, tmp_path, config
         for name in loaded
     )
     assert {name for name in loaded if name.startswith("kr_core")} <= {
-        "kr_core", "kr_core.cli", "kr_core.cli.run", "kr_core.cli.parser", "kr_core.cli.plugins", "kr_core.config",
+        "kr_core", "kr_core.cli", "kr_core.cli.run", "kr_core.cli.parser", "kr_core.cli.plugins", "kr_core.cli.screen", "kr_core.config",
         "kr_core.config.discovery", "kr_core.config.documents", "kr_core.config.naming", "kr_core.errors",
-        "kr_core.installed", "kr_core.printable", "kr_core.yamltext",
+        "kr_core.files", "kr_core.installed", "kr_core.printable", "kr_core.yamltext",
     }  # fmt: skip
