@@ -270,14 +270,14 @@ def _of_documents() -> dict[str, Callable[[str], object]]:
 
 
 def _of_people() -> dict[str, Callable[[str], object]]:
+    import datetime as dt
+
     from kr_core.escalation.grammar import read_replies
     from kr_core.escalation.harmless import harmless, harmless_line, quoted
     from kr_core.escalation.markdown import outside
     from kr_core.speckit.reading import answers_in, questions_in
     from kr_core.speckit.writing import with_answers
     from kr_plugins.renderers.markdown import one_line
-
-    import datetime as dt
 
     return {
         "replies": lambda text: read_replies(f"/kr chat E1\n\n/kr correct E1\n{text}", ["E1"]),
@@ -342,14 +342,14 @@ def _of_packages() -> dict[str, Callable[[str], object]]:
 
 
 def _of_sources() -> dict[str, Callable[[str], object]]:
+    import datetime as dt
+
+    from kr_core.model.outside import ToolResult
     from kr_plugins.sources.context7.snippets import snippets_in
+    from kr_plugins.sources.deepwiki.answers import told
     from kr_plugins.sources.local_docs import _documented, _fenced, _lead
     from kr_plugins.sources.web_search.agreeing import Said, agreements
     from kr_plugins.stores.files import index, reports
-    from kr_core.model.outside import ToolResult
-    from kr_plugins.sources.deepwiki.answers import told
-    from types import SimpleNamespace
-    import datetime as dt
 
     return {
         "a snippet": lambda text: snippets_in(

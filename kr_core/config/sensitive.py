@@ -1,7 +1,8 @@
 """Which settings of a plugin work only in a trusted file.
 
-Those run a program, send a secret, documents or requests to an address that the project chose, open the private network, or
-lead out of the project's folder. Settings are judged by their names and values as they stand in the file. In doubt a setting
+Those run a program, send a secret, documents or requests to an address that the project chose, post to an account of its choice,
+work with a key of its own, take something from the environment that is no key, open the private network, or lead out of the
+project's folder. Settings are judged by their names and values as they stand in the file. In doubt a setting
 counts: the price of a false alarm is one `kr trust`.
 """
 
@@ -23,7 +24,17 @@ if TYPE_CHECKING:
 
     from kr_core.config.documents import KeyPath
 
-__all__ = ["Sensitive", "further", "leading_out", "running", "sending_documents", "sensitive_in"]
+__all__ = [
+    "Sensitive",
+    "further",
+    "leading_out",
+    "posting",
+    "running",
+    "sending_documents",
+    "sensitive_in",
+    "taking",
+    "with_own_key",
+]
 
 _PROGRAM = frozenset(
     """args argv arguments bin binary cmd cmdline command commandline commands entrypoint exe exec executable hook hooks
@@ -41,6 +52,17 @@ _ALLOW = frozenset("allow allowed allowlist permit permitted whitelist".split())
 _PATH = frozenset("dir directories directory dirs file files folder folders path paths root".split())
 _OF_THE_SECRET = frozenset("key passphrase password secret token".split())
 """What `webhook_secret` is: no address."""
+_KEY_END = (
+    *_OF_THE_SECRET,
+    *"auth authorization bearer cookie credential credentials keys passwd passwords pat secrets tokens".split(),
+)
+"""How the last word ends of what lets somebody into an account: `apikey`, `Authorization`."""
+_RECIPIENT = frozenset(
+    """account accounts bcc board bucket cc channel channels chat chats group groups inbox mail mailbox org organisation
+    organization owner owners project queue receiver receivers recipient recipients repo repos repositories repository room
+    rooms space team thread to topic user users workspace""".split()
+)
+"""Whose it is where something is posted, on a service whose address is everybody's."""
 _URL = re.compile(
     r"""://                             # anywhere: a template of an address is one too
       | ^\s*//\S
@@ -81,6 +103,8 @@ class Sensitive(NamedTuple):
     """What it would do: "runs `npx server`", "sends API_KEY to `https://...`"; fit to be shown, and whole."""
     place: str = ""
     """Where it leads, once links are followed, outside of the project; links change without the file."""
+    todo: str = ""
+    """What to do about it where trust does not help."""
 
 
 def sensitive_in(settings: Mapping[str, Any], below: KeyPath, own: Collection[str] = ()) -> list[Sensitive]:
@@ -162,6 +186,48 @@ def sending_documents(settings: Mapping[str, Any], below: KeyPath) -> list[Sensi
     return addresses or [Sensitive(key, f"{said} a service") for key, _key in _walk(settings, below, _is_key)]
 
 
+def posting(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+    """The settings of a plugin that posts, an escalation or a log, that say in whose account: `repository: owner/name`.
+
+    Args:
+        settings: the plugin's settings as written, `{env: NAME}` in place.
+        below: the key under which they stand.
+    """
+    return [
+        Sensitive(key, f"posts to {_shown(value)}") for key, value in _walk(settings, below, _is_recipient)
+    ]
+
+
+def with_own_key(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+    """The keys that stand in the file itself: what is sent with one lies in the account of whoever wrote it there.
+
+    Args:
+        settings: the plugin's settings as written, `{env: NAME}` in place.
+        below: the key under which they stand.
+    """
+    said = "sends questions with a key of this file's own"
+    return [Sensitive(key, said) for key, _key in _walk(settings, below, _is_own_key)]
+
+
+def taking(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+    """The settings of one plugin or instance that are taken from the environment and are no key: they may be shown or sent.
+
+    Args:
+        settings: the plugin's settings as written, `{env: NAME}` in place.
+        below: the key under which they stand.
+    """
+    return [
+        Sensitive(
+            key,
+            printable(f"puts {value['env']} from the environment into `{key[len(below)]}`").replace(
+                "\n", "\\n"
+            ),
+        )
+        for key, value in _walk(settings, below, lambda _name, value: is_reference(value))
+        if not _OF_THE_SECRET & set(_words(key[-1])[-1:])
+    ]
+
+
 def _walk(value: Any, key: KeyPath, wanted: Callable[[Any, Any], bool]) -> Iterator[tuple[KeyPath, Any]]:
     """The outermost settings below a value that are wanted by their name and value."""
     if is_reference(value) and key[2:]:  # the settings of a plugin as a whole are no reference
@@ -229,7 +295,8 @@ def _is_harmless(value: Any, own: Collection[Any], *, secret: bool) -> bool:
     origin = _origin(value)
     if origin is None:
         return False
-    return (bool(origin[0]) and origin in own) or (not secret and bool(_LOOPBACK.fullmatch(origin[1])))
+    its_own = bool(origin[0]) and origin in own and "?" not in value  # where somebody's key may stand
+    return its_own or (not secret and bool(_LOOPBACK.fullmatch(origin[1])))
 
 
 def _is_switch_or_number(name: Any, value: Any) -> bool:
@@ -257,6 +324,17 @@ def _path(value: str | bytes, root: Path) -> Path:
 
 def _is_key(name: Any, value: Any) -> bool:
     return is_reference(value) or (bool(value) and bool(_OF_THE_SECRET & set(_words(name)[-1:])))
+
+
+def _is_own_key(name: Any, value: Any) -> bool:
+    if is_reference(value) or isinstance(value, bool) or not value:
+        return False
+    return any(word.endswith(_KEY_END) for word in _words(name)[-1:])
+
+
+def _is_recipient(name: Any, value: Any) -> bool:
+    words = _words(name)
+    return not _OF_THE_SECRET & set(words[-1:]) and _matches([word in _RECIPIENT for word in words], value)
 
 
 def _matches(words: Sequence[bool], value: Any) -> bool:

@@ -1,25 +1,35 @@
 """Whether the user trusts a configuration file: `kr trust`.
 
 A configuration comes with a project, which may be anybody's. What it says is data, but for the settings that run a program,
-send something to an address, or lead out of the project's folder (`sensitive`): those work only once the user has trusted this
-very text of the file in this very place, and the places outside that it led to then. What is trusted is kept in the user's own
-state folder, where no project can write it.
+send something to an address or into an account, or lead out of the project's folder (`sensitive`): those work only once the user
+has trusted this very text of the file in this very place, and the places outside that it led to then. What is trusted is kept in
+the user's own state folder, where no project can write it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core.config.naming import dotted
-from kr_core.config.sensitive import Sensitive, further, leading_out, outside, sending_documents, sensitive_in
+from kr_core.config.sensitive import (
+    Sensitive,
+    further,
+    leading_out,
+    outside,
+    posting,
+    sending_documents,
+    sensitive_in,
+    taking,
+    with_own_key,
+)
 from kr_core.errors import ConfigError, StorageError
 from kr_core.files import lies_within, locked, read_bytes, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Collection, Mapping
 
     from kr_core.config.documents import KeyPath
     from kr_core.config.loading import Config
@@ -72,7 +82,10 @@ def sensitive(
 
 
 def knowledge_base(config: Config) -> Sensitive | None:
-    """The place of the knowledge base, where it lies outside of the project; None where it lies in it."""
+    """The place of the knowledge base, where it lies outside of the project or inside `.git`; None where it lies well."""
+    if _is_gits(config):
+        todo = "name a folder that is not inside of `.git`, such as `knowledge-base`"
+        return Sensitive(_KNOWLEDGE_BASE, "leads into a `.git` folder, which is git's alone", todo=todo)
     if lies_within(config.knowledge_base_path, config.root):
         return None
     place = os.path.realpath(config.knowledge_base_path)
@@ -96,10 +109,10 @@ def require(config: Config, name: str, own: Collection[str] = ()) -> None:
 
 
 def require_knowledge_base(config: Config) -> None:
-    """Refuse a knowledge base outside of the project where the user has not trusted that.
+    """Refuse a knowledge base inside `.git`, and one outside of the project where the user has not trusted that.
 
     Raises:
-        ConfigError: it lies outside, and that is not trusted.
+        ConfigError: it lies inside `.git`, or outside of the project, and that is not trusted.
     """
     setting = knowledge_base(config)
     if setting is not None and not allows(config, setting):
@@ -110,11 +123,31 @@ def _found(config: Config, name: str, own: Collection[str]) -> list[Sensitive]:
     settings, below = config.plugin_settings(name), ("plugins", name)
     sent = sending_documents(settings, below) if name == config.settings.embedder else []
     found = further(sent, sensitive_in(settings, below, own))
-    return further(found, leading_out(settings, below, config.root))
+    if name in {*config.settings.escalations, *config.settings.logs}:
+        found = further(found, posting(settings, below))
+    found = further(found, leading_out(settings, below, config.root))
+    return further(further(found, with_own_key(settings, below)), taking(settings, below))
+
+
+def _is_gits(config: Config) -> bool:
+    """Whether the knowledge base lies inside a `.git`, by its name in any letter case or by links."""
+    base, root = config.knowledge_base_path, config.root
+    ways = [(str(base), str(root)), (os.path.realpath(base), os.path.realpath(root))]
+    parts = {
+        part.casefold()
+        for way, start in ways
+        # the project itself may lie in one, as a work tree that git made for a while
+        for part in Path(os.path.relpath(way, start) if way.startswith(start + os.sep) else way).parts
+    }
+    return ".git" in parts or lies_within(base, root / ".git")
 
 
 def untrusted(config: Config, setting: Sensitive) -> ConfigError:
     """What to say about a setting that is not trusted."""
+    if setting.todo:
+        return ConfigError(
+            f"`{dotted(setting.key)}` {setting.does}", where=config.origin(setting.key), todo=setting.todo
+        )
     what, todo = "this file is not trusted", "read it, then allow it with `kr trust`"
     if config.document is None:
         what, todo = (
@@ -137,13 +170,13 @@ def is_trusted(config: Config) -> bool:
 
 def allows(config: Config, setting: Sensitive) -> bool:
     """Whether the user trusts what a setting does: the file as it was read, and the place outside to which it leads now."""
-    if not is_trusted(config):
+    if setting.todo or not is_trusted(config):
         return False
     free = not setting.place or config.by_program or config.environ.get(VARIABLE) == _ALL
     return free or setting.place in (_kept("places").get(_place(config)) or ())
 
 
-def trust(config: Config, settings: Iterable[Sensitive] = ()) -> None:
+def trust(config: Config, settings: Collection[Sensitive] = ()) -> None:
     """Trust the configuration file as it was read; any change of it is asked about anew.
 
     Args:
@@ -151,9 +184,13 @@ def trust(config: Config, settings: Iterable[Sensitive] = ()) -> None:
         settings: what was shown to the user; the places outside to which they lead are trusted too.
 
     Raises:
+        ConfigError: one of them is refused, trusted or not.
         StorageError: this cannot be kept.
     """
     assert config.document is not None, "there is a file"
+    for setting in settings:
+        if setting.todo:
+            raise untrusted(config, setting)
     places = sorted({setting.place for setting in settings if setting.place})
     _change(_place(config), config.document.sha256, places)
 

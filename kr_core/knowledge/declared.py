@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.knowledge import lockfiles
-from kr_core.knowledge.environments import label_of
+from kr_core.knowledge.environments import label_of, workspace_of
 from kr_core.knowledge.lockfiles import UnreadableError
 from kr_core.knowledge.lockfiles.formats import format_of, names_choices, names_direct
 from kr_core.knowledge.ranges import allows
@@ -146,6 +146,7 @@ class Declared:
                 path,
                 working_folder=self._folders[0],
                 top=self._top(path),
+                workspace=workspace_of(self._folders, self._root),
                 environment=self._environment() if python else None,
             )
         except UnreadableError as error:

@@ -22,6 +22,9 @@ VENV_NAMES = (".venv", "venv")
 _VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 _LARGEST = 1_000_000
 """Bytes of a `pyvenv.cfg` or `.pth` file; they have some hundred."""
+_PACKAGE_FOLDERS = ("site-packages", "dist-packages")
+_NO_PLACE = (Path("/proc"), Path("/dev"))
+"""What lies there is another thing for each process that looks, and no installation."""
 _PYTHON_FOLDER = re.compile(r"(?:python|pypy)3(?:\.(\d+))?t?")
 
 
@@ -90,8 +93,8 @@ def find_environments(
     for label, prefix, own in listed:
         place = os.path.realpath(prefix)
         if place not in found:
-            bounds = None if place in given else (workspace, Path(place), *_uv_archives(environ))
-            sites = _sites(prefix, bounds)
+            bounds = None if place in given else (workspace, Path(place))
+            sites = _sites(prefix, bounds, _uv_archives(environ))
             found[place] = Environment(label, prefix, sites.read, own, sites.bounds, sites.refused)
     return tuple(found.values())
 
@@ -104,14 +107,21 @@ class _Sites(NamedTuple):
     refused: tuple[Path, ...]
 
 
-def _sites(prefix: Path, bounds: tuple[Path, ...] | None) -> _Sites:
-    """The folders that an environment imports from, those named in its `.pth` files included, in the order of import."""
+def _sites(prefix: Path, bounds: tuple[Path, ...] | None, archives: Path | None) -> _Sites:
+    """The folders that an environment imports from, those named in its `.pth` files included, in the order of import.
+
+    Args:
+        prefix: of the environment.
+        bounds: the folders in one of which its files must really lie; None for one that is the user's.
+        archives: where uv keeps unpacked packages.
+    """
     of_base = _base_sites(prefix)
-    base = [] if bounds is None else _of_the_user(of_base, prefix, bounds)
-    if bounds is not None:  # nobody but the user, or the system's own installer, has laid what lies there
-        bounds = (*bounds, *(Path(os.path.realpath(site)) for site in [*base, *_named_by_pth(base, None)]))
     listed = [*_site_folders(prefix), *of_base]
+    if bounds is not None:  # not by what `.pth` files of the base name: the project may have chosen it
+        bounds = (*bounds, *_laid_by_others(prefix, of_base, bounds))
     own = [site for site in listed if not _outside([site], bounds)]
+    if bounds is not None and archives is not None:
+        bounds = (*bounds, *_linked_archives(own, archives))
     found = {os.path.realpath(site): site for site in reversed(own)}  # the first of equal ones stays
     ordered = {place: found[place] for place in (os.path.realpath(site) for site in own)}
     named = _named_by_pth(tuple(ordered.values()), bounds)
@@ -119,14 +129,6 @@ def _sites(prefix: Path, bounds: tuple[Path, ...] | None) -> _Sites:
         if not _outside([folder], bounds):
             ordered.setdefault(os.path.realpath(folder), folder)
     return _Sites(tuple(ordered.values()), bounds, tuple(_outside([*listed, *named], bounds)))
-
-
-def _of_the_user(sites: Sequence[Path], prefix: Path, bounds: tuple[Path, ...]) -> list[Path]:
-    """Those folders of the base interpreter that the project has not laid: both lie outside, and no link leads elsewhere."""
-    base = base_of(prefix)
-    if base is None or lies_within(base, bounds):
-        return []
-    return [site for site in _outside(sites, bounds) if lies_within(site, base)]
 
 
 def _outside(folders: Sequence[Path], bounds: tuple[Path, ...] | None) -> list[Path]:
@@ -140,12 +142,77 @@ def _named_by_pth(sites: Sequence[Path], bounds: tuple[Path, ...] | None) -> lis
     return [folder for site in sites for folder in _pth_folders(site, bounds)]
 
 
-def _uv_archives(environ: Mapping[str, str]) -> tuple[Path, ...]:
+def _uv_archives(environ: Mapping[str, str]) -> Path | None:
     """Where uv keeps unpacked packages: `--link-mode symlink` fills environments with links to them."""
     home = environ.get("HOME", "")
     cache = environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else "")
     folder = environ.get("UV_CACHE_DIR") or (f"{cache}/uv" if cache else "")
-    return (Path(folder) / "archive-v0",) if folder.startswith("/") else ()
+    return Path(folder) / "archive-v0" if folder.startswith("/") else None
+
+
+def _linked_archives(sites: Sequence[Path], archives: Path) -> list[Path]:
+    """The archives of uv's cache that links in these folders lead into, each of one package.
+
+    Only a link whose own text names something within one archive counts. The names of archives are drawn by chance, so
+    who wrote a project knows none of them; one that leads to all archives, or to the whole of one, is none of uv's.
+    """
+    place = os.path.realpath(archives)
+    found: dict[str, None] = {}
+    for site in sites:
+        for link in _links(site):
+            try:
+                target = os.path.normpath(os.readlink(link))  # noqa: PTH115  there may be thousands
+            except OSError:
+                continue
+            for start in (place, str(archives)):
+                name, _, rest = target.removeprefix(f"{start}/").partition("/")
+                if target.startswith(f"{start}/") and rest and name not in found:
+                    archive = f"{place}/{name}"
+                    if os.path.realpath(archive) == archive and os.path.realpath(link) == f"{archive}/{rest}":
+                        found[name] = None
+    return [Path(place) / name for name in found]
+
+
+def _links(site: Path) -> Iterator[str]:
+    """The links in a folder, and in the folders in it: each package that uv links has one there, if only of its metadata."""
+    folders = []
+    for entry in _entries(str(site)):
+        if entry.is_symlink():
+            yield entry.path
+        elif entry.is_dir():
+            folders.append(entry.path)
+    for folder in folders:
+        yield from (entry.path for entry in _entries(folder) if entry.is_symlink())
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _laid_by_others(prefix: Path, sites: Sequence[Path], bounds: tuple[Path, ...]) -> list[Path]:
+    """The real folders of those `site-packages` of the base that nobody but the user, or the system's own installer, has laid.
+
+    The base is named by a file that may have come with the project. So one that lies in the bounds gives nothing that is not
+    in them anyway, and no `site-packages` is believed that is reached through them, or by a link that leads out of the base.
+    """
+    base = base_of(prefix)
+    if base is None or lies_within(base, bounds):
+        return []
+    found = []
+    for site in sites:
+        place = Path(os.path.realpath(site))
+        way = [folder for folder in (site, *site.parents) if folder != base and folder.is_relative_to(base)]
+        if (
+            place.name in _PACKAGE_FOLDERS
+            and lies_within(place, base)
+            and not any(lies_within(folder, bounds) for folder in way)
+        ):
+            found.append(place)
+    return found
 
 
 def _base_sites(prefix: Path) -> list[Path]:
@@ -176,16 +243,18 @@ def python_version(prefix: Path) -> str | None:
 def base_of(prefix: Path) -> Path | None:
     """Find the installation that a virtual environment was made from; itself if it is not virtual.
 
-    The file that names it may be anybody's, so another virtual environment is not taken for one, and neither is what is
-    another folder for each process (`/proc/self/cwd`).
+    The file that names it may be anybody's, so the installation is where it really lies. Another virtual environment is not
+    taken for one, and neither is what is another folder for each process (`/proc/self/cwd`).
     """
     home = settings(prefix).get("home")
     if home is None:
         return prefix
     if "\0" in home or not Path(home).is_absolute():
         return None
-    folder = Path(home)
-    if folder.parts[1:2] in {("proc",), ("dev",)}:
+    folder = Path(os.path.realpath(home))
+    if any(
+        each.is_relative_to(place) for each in (Path(os.path.normpath(home)), folder) for place in _NO_PLACE
+    ):
         return None
     base = folder if (folder / "Lib").is_dir() else folder.parent  # Windows has its executable at the top
     return None if os.path.lexists(base / "pyvenv.cfg") else base
@@ -198,7 +267,7 @@ def standard_library_of(prefix: Path) -> Path | None:
         return None
     minor = ".".join(version.split(".")[:2])
     for folder in (base / "lib" / f"python{minor}", base / "lib" / f"pypy{minor}", base / "Lib"):
-        if (folder / "os.py").is_file():
+        if (folder / "os.py").is_file() and lies_within(folder, base):
             return folder
     return None
 
@@ -252,7 +321,7 @@ def _site_folders(prefix: Path) -> list[Path]:
             if python:
                 found += [
                     (int(python[1] or -1), folder / packages)
-                    for packages in ("site-packages", "dist-packages")
+                    for packages in _PACKAGE_FOLDERS
                     if (folder / packages).is_dir()
                 ]
     if any(number == minor for number, _ in found):

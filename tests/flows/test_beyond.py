@@ -17,6 +17,7 @@ from services import Context7
 from support import QUESTION
 
 from kr_core import Finding, Outcome, Rate
+from kr_core.config import load, trust
 
 CONFIGURED = """
 knowledge_research: {{sources: [context7], fallback_if_mcp_unavailable: off}}
@@ -85,7 +86,7 @@ def test_a_stale_entry_is_researched_anew(configured, service):
 
 
 @pytest.mark.req("K11")
-def test_another_question_version_or_setting_is_another_answer(configured, service):
+def test_another_question_version_or_setting_is_another_answer(configured, service, tmp_path, monkeypatch):
     """What was asked, about what, and of which service: any of them makes it another one."""
     configured.result()
     configured.result(
@@ -99,6 +100,8 @@ def test_another_question_version_or_setting_is_another_answer(configured, servi
     configured.configure(
         CONFIGURED.format(url=service.url).replace("{base_url", "{api_key: another, base_url")
     )
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    trust.trust(load(configured.folder))  # a key of the file's own
     configured.result(request=configured.request(story="3-2"))
     assert requests(service) == 4
 

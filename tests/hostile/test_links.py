@@ -375,7 +375,6 @@ def test_a_base_that_the_clone_brings_widens_nothing(clone, site, home, tmp_path
         clone.rename(home / "lib")
         clone, site = home / "lib", home / "lib" / site.relative_to(clone)
         (clone / "python3.12").mkdir()
-        (home / "site-packages").symlink_to(home / "private")
     else:
         fake.rmdir()
     fake.symlink_to({"above": home}.get(way, Path("/")))
@@ -392,9 +391,7 @@ def test_a_base_that_the_clone_brings_widens_nothing(clone, site, home, tmp_path
     try:
         project = opened(clone)
         (environment, *_) = project.environments()
-        assert not any(
-            (home / "key").is_relative_to(os.path.realpath(bound)) for bound in environment.bounds
-        )
+        assert not any((home / "key").is_relative_to(os.path.realpath(bound)) for bound in environment.bounds)
         assert SECRET not in read_of("parcel", project, tmp_path / "cache")[0]
     finally:
         os.chdir(old)
@@ -432,7 +429,9 @@ def test_the_cache_of_uv_is_not_read_but_what_a_link_names(clone, site, home, tm
     project = opened(clone, {"HOME": str(home)})
     assert SECRET not in read_of("parcel", project, tmp_path / "cache")[0]
     (archives / "id2/linked").mkdir(parents=True)
-    (archives / "id2/linked/__init__.py").write_text('def wait():\n    """Wait for ten parsecs, no more."""\n')
+    (archives / "id2/linked/__init__.py").write_text(
+        'def wait():\n    """Wait for ten parsecs, no more."""\n'
+    )
     (site / "linked").symlink_to(archives / "id2/linked")
     (site / "linked-1.0.dist-info").mkdir()
     (site / "linked-1.0.dist-info/RECORD").write_text("linked/__init__.py,,\n")
@@ -501,6 +500,8 @@ def test_a_folder_of_built_documentation_is_not_left_by_links(clone, home):
     for named in (docs, clone / "named"):
         found = list(in_folders([named]))
         assert [one.folder.name for one in found] == ["linked", "page"]
-        passages, _notes = PageMaterial("gizmo", "1.0", found).passages(lambda _done, _all: None, lambda: False)
+        passages, _notes = PageMaterial("gizmo", "1.0", found).passages(
+            lambda _done, _all: None, lambda: False
+        )
         assert "nine parsecs" in repr(passages)
         assert SECRET not in repr(passages)

@@ -303,7 +303,9 @@ def test_a_setting_that_a_plugin_needs_is_asked_for(workshop):
 @pytest.mark.req("G5")
 def test_a_wrong_setting_is_never_printed_since_it_may_be_a_secret(workshop):
     workshop.ship("kr-notes", {"notes": GOOD})
-    registry = workshop.registry("plugins: {notes: {limit: {env: TOKEN}}}", {"TOKEN": "hunter2"})
+    registry = workshop.registry(
+        "plugins: {notes: {limit: {env: TOKEN}}}", {"TOKEN": "hunter2", "KR_TRUST": "all"}
+    )
     error = fault(ConfigError, registry.build, "source", "notes")
     assert "hunter2" not in str(error)
     assert error.__suppress_context__

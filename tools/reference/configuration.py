@@ -74,12 +74,15 @@ A configuration comes with a project, which may be anybody's. These settings wor
 | a program that runs | `command`, `argv`, `environment` |
 | an address that is neither the service's own nor on this machine | `url`, `base_url`, `endpoint` |
 | any address but the service's own, where a secret from the environment goes there | `token: {env: NAME}` beside `url` |
+| what an escalation or a log posts to | `repository`, `channel` |
+| a key that stands in the file itself: what is sent with it lies in somebody's account | `api_key: sk-...` |
+| a variable of the environment, but as the value of a key, token, secret, password or passphrase | `responders: [{env: NAME}]` |
 | private hosts whose pages may be read | `allow_hosts` |
 | an embedder that sends documents to a service | `base_url`, `api_key` |
 | a path that leads out of the project, also by a link | `knowledge_base_path`, `folders` |
 
 On this machine are `localhost`, 127.0.0.0/8 and `[::1]`, written just so. The service's own is the address that the plugin has
-where none is set, with any path.
+where none is set, with any path and no query.
 
 ```sh
 kr trust
@@ -88,7 +91,8 @@ kr trust
 It prints what it allows, each with its line. What is allowed is this text of the file in this place, and the folders outside to
 which it leads now: any change asks anew. Until then whatever needs such a setting ends with exit code 2 and says what to do, and
 the rest works. `kr trust --forget` undoes it; `KR_TRUST=all` allows every file, for machines whose every project is trusted
-already, as in CI. A link in place of `knowledge-base` counts even where no file names it.
+already, as in CI. A link in place of `knowledge-base` counts even where no file names it. A knowledge base inside `.git` is refused,
+trusted or not.
 
 ## Keys
 

@@ -95,6 +95,7 @@ def read(
     *,
     working_folder: Path | None = None,
     top: Path | None = None,
+    workspace: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> LockFile | None:
     """Read one of the candidates, or return None where there is no such file.
@@ -103,6 +104,7 @@ def read(
         path: the file.
         working_folder: the folder it is read for: a workspace's lock file may hold several versions of a package.
         top: the highest folder of the project; files above it are not read.
+        workspace: a folder that links may lead into; beside it only that of the file, or of the project it belongs to.
         environment: the values of environment markers, where the project's Python is known.
 
     Raises:
@@ -116,9 +118,11 @@ def read(
     kind = format_of(path)
     module = importlib.import_module(f"kr_core.knowledge.lockfiles.{kind.module}")
     reader: Reader = module.READERS[kind.name]
-    view = View(path, working_folder or path.parent, top or path.parent, environment)
+    folder = path.parents[kind.name.count("/")]  # not `gradle` of the catalogue: that may itself be a link
+    within = (folder,) if workspace is None else (folder, workspace)
+    view = View(path, working_folder or path.parent, top or path.parent, within, environment)
     try:
-        pins = merged(reader(text_of(path, kind.limit_bytes), view), view)
+        pins = merged(reader(text_of(path, kind.limit_bytes, within=within), view), view)
     except RecursionError:
         raise UnreadableError("nested too deeply") from None
     return LockFile(path, kind.ecosystem, kind.wish, pins, tuple(view.notes), tuple(view.files))

@@ -11,7 +11,7 @@ from kr_core.files import read_bytes
 from kr_core.knowledge.names import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 Ecosystem = Literal["python", "node", "rust", "go", "java", "ruby", "php"]
 
@@ -91,15 +91,22 @@ class View:
         path: the file that is read.
         working_folder: the folder that the nearest member of a workspace is looked for from.
         top: the highest folder of the project; nothing above it is read.
+        within: the folders in one of which a file must really lie to be read.
         environment: the values of environment markers (PEP 508); None where the project's Python is not known,
             and then every marker holds.
     """
 
     def __init__(
-        self, path: Path, working_folder: Path, top: Path, environment: Mapping[str, str] | None
+        self,
+        path: Path,
+        working_folder: Path,
+        top: Path,
+        within: Sequence[Path],
+        environment: Mapping[str, str] | None,
     ) -> None:
         self.path = path
         self.top = top
+        self.within = within
         self.notes: list[tuple[int | None, str]] = []
         self.files: list[Path] = [path]
         self._working_folder = working_folder
@@ -134,7 +141,7 @@ class View:
         if path not in self.files:
             self.files.append(path)
         try:
-            return text_of(path)
+            return text_of(path, within=self.within)
         except (OSError, ValueError):
             return None
 
@@ -189,16 +196,21 @@ def short_name(name: str, separator: str) -> str:
     return last
 
 
-def text_of(path: Path, limit_bytes: int = LIMIT_BYTES) -> str:
+def text_of(path: Path, limit_bytes: int = LIMIT_BYTES, *, within: Sequence[Path]) -> str:
     """Read the text of a file; `pip freeze > requirements.txt` in PowerShell writes UTF-16.
+
+    Args:
+        path: the file.
+        limit_bytes: the size above which it is refused.
+        within: the folders in one of which it must really lie: a link may lead to a file of another project.
 
     Raises:
         UnreadableError: it is absurdly large, no text, or holds the marks of a merge conflict.
-        OSError: it cannot be read.
+        OSError: it cannot be read, or is a link that leads out of the folders.
     """
     if path.stat().st_size > limit_bytes:
         raise UnreadableError(f"larger than {limit_bytes // 1_000_000} MB")
-    data = read_bytes(path, limit=limit_bytes)
+    data = read_bytes(path, limit=limit_bytes, within=within)
     try:
         wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
         text = data.decode("utf-16" if wide else "utf-8-sig")

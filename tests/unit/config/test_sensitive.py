@@ -3,7 +3,14 @@
 import pytest
 
 from kr_core import yamltext
-from kr_core.config.sensitive import leading_out, sending_documents, sensitive_in
+from kr_core.config.sensitive import (
+    leading_out,
+    posting,
+    sending_documents,
+    sensitive_in,
+    taking,
+    with_own_key,
+)
 
 KEY = ("plugins", "tool")
 
@@ -241,3 +248,61 @@ def test_by_which_settings_an_embedder_sends_documents(text, expected):
     """By an address, whatever stands beside it; by a key alone, as that of a service whose address the plugin knows."""
     found = sending_documents(yamltext.load(text), KEY)
     assert [".".join(map(str, setting.key[2:])) for setting in found] == expected
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("repository: attacker/loot\nlabels: [kr]", {"repository": "posts to `attacker/loot`"}),
+        (
+            "targets: [{repo: x}]\nchannelId: C1",
+            {"targets.0.repo": "posts to `x`", "channelId": "posts to `C1`"},
+        ),
+        ("room: 7\nto: [ann, bob]", {"room": "posts to `7`", "to": "posts to `ann bob`"}),
+        ("repository: {env: WHERE}", {"repository": "posts to `$WHERE`"}),
+        ("account_key: {env: K}\nrepository:\nuser_limit: 3\nproject: false\nservice: kr", {}),
+    ],
+)
+def test_what_an_escalation_or_a_log_posts_to(text, expected):
+    found = posting(yamltext.load(text), KEY)
+    assert {".".join(map(str, one.key[2:])): one.does for one in found} == expected
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("api_key: sk-of-the-project", ["api_key"]),
+        ("apikey: x\nAPIKey: x\nwebhook_secret: x\npassword: 123", ["apikey", "APIKey", "webhook_secret", "password"]),
+        ("headers: {Authorization: Bearer x, X-Api-Key: y}", ["headers.Authorization", "headers.X-Api-Key"]),
+        ("services: [{token: !!binary c2s=}]", ["services.0.token"]),
+        ("api_key: {env: K}\ntoken: ''\nkey: false\nmax_tokens_parameter: max_tokens\nmodel: gpt", []),
+    ],
+)  # fmt: skip
+def test_a_key_of_the_files_own_is_found_and_not_shown(text, expected):
+    found = with_own_key(yamltext.load(text), KEY)
+    assert [".".join(map(str, one.key[2:])) for one in found] == expected
+    assert {one.does for one in found} <= {"sends questions with a key of this file's own"}
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("responders: [a, {env: LOOT}]", {"responders.1": "puts LOOT from the environment into `responders`"}),
+        ("keys: {a: {env: A}}\ntokens: {env: B}", {"keys.a": "puts A from the environment into `keys`", "tokens": "puts B from the environment into `tokens`"}),
+        ('a: {env: "A\\e[2K\\n"}', {"a": "puts A\N{REPLACEMENT CHARACTER}[2K\\n from the environment into `a`"}),
+        ("token: {env: A}\napiKey: {env: A}\nwebhook-secret: {env: A}\ndeep: {password: {env: A}}\npassphrase: {env: A}", {}),
+    ],
+)  # fmt: skip
+def test_a_variable_that_is_no_key_is_taken_only_after_trust(text, expected):
+    found = taking(yamltext.load(text), KEY)
+    assert {".".join(map(str, one.key[2:])): one.does for one in found} == expected
+
+
+@pytest.mark.req("Z8")
+def test_an_address_of_the_services_own_with_a_query_needs_trust():
+    """Somebody's key may stand in it."""
+    (found,) = sensitive_in({"base_url": "https://own.example/v1?key=x"}, KEY, ["https://own.example"])
+    assert found.does == "sends requests to `https://own.example/v1?key=x`"

@@ -176,7 +176,9 @@ def own_name(root: Path) -> str:
     import tomllib
 
     try:
-        project = tomllib.loads(read_text(root / "pyproject.toml", limit=_LARGEST_PROJECT)).get("project")
+        project = tomllib.loads(read_text(root / "pyproject.toml", limit=_LARGEST_PROJECT, within=root)).get(
+            "project"
+        )
     except (OSError, ValueError, RecursionError):
         project = None
     name = project.get("name") if isinstance(project, dict) else None

@@ -220,19 +220,24 @@ def in_distribution(distribution: Distribution) -> Iterator[Documentation]:
 
 
 def in_folders(folders: Iterable[Path]) -> Iterator[Documentation]:
-    """The documentations below folders, each once, sorted by path; links are followed, but never in circles."""
+    """The documentations below folders, each once, sorted by path; links are followed, but never in circles.
+
+    Nor are they followed out of the folder that was named: it may have come with a project, and they may lead anywhere.
+    """
     seen: set[str] = set()
     for folder in folders:
+        top = Path(os.path.realpath(folder))
+        within = (top,)
         waiting = [(folder, 0)]
         while waiting and len(seen) < _MOST_FOLDERS:
             here, depth = waiting.pop(0)
             place = os.path.realpath(here)
-            if place in seen:
+            if place in seen or not Path(place).is_relative_to(top):
                 continue
             seen.add(place)
-            head = inventory.read_head(here / INVENTORY)
+            head = inventory.read_head(here / INVENTORY, within)
             if head is not None:
-                yield Documentation(here, head)
+                yield Documentation(here, head, within)
             elif depth < _DEEPEST:
                 waiting += [(here / name, depth + 1) for name in _folders(here)]
 
