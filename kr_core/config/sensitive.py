@@ -327,7 +327,7 @@ def _is_key(name: Any, value: Any) -> bool:
 
 
 def _is_own_key(name: Any, value: Any) -> bool:
-    if is_reference(value) or isinstance(value, bool) or not value:
+    if is_reference(value) or isinstance(value, bool | int | float) or not value:  # `max_tokens` is none
         return False
     return any(word.endswith(_KEY_END) for word in _words(name)[-1:])
 

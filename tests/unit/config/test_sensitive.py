@@ -273,6 +273,7 @@ def test_what_an_escalation_or_a_log_posts_to(text, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("max_tokens: 4096\ntoken_limit: 1.5", []),
         ("api_key: sk-of-the-project", ["api_key"]),
         ("apikey: x\nAPIKey: x\nwebhook_secret: x\npassword: 123", ["apikey", "APIKey", "webhook_secret", "password"]),
         ("headers: {Authorization: Bearer x, X-Api-Key: y}", ["headers.Authorization", "headers.X-Api-Key"]),
