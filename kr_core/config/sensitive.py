@@ -327,9 +327,12 @@ def _is_key(name: Any, value: Any) -> bool:
 
 
 def _is_own_key(name: Any, value: Any) -> bool:
-    if is_reference(value) or isinstance(value, bool | int | float) or not value:  # `max_tokens` is none
+    if is_reference(value) or isinstance(value, bool) or not value:
         return False
-    return any(word.endswith(_KEY_END) for word in _words(name)[-1:])
+    *_others, last = _words(name) or [""]
+    if last == "tokens" and isinstance(value, int):  # `max_tokens` counts them
+        return False
+    return last.endswith(_KEY_END)
 
 
 def _is_recipient(name: Any, value: Any) -> bool:
