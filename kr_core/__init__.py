@@ -154,6 +154,7 @@ if TYPE_CHECKING:
     from kr_core.service import KnowledgeRouterService as KnowledgeRouterService
     from kr_core.templating import render as _render
     from kr_core.text import content_words as content_words
+    from kr_core.toml_text import load_toml as load_toml
 
     # Another name than at home is an export to type checkers only by assignment.
     INDEX_FORMAT, build_index, render_template = _FORMAT, _build, _render
@@ -266,6 +267,7 @@ _HOMES: dict[str, dict[str, str]] = {
         "read_text": "",
         "write_atomically": "",
     },
+    "kr_core.toml_text": {"load_toml": ""},
     "kr_core.text": {"content_words": ""},
     "kr_core.knowledge.identity": {"fold_name": "", "inside": "", "report_path": ""},
     "kr_core.knowledge.topic_index": {"TopicIndex": ""},

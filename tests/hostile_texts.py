@@ -80,6 +80,9 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "flows": lambda size: "a: [" * (size // 4),
     "words that differ": lambda size: " ".join(f"w{number}x" for number in range(size // 7)),
     "lines that differ": lambda size: "\n".join(f"w{number} is x" for number in range(size // 13)),
+    "dotted key": lambda size: "a." * (size // 2) + "z = 1",
+    "dotted header": lambda size: "[" + "a." * (size // 2) + "z]",
+    "dotted key in a table": lambda size: "x = {" + "'a' . " * (size // 6) + "z = 1}",
     "packages": lambda size: '[[package]]\nname = "a"\nversion = "1"\n\n' * (size // 38),
     "entries": lambda size: '"a@^1":\n  version "1"\n  resolution: "a@' * (size // 36),
     "dependencies begun": lambda size: "implementation( platform( 'a:b" * (size // 30),
@@ -186,7 +189,7 @@ def _of_words() -> dict[str, Callable[[str], object]]:
     from kr_core.search.terms import question_terms
     from kr_core.search.thesaurus import expand
     from kr_core.text import content_words, root_of, split_identifier, stem, stems
-    from kr_core.yamltext import check_depth
+    from kr_core.yamltext import check_bounds
 
     def ranked(text: str) -> object:
         passages = [IndexedPassage(kind="section", title="x", text=text, locator="x", name="x")]
@@ -216,7 +219,7 @@ def _of_words() -> dict[str, Callable[[str], object]]:
         "lessons": lessons.parse,
         "a lesson's summary": lessons.canonical_summary,
         "a lesson's path": lessons.canonical_path,
-        "the depth of YAML": check_depth,
+        "the depth of YAML": check_bounds,
     }
 
 

@@ -23,7 +23,7 @@ Research ResearchQuery ResearchRequest ResearchResult Route Router RoutingRule S
 STALE_MARK Score Scorer Settings Setup Shown Signal SinkContext Source SourceContext StorageError Store
 Table Term ToolResult TopicIndex Unclear Value Verdict Verifier __version__ answered build_index
 closest_name content_words end_group fold_name for_terminal gap hookimpl host_of import_names inside
-is_python json_of lies_within locked main_text make_state_folder new_id question_terms rank read_bytes
+is_python json_of lies_within load_toml locked main_text make_state_folder new_id question_terms rank read_bytes
 read_replies read_text redacted refusal render_template report_path require run_expedition served_at
 site_of start_group telling_parameters write_atomically yamltext"""
 

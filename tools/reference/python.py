@@ -29,6 +29,7 @@ _SECTIONS = {
     "Scoring": ("kr_core.evidence",),
     "Files, programs and text": (
         "kr_core.files",
+        "kr_core.toml_text",
         "kr_core.processes",
         "kr_core.text",
         "kr_core.yamltext",

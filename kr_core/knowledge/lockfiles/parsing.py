@@ -107,9 +107,9 @@ def _value(text: str) -> Any:
 @lru_cache(maxsize=64)
 def _compound(text: str) -> Any:
     """A list or a table; most packages of a file have the same few."""
-    import tomllib
+    from kr_core.toml_text import load_toml
 
-    return tomllib.loads(f"value = {text}")["value"]
+    return load_toml(f"value = {text}")["value"]
 
 
 def _without_artifacts(text: str) -> str:

@@ -346,7 +346,7 @@ def _unmarked_end(lines: list[str], start: int) -> int:
         end += 1
     try:
         ast.parse(textwrap.dedent("\n".join(lines[start:end])))
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return start
     return end
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core import fold_name, gap, import_names, is_python, lies_within, read_bytes, read_text
+from kr_core import fold_name, gap, import_names, is_python, lies_within, load_toml, read_bytes, read_text
 from kr_plugins.sources.installed_docs import compiled, indexing
 from kr_plugins.sources.installed_docs.answering import Origin
 from kr_plugins.sources.installed_docs.indexing import Material
@@ -173,12 +173,9 @@ def _node_package(framework: str, package: NodePackage, where: str) -> Found:
 
 def own_name(root: Path) -> str:
     """The name of the project in a folder: of its pyproject.toml, else the folder's."""
-    import tomllib
-
     try:
-        project = tomllib.loads(read_text(root / "pyproject.toml", limit=_LARGEST_PROJECT, within=root)).get(
-            "project"
-        )
+        text = read_text(root / "pyproject.toml", limit=_LARGEST_PROJECT, within=root)
+        project = load_toml(text).get("project")
     except (OSError, ValueError, RecursionError):
         project = None
     name = project.get("name") if isinstance(project, dict) else None

@@ -1,0 +1,82 @@
+"""What reads text of others takes linear time, and ends, whatever the text is (issue 15, F6)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from heapq import nlargest
+
+import pytest
+from hostile_texts import TEXTS, readers
+from regexes import seconds_for
+from support import install, make_environment
+
+pytestmark = pytest.mark.req("Z8")
+
+_SMALL, _LARGE = 2_000, 100_000
+_AT_ONCE = 6.0
+"""Seconds of processor time that are granted to 100 kB, of which the slowest reader takes a third."""
+_MORE_THAN_LINEAR = 4
+_LONGEST_QUESTION = 10_000
+_OF_QUESTIONS = {"a topic", "terms of a question", "terms without names", "first queries"}
+_REFUSING = {"the depth of YAML", "a document a.ipynb"}
+"""What may say that it cannot read a text; everything else reads any."""
+
+
+def _read(name: str, text: str, limit: float) -> float:
+    reader = readers()[name]
+
+    def work() -> None:
+        try:
+            reader(text)
+        except Exception as error:
+            if name not in _REFUSING or isinstance(error, RecursionError | MemoryError):
+                raise
+
+    return seconds_for(work, limit=limit)
+
+
+@pytest.mark.parametrize("name", sorted(readers()))
+def test_a_text_of_others_is_read_in_linear_time(name: str) -> None:
+    """Any text of 100 kB is read in seconds, and none brings its reader down."""
+    large = _LONGEST_QUESTION if name in _OF_QUESTIONS else _LARGE
+    small = [(_read(name, make(_SMALL), 1.0), kind) for kind, make in TEXTS.items()]
+    slow = []
+    for seconds, kind in nlargest(3, small):
+        granted = _AT_ONCE + _MORE_THAN_LINEAR * seconds * large / _SMALL
+        if all(_read(name, TEXTS[kind](large), granted) >= granted for _try in range(2)):
+            slow.append(kind)
+    assert not slow
+
+
+@pytest.mark.parametrize("kind", ["no spaces", "hex", "base64", "run of ':'", "brackets nested"])
+def test_a_readme_without_spaces_does_not_hold_research_up(kind: str, tmp_path) -> None:
+    """`kr research` answers about a package whose README and docstring are 100 kB without a space, or says that it found nothing."""
+    project = tmp_path / "project"
+    project.mkdir()
+    text = TEXTS[kind](100_000)
+    files = {
+        "parcel/__init__.py": f'"""{text[:40]} {text}"""\n\n\ndef wrap(timeout=5):\n    """Wrap it. {text}"""\n',
+        "parcel/README.md": f"# parcel\n\nThe default timeout is 5 seconds.\n\n{text}\n",
+    }
+    metadata = install(make_environment(project), "parcel", "1.4.0", files)
+    with (metadata / "METADATA").open("a") as file:
+        file.write(f"Description-Content-Type: text/markdown\n\n# parcel\n\n{text}\n")
+    environment = {
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("VIRTUAL_ENV", "CONDA", "KR_"))
+        },
+        "KR_CACHE_DIR": str(tmp_path / "cache"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        **dict.fromkeys(("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "kr_core", "research", "What is the default timeout of wrap in parcel?", "--json"],
+        check=False, capture_output=True, cwd=project, env=environment, timeout=120,
+    )  # fmt: skip
+    assert done.returncode in {0, 4}, done.stderr.decode()
+    assert isinstance(json.loads(done.stdout), dict)
