@@ -3,31 +3,31 @@
 The names below are the public surface; each is imported on first use, so that `import kr_core` costs nothing.
 """
 
-__version__ = "0.1.0"
-
 TYPE_CHECKING = False  # importing `typing` for this would double the start-up time; checkers know the name
 if TYPE_CHECKING:
-    from kr_core import yamltext as yamltext
+    from kr_core import yaml_text as yaml_text
+    from kr_core._version import __version__ as __version__
+    from kr_core.ask.service import AsyncKnowledgeRouterService as AsyncKnowledgeRouterService
+    from kr_core.ask.sync_service import KnowledgeRouterService as KnowledgeRouterService
+    from kr_core.entry_points import require as require
     from kr_core.errors import ConfigError as ConfigError
     from kr_core.errors import KRError as KRError
     from kr_core.errors import PluginError as PluginError
     from kr_core.errors import RequestError as RequestError
     from kr_core.errors import StorageError as StorageError
-    from kr_core.escalation.grammar import Command as Command
-    from kr_core.escalation.grammar import Fault as Fault
-    from kr_core.escalation.grammar import Replies as Replies
-    from kr_core.escalation.grammar import read_replies as read_replies
-    from kr_core.escalation.presence import served_at as served_at
-    from kr_core.escalation.styling import for_terminal as for_terminal
-    from kr_core.evidence.answering import COVERED as COVERED
-    from kr_core.evidence.answering import FULLY as FULLY
-    from kr_core.evidence.answering import answered as answered
-    from kr_core.evidence.refusals import refusal as refusal
-    from kr_core.evidence.sites import host_of as host_of
-    from kr_core.evidence.sites import site_of as site_of
-    from kr_core.expedition.embedding import run_expedition as run_expedition
-    from kr_core.expedition.expeditions import Expeditions as Expeditions
-    from kr_core.expedition.store import AxiomStore as AxiomStore
+    from kr_core.escalation.commands import Command as Command
+    from kr_core.escalation.commands import Fault as Fault
+    from kr_core.escalation.commands import Replies as Replies
+    from kr_core.escalation.commands import read_replies as read_replies
+    from kr_core.escalation.page_url import served_at as served_at
+    from kr_core.escalation.render import for_terminal as for_terminal
+    from kr_core.evidence.coverage import COVERED as COVERED
+    from kr_core.evidence.coverage import FULLY as FULLY
+    from kr_core.evidence.coverage import answered as answered
+    from kr_core.evidence.soft_errors import refusal as refusal
+    from kr_core.expedition.facts.store import AxiomStore as AxiomStore
+    from kr_core.expedition.service import Expeditions as Expeditions
+    from kr_core.expedition.service import run_expedition as run_expedition
     from kr_core.files import lies_within as lies_within
     from kr_core.files import locked as locked
     from kr_core.files import make_state_folder as make_state_folder
@@ -39,16 +39,11 @@ if TYPE_CHECKING:
     from kr_core.hookspecs import Settings as Settings
     from kr_core.hookspecs import Setup as Setup
     from kr_core.hookspecs import hookimpl as hookimpl
-    from kr_core.installed import require as require
-    from kr_core.knowledge.distributions import Distribution as Distribution
-    from kr_core.knowledge.distributions import import_names as import_names
-    from kr_core.knowledge.identity import fold_name as fold_name
-    from kr_core.knowledge.identity import inside as inside
-    from kr_core.knowledge.identity import report_path as report_path
-    from kr_core.knowledge.project import LocalProject as LocalProject
-    from kr_core.knowledge.project import is_python as is_python
+    from kr_core.knowledge.ids import fold_name as fold_name
+    from kr_core.knowledge.ids import inside as inside
+    from kr_core.knowledge.ids import report_path as report_path
     from kr_core.knowledge.topic_index import TopicIndex as TopicIndex
-    from kr_core.knowledge.versions import gap as gap
+    from kr_core.lessons.service import Lessons as Lessons
     from kr_core.model import SKELETON_MARK as SKELETON_MARK
     from kr_core.model import STAGES as STAGES
     from kr_core.model import STALE_MARK as STALE_MARK
@@ -74,6 +69,7 @@ if TYPE_CHECKING:
     from kr_core.model import ToolResult as ToolResult
     from kr_core.model import Value as Value
     from kr_core.model import new_id as new_id
+    from kr_core.model.events import EVENTS as EVENTS
     from kr_core.model.expedition import Axiom as Axiom
     from kr_core.model.expedition import ExpeditionUpdate as ExpeditionUpdate
     from kr_core.model.expedition import Signal as Signal
@@ -94,15 +90,18 @@ if TYPE_CHECKING:
     from kr_core.model.routing import AgentProfile as AgentProfile
     from kr_core.model.routing import Route as Route
     from kr_core.model.routing import RoutingRule as RoutingRule
-    from kr_core.model.told import EVENTS as EVENTS
-    from kr_core.net.bodies import json_of as json_of
-    from kr_core.net.egress import redacted as redacted
-    from kr_core.net.extraction import main_text as main_text
-    from kr_core.pipeline import Pipeline as Pipeline
-    from kr_core.pipeline import Research as Research
-    from kr_core.pipeline.lessons import Lessons as Lessons
+    from kr_core.net.body import json_of as json_of
+    from kr_core.net.domains import host_of as host_of
+    from kr_core.net.domains import site_of as site_of
+    from kr_core.net.main_text import main_text as main_text
+    from kr_core.net.redaction import redacted as redacted
     from kr_core.processes import end_group as end_group
     from kr_core.processes import start_group as start_group
+    from kr_core.project.distributions import Distribution as Distribution
+    from kr_core.project.distributions import import_names as import_names
+    from kr_core.project.project import LocalProject as LocalProject
+    from kr_core.project.project import is_python as is_python
+    from kr_core.project.versions import gap as gap
     from kr_core.protocols import Agent as Agent
     from kr_core.protocols import Cache as Cache
     from kr_core.protocols import Candidates as Candidates
@@ -137,22 +136,22 @@ if TYPE_CHECKING:
     from kr_core.protocols import Store as Store
     from kr_core.protocols import Unclear as Unclear
     from kr_core.protocols import Verifier as Verifier
+    from kr_core.research import Pipeline as Pipeline
+    from kr_core.research import Research as Research
     from kr_core.routing.table import Table as Table
-    from kr_core.search.documents.library import Documents as Documents
-    from kr_core.search.documents.searching import DocumentHit as DocumentHit
+    from kr_core.search.documents.documents import Documents as Documents
+    from kr_core.search.documents.hits import DocumentHit as DocumentHit
     from kr_core.search.index import FORMAT as _FORMAT
+    from kr_core.search.index import IndexedPassage as IndexedPassage
     from kr_core.search.index import PassageIndex as PassageIndex
     from kr_core.search.index import build as _build
-    from kr_core.search.passages import IndexedPassage as IndexedPassage
     from kr_core.search.ranking import Ranked as Ranked
     from kr_core.search.ranking import closest_name as closest_name
     from kr_core.search.ranking import rank as rank
     from kr_core.search.ranking import telling_parameters as telling_parameters
     from kr_core.search.terms import Term as Term
     from kr_core.search.terms import question_terms as question_terms
-    from kr_core.service import AsyncKnowledgeRouterService as AsyncKnowledgeRouterService
-    from kr_core.service import KnowledgeRouterService as KnowledgeRouterService
-    from kr_core.templating import render as _render
+    from kr_core.templates import render as _render
     from kr_core.text import content_words as content_words
     from kr_core.toml_text import load_toml as load_toml
 
@@ -253,12 +252,11 @@ _HOMES: dict[str, dict[str, str]] = {
         "Verdict": "",
     },
     "kr_core.model.routing": {"HUMAN": "", "AgentProfile": "", "Route": "", "RoutingRule": ""},
-    "kr_core.model.told": {"EVENTS": ""},
+    "kr_core.model.events": {"EVENTS": ""},
     "kr_core.routing.table": {"Table": ""},
-    "kr_core.installed": {"require": ""},
-    "kr_core.expedition.embedding": {"run_expedition": ""},
-    "kr_core.expedition.expeditions": {"Expeditions": ""},
-    "kr_core.expedition.store": {"AxiomStore": ""},
+    "kr_core.entry_points": {"require": ""},
+    "kr_core.expedition.service": {"run_expedition": "", "Expeditions": ""},
+    "kr_core.expedition.facts.store": {"AxiomStore": ""},
     "kr_core.files": {
         "lies_within": "",
         "locked": "",
@@ -269,47 +267,51 @@ _HOMES: dict[str, dict[str, str]] = {
     },
     "kr_core.toml_text": {"load_toml": ""},
     "kr_core.text": {"content_words": ""},
-    "kr_core.knowledge.identity": {"fold_name": "", "inside": "", "report_path": ""},
+    "kr_core.knowledge.ids": {"fold_name": "", "inside": "", "report_path": ""},
     "kr_core.knowledge.topic_index": {"TopicIndex": ""},
-    "kr_core.knowledge.versions": {"gap": ""},
-    "kr_core.knowledge.distributions": {"Distribution": "", "import_names": ""},
-    "kr_core.knowledge.project": {"LocalProject": "", "is_python": ""},
-    "kr_core.net.bodies": {"json_of": ""},
-    "kr_core.net.egress": {"redacted": ""},
-    "kr_core.net.extraction": {"main_text": ""},
-    "kr_core.search.documents.library": {"Documents": ""},
-    "kr_core.search.documents.searching": {"DocumentHit": ""},
-    "kr_core.search.index": {"INDEX_FORMAT": "FORMAT", "PassageIndex": "", "build_index": "build"},
-    "kr_core.search.passages": {"IndexedPassage": ""},
-    "kr_core.search.ranking": {
-        "Ranked": "",
-        "closest_name": "",
-        "rank": "",
-        "telling_parameters": "",
+    "kr_core.project.versions": {"gap": ""},
+    "kr_core.project.distributions": {"Distribution": "", "import_names": ""},
+    "kr_core.project.project": {"LocalProject": "", "is_python": ""},
+    "kr_core.net.body": {"json_of": ""},
+    "kr_core.net.redaction": {"redacted": ""},
+    "kr_core.net.main_text": {"main_text": ""},
+    "kr_core.search.documents.documents": {"Documents": ""},
+    "kr_core.search.documents.hits": {"DocumentHit": ""},
+    "kr_core.search.index": {
+        "INDEX_FORMAT": "FORMAT",
+        "PassageIndex": "",
+        "build_index": "build",
+        "IndexedPassage": "",
     },
+    "kr_core.search.ranking": {"Ranked": "", "closest_name": "", "rank": "", "telling_parameters": ""},
     "kr_core.search.terms": {"Term": "", "question_terms": ""},
-    "kr_core.templating": {"render_template": "render"},
-    "kr_core.evidence.answering": {"COVERED": "", "FULLY": "", "answered": ""},
-    "kr_core.escalation.grammar": {"Command": "", "Fault": "", "Replies": "", "read_replies": ""},
-    "kr_core.escalation.presence": {"served_at": ""},
-    "kr_core.escalation.styling": {"for_terminal": ""},
-    "kr_core.evidence.refusals": {"refusal": ""},
-    "kr_core.evidence.sites": {"host_of": "", "site_of": ""},
-    "kr_core.pipeline": {"Pipeline": "", "Research": ""},
-    "kr_core.pipeline.lessons": {"Lessons": ""},
+    "kr_core.templates": {"render_template": "render"},
+    "kr_core.evidence.coverage": {"COVERED": "", "FULLY": "", "answered": ""},
+    "kr_core.escalation.commands": {"Command": "", "Fault": "", "Replies": "", "read_replies": ""},
+    "kr_core.escalation.page_url": {"served_at": ""},
+    "kr_core.escalation.render": {"for_terminal": ""},
+    "kr_core.evidence.soft_errors": {"refusal": ""},
+    "kr_core.net.domains": {"host_of": "", "site_of": ""},
+    "kr_core.research": {"Pipeline": "", "Research": ""},
+    "kr_core.lessons.service": {"Lessons": ""},
     "kr_core.processes": {"end_group": "", "start_group": ""},
-    "kr_core.service": {"AsyncKnowledgeRouterService": "", "KnowledgeRouterService": ""},
+    "kr_core.ask.service": {"AsyncKnowledgeRouterService": ""},
+    "kr_core.ask.sync_service": {"KnowledgeRouterService": ""},
 }
 """Where each public name lives, and its name there if that differs."""
 _HOME_OF = {name: (home, real or name) for home, names in _HOMES.items() for name, real in names.items()}
-__all__ = ["__version__", "yamltext", *_HOME_OF]  # noqa: PLE0604  all of them are strings
+__all__ = ["__version__", "yaml_text", *_HOME_OF]  # noqa: PLE0604  all of them are strings
 
 
 def __getattr__(name: str) -> object:
-    if name == "yamltext":  # a module, imported as a whole
+    if name == "__version__":
+        from kr_core import _version
+
+        return _version.__version__
+    if name == "yaml_text":  # a module, imported as a whole
         from importlib import import_module
 
-        return import_module("kr_core.yamltext")
+        return import_module("kr_core.yaml_text")
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

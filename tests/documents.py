@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kr_core import Documents
-from kr_core.search.documents.reading import read
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
-from kr_core.search.documents.updating import update
+from kr_core.search.documents.indexer import update
+from kr_core.search.documents.loaders import read
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 
 
 def pieces(name, text):

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 
 from kr_core import Finding, Outcome, Passage
-from kr_core.expedition.expeditions import Expeditions
+from kr_core.expedition.service import Expeditions
 from kr_core.text import stems
 
 QUERY = "Which carriers of parcels support tracking, and since which versions?"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kr_core.search.documents import fast as fasts
-from kr_core.search.documents.fast import FastIndex
+from kr_core.search.documents import tantivy_index as fasts
+from kr_core.search.documents.tantivy_index import FastIndex
 
 
 def is_asked(fast):

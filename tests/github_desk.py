@@ -7,7 +7,7 @@ import pytest
 from github_server import REPOSITORY, TOKEN
 
 from kr_core import Answer, EscalationRequest, HumanReply, Notice, Question, RequestError, Shown, Unclear
-from kr_core.escalation.showing import shown as case_of
+from kr_core.escalation.render import shown as case_of
 from kr_core.testing.surroundings import context_in
 from kr_plugins.escalations.github import GitHub, GitHubSettings
 

@@ -103,18 +103,18 @@ def readers() -> dict[str, Callable[[str], object]]:
 def _of_evidence() -> dict[str, Callable[[str], object]]:
     from kr_core.cli.excerpt import excerpt
     from kr_core.cli.output import markdown as shown
-    from kr_core.evidence.code import language_of, shortest_example
+    from kr_core.evidence.code_examples import language_of, shortest_example
+    from kr_core.evidence.generated import unsupported
     from kr_core.evidence.quotes import holds, holds_code
-    from kr_core.evidence.refusals import refusal
-    from kr_core.evidence.rest_tables import rest_rows, without_lists
     from kr_core.evidence.sentences import is_pointer, prose, says_something, sentences, shortened, steps
+    from kr_core.evidence.soft_errors import refusal
     from kr_core.evidence.summary import compose
-    from kr_core.evidence.tables import rows
-    from kr_core.evidence.verifying import verify
-    from kr_core.evidence.written import unsupported
-    from kr_core.expedition import extraction, meaning
-    from kr_core.expedition.categories import category_of
-    from kr_core.expedition.expansion import first_queries
+    from kr_core.evidence.verification import verify
+    from kr_core.expedition.facts import comparison, extraction
+    from kr_core.expedition.facts.axiom import category_of
+    from kr_core.expedition.query_expansion import first_queries
+    from kr_core.markup.rst_tables import rest_rows, without_lists
+    from kr_core.markup.tables import rows
     from kr_core.model import Finding, Outcome, Passage, ResearchQuery
 
     asked = ResearchQuery(
@@ -168,8 +168,8 @@ def _of_evidence() -> dict[str, Callable[[str], object]]:
         ),
         "what is unsupported": lambda text: unsupported(text[:400], [text], [text]),
         "a statement's category": category_of,
-        "what a statement means": meaning.normalised,
-        "comparing statements": lambda text: meaning.compared(text[:400], f"{text[:399]} x"),
+        "what a statement means": comparison.normalised,
+        "comparing statements": lambda text: comparison.compared(text[:400], f"{text[:399]} x"),
         "a statement's instructions": extraction.instructs,
         "telling outright": lambda text: extraction.tells_outright("Is x the default?", text),
         "dated statements": extraction.dated,
@@ -178,18 +178,20 @@ def _of_evidence() -> dict[str, Callable[[str], object]]:
 
 
 def _of_words() -> dict[str, Callable[[str], object]]:
-    from kr_core.knowledge import lessons, matching, ranges, versions
-    from kr_core.knowledge.topics import topic_and_tags
-    from kr_core.net.egress import redacted
-    from kr_core.pipeline.agents import prompts
-    from kr_core.pipeline.agents.personas import stripped
-    from kr_core.printable import printable
+    from kr_core.agents import prompts
+    from kr_core.agents.personas import stripped
+    from kr_core.knowledge import matching
+    from kr_core.lessons import file as lessons
+    from kr_core.net.redaction import redacted
+    from kr_core.project import version_ranges, versions
+    from kr_core.question.topics import topic_and_tags
     from kr_core.search.index import IndexedPassage, build, searchable
     from kr_core.search.ranking import rank
     from kr_core.search.terms import question_terms
     from kr_core.search.thesaurus import expand
+    from kr_core.terminal_text import printable
     from kr_core.text import content_words, root_of, split_identifier, stem, stems
-    from kr_core.yamltext import check_bounds
+    from kr_core.yaml_text import check_bounds
 
     def ranked(text: str) -> object:
         passages = [IndexedPassage(kind="section", title="x", text=text, locator="x", name="x")]
@@ -214,8 +216,8 @@ def _of_words() -> dict[str, Callable[[str], object]]:
         "a subject": lambda text: matching.subject("box", text, (text,)),
         "a topic": lambda text: topic_and_tags(text, "box"),
         "a version": versions.parse,
-        "a range": lambda text: ranges.allows(text, "1.2.3", "npm"),
-        "a range of Python": lambda text: ranges.allows(text, "1.2.3", "pypi"),
+        "a range": lambda text: version_ranges.allows(text, "1.2.3", "npm"),
+        "a range of Python": lambda text: version_ranges.allows(text, "1.2.3", "pypi"),
         "lessons": lessons.parse,
         "a lesson's summary": lessons.canonical_summary,
         "a lesson's path": lessons.canonical_path,
@@ -224,20 +226,20 @@ def _of_words() -> dict[str, Callable[[str], object]]:
 
 
 def _of_documents() -> dict[str, Callable[[str], object]]:
-    from kr_core.net import markup
-    from kr_core.net.extraction import _read
-    from kr_core.net.pages import Page
-    from kr_core.search.documents import reading, wording
-    from kr_core.search.documents.packing import packed
+    from kr_core.markup import html
+    from kr_core.model import Page
+    from kr_core.net.main_text import _read
+    from kr_core.search.documents import loaders, tokenizer
+    from kr_core.search.documents.encoding import packed
     from kr_core.server.web.markdown import to_html
-    from kr_plugins.sources import stating, texts
+    from kr_plugins.sources import document_metadata, sections
 
     def document(name: str, text: str) -> object:
-        read = reading.read(name, text.encode("utf-8", "replace"))
+        read = loaders.read(name, text.encode("utf-8", "replace"))
         return list(packed("/docs", name, read.title, read.pieces))
 
     def page(text: str) -> object:
-        return list(markup.with_blocks(markup.beginning(markup.parts(text))))
+        return list(html.with_blocks(html.beginning(html.parts(text))))
 
     return {
         **{
@@ -256,30 +258,30 @@ def _of_documents() -> dict[str, Callable[[str], object]]:
                 "a.tex",
             )
         },
-        "words of a document": wording.searchable,
-        "what is asked of documents": wording.asked,
+        "words of a document": tokenizer.searchable,
+        "what is asked of documents": tokenizer.asked,
         "parts of a page": page,
-        "a page as Markdown": lambda text: markup.markdown(page(text)),
-        "attributes of a tag": markup.attributes,
+        "a page as Markdown": lambda text: html.markdown(page(text)),
+        "attributes of a tag": html.attributes,
         "the text of a page": lambda text: _read(Page("https://a.example/", text, "text/html")),
         "Markdown in the browser": to_html,
-        "sections of a text": lambda text: list(texts.sections_of(texts.Text(text, "x"))),
-        "searching a text": lambda text: texts.search(
-            [texts.Text(text, "x")], "What is the timeout of w1x?", url="https://a.example/"
+        "sections of a text": lambda text: list(sections.sections_of(sections.Text(text, "x"))),
+        "searching a text": lambda text: sections.search(
+            [sections.Text(text, "x")], "What is the timeout of w1x?", url="https://a.example/"
         ),
-        "what a document states": stating.stated,
-        "what a page states": stating.stated_by_page,
+        "what a document states": document_metadata.stated,
+        "what a page states": document_metadata.stated_by_page,
     }
 
 
 def _of_people() -> dict[str, Callable[[str], object]]:
     import datetime as dt
 
-    from kr_core.escalation.grammar import read_replies
-    from kr_core.escalation.harmless import harmless, harmless_line, quoted
-    from kr_core.escalation.markdown import outside
-    from kr_core.speckit.reading import answers_in, questions_in
-    from kr_core.speckit.writing import with_answers
+    from kr_core.escalation.commands import read_replies
+    from kr_core.escalation.sanitize import harmless, harmless_line, quoted
+    from kr_core.markup.markdown import outside
+    from kr_core.speckit.parser import answers_in, questions_in
+    from kr_core.speckit.writer import with_answers
     from kr_plugins.renderers.markdown import one_line
 
     return {
@@ -296,17 +298,13 @@ def _of_people() -> dict[str, Callable[[str], object]]:
 
 
 def _of_packages() -> dict[str, Callable[[str], object]]:
-    from kr_plugins.sources.installed_docs import (
-        docstrings,
-        markup,
-        node_passages,
-        pages,
-        tsdoc,
-        typings,
-    )
-    from kr_plugins.sources.installed_docs.naming import Names
-    from kr_plugins.sources.installed_docs.passages import make
-    from kr_plugins.sources.installed_docs.reading import Unreadable, read_module
+    from kr_plugins.sources.installed_docs.node import declarations_parser, tsdoc
+    from kr_plugins.sources.installed_docs.node import passages as node_passages
+    from kr_plugins.sources.installed_docs.pages import html as pages
+    from kr_plugins.sources.installed_docs.python import docstrings
+    from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
+    from kr_plugins.sources.installed_docs.python.passages import make
+    from kr_plugins.sources.installed_docs.python.public_names import Names
     from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
 
     def module(text: str) -> object:
@@ -336,10 +334,10 @@ def _of_packages() -> dict[str, Callable[[str], object]]:
         "a module": module,
         "a module's expression": lambda text: module(f"x = {text}"),
         "code blocks": lambda text: docstrings.code_blocks(text.split("\n")),
-        "headed sections": markup.sections,
+        "headed sections": pages.sections,
         "a comment of TypeScript": lambda text: tsdoc.parse(f"/**\n{text}\n*/", 1),
-        "types": typings.read,
-        "a type": lambda text: typings.read(f"export declare function f(a: {text}"),
+        "types": declarations_parser.read,
+        "a type": lambda text: declarations_parser.read(f"export declare function f(a: {text}"),
         "a page of a package": lambda text: pages.pieces(pages.parse(text)),
     }
 
@@ -351,7 +349,7 @@ def _of_sources() -> dict[str, Callable[[str], object]]:
     from kr_plugins.sources.context7.snippets import snippets_in
     from kr_plugins.sources.deepwiki.answers import told
     from kr_plugins.sources.local_docs import _documented, _fenced, _lead
-    from kr_plugins.sources.web_search.agreeing import Said, agreements
+    from kr_plugins.sources.web_search.corroboration import Said, agreements
     from kr_plugins.stores.files import index, reports
 
     return {
@@ -381,8 +379,8 @@ def _of_sources() -> dict[str, Callable[[str], object]]:
 
 
 def _of_projects() -> dict[str, Callable[[str], object]]:
-    from kr_core.knowledge.lockfiles import formats
-    from kr_core.knowledge.lockfiles.pins import UnreadableError
+    from kr_core.project.lockfiles import formats
+    from kr_core.project.lockfiles.pins import UnreadableError
 
     def lock_file(name: str, text: str) -> object:
         with tempfile.TemporaryDirectory() as folder:

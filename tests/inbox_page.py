@@ -16,10 +16,11 @@ from asked import Says, said
 
 from kr_core import AsyncKnowledgeRouterService, ConfigError, Pipeline, Question, Route
 from kr_core.config import load
-from kr_core.escalation.cases import Cases, KeptCase
+from kr_core.escalation.case import KeptCase
+from kr_core.escalation.repository import Cases
 from kr_core.model.questions import Resolution
-from kr_core.server.listening import Listening
-from kr_core.server.web.serving import answering
+from kr_core.server.http import Listening
+from kr_core.server.web.server import answering
 from kr_core.server.web.sessions import Sessions
 
 UNSURE = said(confidence=65, reasons=("How many sessions there are",))

@@ -10,7 +10,7 @@ from typing import Any
 
 from kr_core import Finding, Outcome, Passage, Pipeline
 from kr_core.config import load
-from kr_core.knowledge.project import LocalProject
+from kr_core.project.project import LocalProject
 
 DAY = date(2026, 2, 5)
 QUESTION = "How do I set a timeout for a parcel?"

@@ -14,7 +14,7 @@ def main(argv: "list[str] | None" = None) -> int:
     """
     arguments = sys.argv[1:] if argv is None else argv
     if arguments in (["--version"], ["-V"]):
-        from kr_core import __version__
+        from kr_core._version import __version__
 
         print(f"kr {__version__}")
         return 0
@@ -25,9 +25,9 @@ def main(argv: "list[str] | None" = None) -> int:
         if hasattr(stream, "reconfigure"):  # a terminal that knows no UTF-8 still gets an answer
             stream.reconfigure(errors="backslashreplace")
     if "research" in arguments:
-        from kr_core.cli import hit
+        from kr_core.cli import replay
 
-        code = hit.serve(arguments)
+        code = replay.serve(arguments)
         if code is not None:
             return code
     from kr_core.cli.run import INTERRUPTED, end_process, run

@@ -8,20 +8,20 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from kr_core.asking.answering import no_topic
+from kr_core.agents.dispatch import no_topic
+from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import output
-from kr_core.cli.prompting import attend
+from kr_core.cli.prompt import attend
 from kr_core.cli.terminal import POLL_SECONDS, person_is_there, tell
 from kr_core.errors import ConfigError
-from kr_core.escalation.harmless import quoted
-from kr_core.escalation.options import letter
-from kr_core.escalation.options import options as options_of
+from kr_core.escalation.case import letter
+from kr_core.escalation.case import options as options_of
+from kr_core.escalation.sanitize import quoted
 from kr_core.model.questions import GENERAL, Question
 from kr_core.model.routing import HUMAN
-from kr_core.pipeline import Pipeline
-from kr_core.printable import printable
+from kr_core.research import Pipeline
 from kr_core.routing.table import UNKNOWN_TOPIC
-from kr_core.service import KnowledgeRouterService
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -35,9 +35,9 @@ NOTHING = 4
 def run(options: argparse.Namespace) -> int:
     """Ask, print, and return the exit code."""
     if options.source is not None:
-        from kr_core.cli import ask_from
+        from kr_core.cli import ask_speckit
 
-        return ask_from.run(options)
+        return ask_speckit.run(options)
     with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
         pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
         with KnowledgeRouterService(pipeline) as service:

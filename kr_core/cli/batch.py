@@ -12,13 +12,13 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from kr_core.aio import run as run_loop
 from kr_core.cli.given_file import text_of
 from kr_core.cli.output import as_json
-from kr_core.cli.research import exit_code, refreshed
+from kr_core.cli.request_io import exit_code, refreshed
 from kr_core.errors import ConfigError
-from kr_core.pipeline.requests import wants_lessons
-from kr_core.pipeline.running import run as run_loop
-from kr_core.printable import printable
+from kr_core.research.requests import wants_lessons
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kr_core.cli.output import Progress
     from kr_core.model import ResearchResult
     from kr_core.model.lessons import LessonsResult
-    from kr_core.pipeline import Pipeline
+    from kr_core.research import Pipeline
 
 
 def run(pipeline: Pipeline, options: argparse.Namespace, progress: Progress) -> int:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.cli import output
 from kr_core.errors import ConfigError
-from kr_core.pipeline import Pipeline
-from kr_core.printable import printable
+from kr_core.research import Pipeline
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -69,7 +69,7 @@ def _show(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 
 def _check(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.pipeline.checking import UNUSED, check
+    from kr_core.research.maintenance import UNUSED, check
 
     flaws = check(pipeline.store, pipeline.config.settings.knowledge_research, pipeline.project, _today())
     if options.json:
@@ -86,7 +86,7 @@ def _check(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 
 def _gc(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.pipeline.upkeep import archive_surplus
+    from kr_core.research.maintenance import archive_surplus
 
     gone = archive_surplus(pipeline.store, lambda: pipeline.journal, pipeline.config, _today())
     _print_entries(gone.entries, options, "nothing had to be archived")
@@ -96,7 +96,7 @@ def _gc(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 
 def _restore(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.knowledge.capacity import restored
+    from kr_core.knowledge.eviction import restored
 
     entry = _entry(options.id, pipeline.store.archived(), todo="`kr cache list --archived` shows all")
     kept = pipeline.store.restore(restored(entry, _today()))
@@ -106,8 +106,8 @@ def _restore(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 
 def _refresh(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.knowledge.capacity import overtaken
-    from kr_core.pipeline.checking import version_in_use
+    from kr_core.knowledge.eviction import overtaken
+    from kr_core.research.maintenance import version_in_use
 
     store, project = pipeline.store, pipeline.project
 
@@ -150,7 +150,7 @@ def _rebuild(pipeline: Pipeline, options: argparse.Namespace) -> int:
 def _commit(
     pipeline: Pipeline, options: argparse.Namespace, files: Sequence[Path], subject: str, facts: Iterable[str]
 ) -> None:
-    from kr_core.pipeline.committing import commit_changes
+    from kr_core.git.autocommit import commit_changes
 
     for note in commit_changes(pipeline.config, files, subject, facts):
         if not options.quiet:

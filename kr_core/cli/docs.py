@@ -13,18 +13,18 @@ from kr_core.cli.given_file import lines_of
 from kr_core.cli.output import as_json
 from kr_core.cli.screen import Screen
 from kr_core.errors import ConfigError, StorageError
-from kr_core.pipeline import Pipeline
-from kr_core.printable import printable
-from kr_core.search.documents.faults import absent, fault, is_there, unread
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.research import Pipeline
+from kr_core.search.documents.errors import absent, fault, is_there, unread
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
-    from kr_core.search.documents.searching import DocumentHit
-    from kr_core.search.documents.store import Collection
-    from kr_core.search.documents.updating import Updated
+    from kr_core.search.documents.hits import DocumentHit
+    from kr_core.search.documents.indexer import Updated
+    from kr_core.search.documents.sqlite_index import Collection
 
 NO_CONTENT = 4
 _GENERIC = frozenset("html doc docs api build _build site public man share".split())
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.search.documents.updating import remove, update
+    from kr_core.search.documents.indexer import remove, update
 
     working = options.folder or Path.cwd()
     if options.name is not None and not options.name.strip():
@@ -137,7 +137,7 @@ def _note(options: argparse.Namespace, said: str) -> None:
 
 
 def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.search.documents.library import Documents
+    from kr_core.search.documents.documents import Documents
 
     if options.batch is None and not any(map(str.isalnum, options.query)):
         raise ConfigError("is empty", where="the question", todo="write it in words")
@@ -200,7 +200,7 @@ def _gone(paths: Iterable[str]) -> list[str]:
 
 
 def _remove(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.search.documents.updating import remove
+    from kr_core.search.documents.indexer import remove
 
     store = _store(pipeline, writable=True)
     try:
@@ -217,7 +217,7 @@ def _remove(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 def _follow(store: DocumentStore, options: argparse.Namespace) -> None:
     """Bring up to date what finds words quickly, where that is installed; where it cannot be, the store finds them as ever."""
-    from kr_core.search.documents.fast import FOLDER_NAME, follow
+    from kr_core.search.documents.tantivy_index import FOLDER_NAME, follow
 
     try:
         with _Counter(quiet=options.quiet) as counter:

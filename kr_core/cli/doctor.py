@@ -8,19 +8,20 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from kr_core import __version__
+from kr_core._version import __version__
+from kr_core.aio import run as run_coroutine
 from kr_core.cli import output
 from kr_core.config import load, trust
-from kr_core.config.naming import dotted
+from kr_core.config.plugin_names import dotted
 from kr_core.config.schema import NO_EFFECT
+from kr_core.config.trust_policy import VARIABLE
 from kr_core.errors import ConfigError, KRError, StorageError
-from kr_core.knowledge.project import LocalProject
-from kr_core.pipeline import Pipeline
-from kr_core.pipeline.ownership import require_own_state
-from kr_core.pipeline.running import run as run_coroutine
-from kr_core.printable import printable
+from kr_core.git.ownership import require_own_state
+from kr_core.project.project import LocalProject
 from kr_core.protocols import Unready, Versioned
 from kr_core.registry import contract
+from kr_core.research import Pipeline
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -154,7 +155,7 @@ def _trust_checks(pipeline: Pipeline) -> Iterator[Check]:
         if setting not in allowed:
             yield Check("trust", "fault", str(trust.untrusted(config, setting)))
     if allowed:
-        why = f"{trust.VARIABLE}=all" if config.environ.get(trust.VARIABLE) else "`kr trust`"
+        why = f"{VARIABLE}=all" if config.environ.get(VARIABLE) else "`kr trust`"
         said = "run programs, send to addresses of the project's own or lead out of it"
         yield Check("trust", "ok", f"{len(allowed)} settings {said}, allowed by {why}")
 
@@ -314,8 +315,8 @@ def _store_checks(pipeline: Pipeline) -> Iterator[Check]:
 
 def _git_checks(config: Config) -> Iterator[Check]:
     """Whether and where a commit would be made; and folders that git, run by anybody, would take settings from."""
-    from kr_core.pipeline.gitgate import foresee
-    from kr_core.pipeline.worktree import bare_repositories, describe_bare
+    from kr_core.git.commit import foresee
+    from kr_core.git.worktree import bare_repositories, describe_bare
 
     commits, said = foresee(config.knowledge_base)
     yield Check("git", "ok" if commits else "note", said)

@@ -7,13 +7,13 @@ import getpass
 import sys
 from typing import TYPE_CHECKING
 
+from kr_core.aio import run as run_loop
 from kr_core.cli import output
-from kr_core.expedition import tree
-from kr_core.expedition.expeditions import Expeditions
+from kr_core.expedition import provenance
+from kr_core.expedition.service import Expeditions
 from kr_core.model.expedition import Finished, Started
-from kr_core.pipeline import Pipeline
-from kr_core.pipeline.running import run as run_loop
-from kr_core.printable import printable
+from kr_core.research import Pipeline
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -117,9 +117,9 @@ def _list(expeditions: Expeditions, options: argparse.Namespace) -> int:
 def _show(expeditions: Expeditions, options: argparse.Namespace) -> int:
     kept = expeditions.get(options.id)
     if options.json:
-        print(output.as_json(tree.as_data(kept, expeditions)))
+        print(output.as_json(provenance.as_data(kept, expeditions)))
     else:
-        sys.stdout.write(printable(tree.as_text(kept, expeditions)))
+        sys.stdout.write(printable(provenance.as_text(kept, expeditions)))
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from kr_core.cli.output import Progress, as_json
 from kr_core.cli.screen import Screen
-from kr_core.expedition.tree import ENDINGS
+from kr_core.expedition.provenance import ENDINGS
 from kr_core.model.expedition import (
     AxiomFound,
     AxiomMerged,
@@ -23,7 +23,7 @@ from kr_core.model.expedition import (
     SubQueries,
     Synthesised,
 )
-from kr_core.printable import printable
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from rich.console import Group

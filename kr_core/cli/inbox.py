@@ -8,22 +8,22 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from kr_core.cli import ask, output, talking
+from kr_core.ask.sync_service import KnowledgeRouterService
+from kr_core.cli import ask, chat, output
 from kr_core.cli.terminal import Typed
 from kr_core.errors import ConfigError
-from kr_core.escalation.harmless import harmless_line, quoted
-from kr_core.escalation.styling import for_terminal
+from kr_core.escalation.render import for_terminal
+from kr_core.escalation.sanitize import harmless_line, quoted
 from kr_core.model.questions import AskResult, HumanResponse
-from kr_core.pipeline import Pipeline
-from kr_core.printable import printable
-from kr_core.service import KnowledgeRouterService
+from kr_core.research import Pipeline
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
-    from kr_core.asking.tending import Tended
-    from kr_core.escalation.cases import KeptCase
+    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.summary import Tended
 
 _ID = re.compile(r"(E[0-9]{1,9})(?:@([0-9]{1,9}))?", re.IGNORECASE)
 _WIDTH = 100
@@ -86,7 +86,7 @@ def _talked(service: KnowledgeRouterService, name: str, revision: int | None, by
     if sys.stdin.isatty():
         print(for_terminal(service.shown(case.request).said, sys.stderr), file=sys.stderr)
     typed = Typed(lambda: not service.cases.get(name).waits)
-    return talking.talk(service, case, typed, by) or service.result_of(name)
+    return chat.talk(service, case, typed, by) or service.result_of(name)
 
 
 def _which(written: str) -> tuple[str, int | None]:
@@ -202,7 +202,7 @@ def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
     if case.asking:
         print(f"{case.request.agent} is being asked again, with what was added.\n")
     if case.turns:
-        print(f"Talk so far:\n{talking.said_so_far(case)}\n")
+        print(f"Talk so far:\n{chat.said_so_far(case)}\n")
     if case.waits:
         print("\n".join(["At a shell:", "", *(f"    {way}" for way in ask.ways(case.request))]))
     return 0

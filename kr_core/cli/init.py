@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kr_core.config import load, trust
 from kr_core.errors import ConfigError, StorageError
 from kr_core.files import write_atomically
-from kr_core.printable import printable
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -28,9 +28,9 @@ knowledge_research:
 def run(options: argparse.Namespace) -> int:
     """Write `kr.yaml`, and trust it: its text is KR's own. With `--client` tell a client of KR instead."""
     if options.client is not None:
-        from kr_core.cli import clients
+        from kr_core.cli import client_setup
 
-        return clients.run(options)
+        return client_setup.run(options)
     if options.undo or options.yes:
         todo = "name the client: `kr init --client claude-code`"
         raise ConfigError("--undo and --yes stand beside --client", where="kr init", todo=todo)

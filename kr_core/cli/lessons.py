@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from kr_core import yamltext
+from kr_core import yaml_text
 from kr_core.cli import output
 from kr_core.model.lessons import PHASES
-from kr_core.pipeline import Pipeline
-from kr_core.printable import printable
+from kr_core.research import Pipeline
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +36,7 @@ def show(result: LessonsResult, options: argparse.Namespace) -> int:
         print(output.as_json(result.to_dict()))
     elif options.yaml:
         whole = result.to_dict()
-        whole["results"]["injection_block"] = yamltext.Block(result.results.injection_block)
+        whole["results"]["injection_block"] = yaml_text.Block(result.results.injection_block)
         print(output.as_yaml(whole), end="")
     else:
         print(printable(result.results.injection_block), end="")

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from kr_core.cli import output
 from kr_core.errors import ConfigError, suggestion
-from kr_core.escalation import verifying
-from kr_core.model.told import EVENTS
-from kr_core.pipeline import Pipeline
-from kr_core.pipeline.record import Exchange, Wanted, entries, exchanges, follow, last_number
-from kr_core.printable import printable
+from kr_core.escalation import audit
+from kr_core.model.events import EVENTS
+from kr_core.qalog.reader import Exchange, Wanted, entries, exchanges, follow, last_number
+from kr_core.research import Pipeline
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -101,7 +101,7 @@ def _time(text: str | None, where: str) -> datetime | None:
 
 
 def _verify(journal: Journal) -> int:
-    flaws = [*journal.verify()] or verifying.flaws(journal)  # entries that are wrong prove nothing of cases
+    flaws = [*journal.verify()] or audit.flaws(journal)  # entries that are wrong prove nothing of cases
     for flaw in flaws:
         print(printable(f"{flaw.place}: {flaw.said}; {flaw.todo}"))
     if not flaws:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kr_core.entry_points import require
 from kr_core.errors import ConfigError
-from kr_core.installed import require
-from kr_core.server.guard import check_token, token_in
+from kr_core.server.access import check_token, token_in
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +19,7 @@ def run(options: argparse.Namespace) -> int:
     require("mcp", "mcp")
     host, token = options.host or HOST, _token(options)
     check_token(host, token, "KR_MCP_TOKEN")
-    from kr_core.pipeline.running import run as run_to_its_end
+    from kr_core.aio import run as run_to_its_end
     from kr_core.server.project import Project
 
     async def serve() -> None:

@@ -8,15 +8,15 @@ import re
 import sys
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
-from kr_core import yamltext
+from kr_core import yaml_text
 from kr_core.cli.screen import Screen
-from kr_core.printable import cleaned, printable
+from kr_core.terminal_text import cleaned, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model import Event, ResearchRequest, ResearchResult
-    from kr_core.pipeline.results import Research
+    from kr_core.research.results import Research
 
 _RESULT_WIDTH = 100
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
@@ -34,7 +34,7 @@ def as_json(value: Any, *, indent: int | None = 2) -> str:
 
 def as_yaml(value: Any) -> str:
     """The same as YAML, with U+FFFD for it; YAML has no way to write a lone surrogate."""
-    return yamltext.dump(cleaned(value))
+    return yaml_text.dump(cleaned(value))
 
 
 def answer(request: ResearchRequest, found: Research, knowledge_base: Path, working_folder: Path) -> str:

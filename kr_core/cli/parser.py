@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kr_core import __version__
+from kr_core._version import __version__
 
 EXIT_CODES = """exit codes: 0 an answer (its status says how good); 1 unforeseen; 2 wrong use, configuration or request;
 3 a plugin could not be loaded; 4 no content; 5 waiting for a human; 129, 130, 143 ended by a signal"""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kr_core.config import documents
+from kr_core.config import files
 from kr_core.config.discovery import find
-from kr_core.config.naming import named_in, plugin_of
-from kr_core.installed import installed
-from kr_core.printable import printable
+from kr_core.config.plugin_names import named_in, plugin_of
+from kr_core.entry_points import installed
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from kr_core.installed import InstalledPlugin
+    from kr_core.entry_points import InstalledPlugin
 
 _FAULTS = {
     "twice": "two plugins have this name; uninstall one",
@@ -46,7 +46,7 @@ def _active(options: argparse.Namespace) -> dict[str, bool]:
     found = find(folder, options.config)
     values: dict[str, Any] = {}
     if found.file is not None:
-        values = documents.read(found.file, documents.shown(found.file, folder)).values
+        values = files.read(found.file, files.shown(found.file, folder)).values
     try:
         return _named(values)
     except TypeError:  # the schema knows what may be written in another way, and what is wrong
@@ -87,7 +87,7 @@ def _look_into(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> N
 
     from kr_core.config import load
     from kr_core.errors import KRError
-    from kr_core.pipeline import Pipeline
+    from kr_core.research import Pipeline
 
     registry = Pipeline(load((options.folder or Path.cwd()).resolve(), options.config)).registry
     for row in rows:

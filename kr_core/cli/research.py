@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kr_core import yamltext
-from kr_core.cli import hit, lessons, output
+from kr_core import yaml_text
+from kr_core.cli import lessons, output, replay
 from kr_core.cli.given_file import text_of
+from kr_core.cli.request_io import exit_code, refreshed
 from kr_core.errors import ConfigError
-from kr_core.model.lessons import LessonsResult
-from kr_core.pipeline import Pipeline
-from kr_core.pipeline.requests import Invalid, wants_lessons
+from kr_core.research import Pipeline
+from kr_core.research.requests import Invalid, wants_lessons
 
 if TYPE_CHECKING:
     import argparse
 
-    from kr_core.model import ResearchRequest, ResearchResult
-    from kr_core.pipeline.results import Research
+    from kr_core.model import ResearchRequest
+    from kr_core.research.results import Research
 
 
 def run(options: argparse.Namespace, arguments: list[str]) -> int:
@@ -81,17 +80,6 @@ def _refuse_mixture(options: argparse.Namespace) -> None:
             )
 
 
-def exit_code(result: ResearchResult | LessonsResult) -> int:
-    """0 for any answer, 2 for an invalid request, 4 where there is no content."""
-    if isinstance(result, LessonsResult):
-        return lessons.exit_code(result)
-    if result.status == "failure":
-        return 2
-    if result.status == "cache-hit" or result.results.citations or result.results.cache_entry_id:
-        return 0
-    return 4
-
-
 def _request(pipeline: Pipeline, options: argparse.Namespace, raw: Any) -> ResearchRequest | Invalid:
     if options.request:
         return pipeline.read_request(refreshed(raw) if options.refresh else raw)
@@ -109,17 +97,13 @@ def _request(pipeline: Pipeline, options: argparse.Namespace, raw: Any) -> Resea
     )
 
 
-def refreshed(raw: Any) -> Any:
-    return {**raw, "refresh": True} if isinstance(raw, Mapping) else raw
-
-
 def _document(name: str, folder: Path | None) -> Any:
     """A request file: JSON is YAML too, so one reader serves both."""
     text = text_of(name, folder)
     try:
-        return yamltext.load(text)
-    except (yamltext.YAMLError, ValueError, RecursionError) as error:
-        line = yamltext.error_line(error) if isinstance(error, yamltext.YAMLError) else None
+        return yaml_text.load(text)
+    except (yaml_text.YAMLError, ValueError, RecursionError) as error:
+        line = yaml_text.error_line(error) if isinstance(error, yaml_text.YAMLError) else None
         problem = str(getattr(error, "problem", None) or error)
         raise ConfigError(
             f"is neither YAML nor JSON: {problem}",
@@ -153,7 +137,7 @@ def _remember(
 
     After new research that is what a look-up finds now; it is asked, not guessed.
     """
-    if isinstance(request, Invalid) or not hit.may_keep(arguments) or answer.result.errors:
+    if isinstance(request, Invalid) or not replay.may_keep(arguments) or answer.result.errors:
         return
     if request.notes:  # what was said of this command line itself; a secret may stand in it
         return
@@ -164,21 +148,21 @@ def _remember(
         return
     # The states are taken before the look-up that is kept, so that a change in between makes it void. What lies
     # outside the knowledge base was read when the run began.
-    guards = [hit.state(str(path)) for path in first.depends_on]
+    guards = [replay.state(str(path)) for path in first.depends_on]
     base = pipeline.config.knowledge_base
     outside = [
         guard for path, guard in zip(first.depends_on, guards, strict=True) if base not in path.parents
     ]
     again = pipeline.peek(request)
-    if again is None or again.depends_on != first.depends_on or any(map(hit.changed_since_start, outside)):
+    if again is None or again.depends_on != first.depends_on or any(map(replay.changed_since_start, outside)):
         return
     result = again.result
     shown = _shown(pipeline, options, request, again)
-    hit.keep(
+    replay.keep(
         arguments,
         state_folder=str(pipeline.config.state_folder),
         guards=guards,
-        stdout=shown.replace(result.session_id, hit.SESSION),
+        stdout=shown.replace(result.session_id, replay.SESSION),
         exit_code=exit_code(result),
         event={
             "question": request.query.question,

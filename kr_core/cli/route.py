@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.asking.answering import Asking, hints
+from kr_core.agents.dispatch import Asking, hints
 from kr_core.cli import output
 from kr_core.cli.ask import question
-from kr_core.pipeline import Pipeline
-from kr_core.printable import printable
+from kr_core.research import Pipeline
 from kr_core.routing.table import UNKNOWN_TOPIC
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.cli.parser import parser
 from kr_core.errors import ConfigError, KRError, StorageError
-from kr_core.printable import printable
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from kr_core.printable import printable
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from kr_core.entry_points import require
 from kr_core.errors import ConfigError
-from kr_core.installed import require
-from kr_core.server.guard import check_token, is_loopback, token_in
+from kr_core.server.access import check_token, is_loopback, token_in
 
 if TYPE_CHECKING:
     import argparse
@@ -22,10 +22,10 @@ def run(options: argparse.Namespace) -> int:
     host, token = options.host or HOST, token_in(options.token_env)
     check_token(host, token, "KR_TOKEN")
     url = _checked(options.url, token)
+    from kr_core.aio import run as run_to_its_end
     from kr_core.cli.ask import login_name
-    from kr_core.pipeline.running import run as run_to_its_end
     from kr_core.server.project import Project
-    from kr_core.server.web.serving import serve
+    from kr_core.server.web.server import serve
 
     project = Project(options.config, options.folder)
     user = login_name() if is_loopback(host) and url is None else ""

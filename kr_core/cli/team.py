@@ -19,6 +19,6 @@ def run(options: argparse.Namespace) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, keep)
-    from kr_core.cli.conversation import converse  # takes longer than anything else at the start
+    from kr_core.cli.team_loop import converse  # takes longer than anything else at the start
 
     return converse(options, early)

@@ -8,7 +8,7 @@ import sys
 import termios
 from typing import TYPE_CHECKING
 
-from kr_core.printable import printable
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.config import load, trust
-from kr_core.config.naming import dotted
+from kr_core.config.plugin_names import dotted
 from kr_core.errors import ConfigError
-from kr_core.printable import printable
 from kr_core.registry import Registry
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
 
     from kr_core.config import Config
-    from kr_core.config.sensitive import Sensitive
+    from kr_core.config.trust_policy import Sensitive
     from kr_core.hookspecs import Setup
 
 

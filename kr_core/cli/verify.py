@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from kr_core.errors import ConfigError
 from kr_core.files import read_text
 from kr_core.model import SKELETON_MARK
-from kr_core.pipeline import Pipeline
-from kr_core.printable import printable
+from kr_core.research import Pipeline
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -43,7 +43,7 @@ def _code(report: str, folder: Path | None, base: Path, store: Store, *, several
 
 
 def _checked(name: str, folder: Path | None, base: Path, store: Store, *, several: bool) -> int:
-    from kr_core.evidence.verifying import not_checked, verify
+    from kr_core.evidence.verification import not_checked, verify
 
     file = _file(name, folder, base)
     report, evidence = _kept(store, name) if file is None else _read(file)

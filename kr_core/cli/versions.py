@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from kr_core.cli.output import as_json
-from kr_core.pipeline import Pipeline
-from kr_core.printable import printable
+from kr_core.research import Pipeline
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _table(rows: list[_Row], direct: frozenset[str]) -> str:
     """Names and versions in columns; what the project itself asks for is marked `direct`."""
-    from kr_core.knowledge.names import normalise
+    from kr_core.project.package_names import normalise
 
     shown = [(printable(name), printable(version), printable(where)) for name, version, where in rows]
     names = max(len(name) for name, _, _ in shown)

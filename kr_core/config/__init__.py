@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kr_core.config.environment import resolve_env
-    from kr_core.config.loading import Config, given, load
+    from kr_core.config.loader import Config, given, load
     from kr_core.config.schema import Defaults, KnowledgeResearch, Schema
 
 __all__ = ["Config", "Defaults", "KnowledgeResearch", "Schema", "given", "load", "resolve_env"]
 
-_HOME = {"Config": "loading", "given": "loading", "load": "loading", "resolve_env": "environment"}
+_HOME = {"Config": "loader", "given": "loader", "load": "loader", "resolve_env": "environment"}
 
 
 def __getattr__(name: str) -> object:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kr_core.config.naming import dotted
+from kr_core.config.plugin_names import dotted
 from kr_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kr_core.config.documents import KeyPath
+    from kr_core.config.files import KeyPath
 
 
 def is_reference(value: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from kr_core.config.naming import DEFAULT_ESCALATIONS, DEFAULT_LOGS, DEFAULT_ROUTERS, SINGLE
+from kr_core.config.plugin_names import DEFAULT_ESCALATIONS, DEFAULT_LOGS, DEFAULT_ROUTERS, SINGLE
 from kr_core.model import Egress, Tier
 from kr_core.model.base import Score100, Whole
 from kr_core.model.limits import Limits

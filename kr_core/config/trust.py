@@ -1,7 +1,7 @@
 """Whether the user trusts a configuration file: `kr trust`.
 
 A configuration comes with a project, which may be anybody's. What it says is data, but for the settings that run a program,
-send something to an address or into an account, or lead out of the project's folder (`sensitive`): those work only once the user
+send something to an address or into an account, or lead out of the project's folder (`trust_policy`): those work only once the user
 has trusted this very text of the file in this very place, and the places outside that it led to then. What is trusted is kept in
 the user's own state folder, where no project can write it.
 """
@@ -13,8 +13,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kr_core.config.naming import dotted
-from kr_core.config.sensitive import (
+from kr_core.config.plugin_names import dotted
+from kr_core.config.trust_policy import (
+    ALL,
+    VARIABLE,
     Sensitive,
     further,
     leading_out,
@@ -29,15 +31,13 @@ from kr_core.errors import ConfigError, StorageError
 from kr_core.files import lies_within, locked, read_bytes, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
 
-    from kr_core.config.documents import KeyPath
-    from kr_core.config.loading import Config
+    from kr_core.config.files import KeyPath
+    from kr_core.config.loader import Config
 
 __all__ = [
-    "VARIABLE",
     "allows",
-    "check_variable",
     "forget",
     "is_trusted",
     "knowledge_base",
@@ -47,25 +47,8 @@ __all__ = [
     "trust",
 ]
 
-VARIABLE = "KR_TRUST"
-"""`all` trusts every file, for a machine whose every project is trusted already, as in CI."""
-_ALL = "all"
 _KNOWLEDGE_BASE: KeyPath = ("knowledge_research", "knowledge_base_path")
 _LARGEST = 10_000_000
-
-
-def check_variable(environ: Mapping[str, str]) -> None:
-    """Refuse a `KR_TRUST` that means nothing.
-
-    Raises:
-        ConfigError: it is set to something else than `all`.
-    """
-    if environ.get(VARIABLE) not in {None, "", _ALL}:
-        raise ConfigError(
-            f"{VARIABLE} is {environ[VARIABLE]!r}",
-            where="environment",
-            todo=f"its only value is `{_ALL}`, which trusts every configuration file; else leave it unset",
-        )
 
 
 def sensitive(
@@ -163,7 +146,7 @@ def untrusted(config: Config, setting: Sensitive) -> ConfigError:
 
 def is_trusted(config: Config) -> bool:
     """Whether the user trusts the configuration as it was read; one that a program gives is that program's own."""
-    if config.by_program or config.environ.get(VARIABLE) == _ALL:
+    if config.by_program or config.environ.get(VARIABLE) == ALL:
         return True
     return config.document is not None and _kept("files").get(_place(config)) == config.document.sha256
 
@@ -172,7 +155,7 @@ def allows(config: Config, setting: Sensitive) -> bool:
     """Whether the user trusts what a setting does: the file as it was read, and the place outside to which it leads now."""
     if setting.todo or not is_trusted(config):
         return False
-    free = not setting.place or config.by_program or config.environ.get(VARIABLE) == _ALL
+    free = not setting.place or config.by_program or config.environ.get(VARIABLE) == ALL
     return free or setting.place in (_kept("places").get(_place(config)) or ())
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.evidence.answering import COVERED
-from kr_core.evidence.citing import Citer
-from kr_core.evidence.code import shortest_example
+from kr_core.evidence.citations import Citer
+from kr_core.evidence.code_examples import shortest_example
+from kr_core.evidence.coverage import COVERED
+from kr_core.evidence.generated import Prose, claims_of
 from kr_core.evidence.quotes import folded, holds, plain
 from kr_core.evidence.sentences import (
     documentation,
@@ -23,8 +24,7 @@ from kr_core.evidence.sentences import (
     steps,
     value_of,
 )
-from kr_core.evidence.tables import rows
-from kr_core.evidence.written import Prose, claims_of
+from kr_core.markup.tables import rows
 from kr_core.model import Claim, CodeExample, Draft, Passage
 from kr_core.text import content_words, is_weak, stem, stems
 

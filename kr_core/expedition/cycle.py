@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from kr_core.expedition import expansion, extraction, searching
-from kr_core.expedition.likeness import alike
-from kr_core.expedition.progress import kept_of, step_of
-from kr_core.expedition.searching import Search
-from kr_core.knowledge.environments import OWN_LABEL
+from kr_core.aio import GRACE_SECONDS, to_its_end
+from kr_core.expedition import query_expansion, search
+from kr_core.expedition.checkpoints import kept_of, step_of
+from kr_core.expedition.facts import extraction
+from kr_core.expedition.facts.similarity import alike
+from kr_core.expedition.search import Search
 from kr_core.model import Finding, Outcome
 from kr_core.model.expedition import (
     Axiom,
@@ -23,20 +24,20 @@ from kr_core.model.expedition import (
     SubQueries,
     SubQuery,
 )
-from kr_core.pipeline.running import GRACE_SECONDS, to_its_end
+from kr_core.project.environments import OWN_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from kr_core.expedition.evidence import Gathered
-    from kr_core.expedition.mind import Mind
-    from kr_core.expedition.searching import Engine
+    from kr_core.expedition.checkpoints import Steps
+    from kr_core.expedition.facts.store import AxiomStore
+    from kr_core.expedition.llm import Mind
+    from kr_core.expedition.passage_pool import Gathered
+    from kr_core.expedition.search import Engine
     from kr_core.expedition.state import State
-    from kr_core.expedition.steps import Steps
-    from kr_core.expedition.store import AxiomStore
     from kr_core.model.expedition import ExpeditionUpdate
-    from kr_core.pipeline.budget import Budget
-    from kr_core.pipeline.components import Components
+    from kr_core.research.budget import Budget
+    from kr_core.research.container import Components
 
 __all__ = ["Cycle"]
 
@@ -215,9 +216,9 @@ class Cycle:
             return came
         query = state.plan.query
         by_rule = (
-            expansion.expand(query, state.pool, state.asked)
+            query_expansion.expand(query, state.pool, state.asked)
             if state.asked
-            else expansion.first_queries(query)
+            else query_expansion.first_queries(query)
         )
         return {**came, "queries": [one.model_dump() for one in by_rule]}
 
@@ -228,13 +229,13 @@ class Cycle:
             def work() -> tuple[list[Search], bool]:
                 left = self._budget.remaining
                 if again:
-                    return searching.affordable(again, self._engines, left)
+                    return search.affordable(again, self._engines, left)
                 engines = list(self._engines.values())
                 project = self._components.project
-                wanted = searching.wanted(
+                wanted = search.wanted(
                     engines, self._queries, self._state.subjects, self._state.named, project
                 )
-                return searching.affordable([*self._missed, *wanted], self._engines, left)
+                return search.affordable([*self._missed, *wanted], self._engines, left)
 
             planned, cut = await to_its_end(work)
             return {"searches": [list(one) for one in planned], "cut": cut}
@@ -270,9 +271,7 @@ class Cycle:
             gone = Finding(outcome=Outcome.unavailable, reason="it is no longer configured", reached=False)
             return {"finding": gone.model_dump(mode="json"), "notes": []}
         run = f"{self._state.plan.run}:{name}:{place}"
-        finding, notes = await searching.search(
-            wanted, engine, self._components, self._budget, run, self._emit
-        )
+        finding, notes = await search.search(wanted, engine, self._components, self._budget, run, self._emit)
         return {"finding": finding.model_dump(mode="json"), "notes": list(notes)}
 
     async def _recalled(self, name: str, axioms: list[Axiom]) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kr_core.expedition.axioms import id_of
-from kr_core.expedition.evidence import Pool
-from kr_core.expedition.health import Health
-from kr_core.expedition.merging import Known
+from kr_core.expedition.facts.axiom import id_of
+from kr_core.expedition.facts.merge import Known
+from kr_core.expedition.passage_pool import Pool
+from kr_core.expedition.search import Health
 from kr_core.model.expedition import MOST_CYCLES, Axiom, CycleReport, Tokens
 
 if TYPE_CHECKING:
-    from kr_core.expedition.evidence import Gathered
+    from kr_core.expedition.passage_pool import Gathered
     from kr_core.model import Passage
 
 __all__ = ["Plan", "State"]

@@ -7,8 +7,8 @@ import unicodedata
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.knowledge.identity import fold_name
-from kr_core.knowledge.names import without_name
+from kr_core.knowledge.ids import fold_name
+from kr_core.project.package_names import without_name
 from kr_core.text import STOP_WORDS, stem, stems, words
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The values that pass between stages: frozen pydantic models, grouped by subject."""
 
 from kr_core.model.base import Value
-from kr_core.model.events import STAGES, Event, new_id
+from kr_core.model.event import STAGES, Event, new_id
 from kr_core.model.evidence import (
     Citation,
     Claim,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from kr_core.model.base import Score100, Value, Whole
-from kr_core.model.events import new_id
+from kr_core.model.event import new_id
 from kr_core.model.routing import HUMAN, Route
 
 __all__ = [

@@ -141,3 +141,11 @@ class ResearchResult(Value):
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values in the order of the published schema."""
         return self.model_dump(mode="json")
+
+
+DISABLED = Fault(
+    type="disabled",
+    field="knowledge_research.enabled",
+    message="Knowledge research disabled in config",
+)
+"""What stands in the errors of every result where research is disabled (R3)."""

@@ -1,4 +1,7 @@
-"""The HTTP client that a source is handed: an `httpx.AsyncClient` whose requests are retried, bounded and on record."""
+"""The HTTP client that a source is handed: an `httpx.AsyncClient` whose requests are retried, bounded and on record.
+
+What the status of an answer means, whoever gives it.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from kr_core.net import bodies
-from kr_core.net.line import CircuitOpen, RateReached, place_of
-from kr_core.net.retrying import ATTEMPTS, is_in_time, wait_after_answer, wait_after_error
+from kr_core.model import Outcome
+from kr_core.net import body as bodies
+from kr_core.net.gateway import CircuitOpen, RateReached, place_of
+from kr_core.net.retry import ATTEMPTS, is_in_time, wait_after_answer, wait_after_error
 
 if TYPE_CHECKING:
-    from kr_core.net.line import Line
+    from kr_core.net.gateway import Line
+
 
 _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 """For each step of a request; the deadline of the consultation holds as well."""
@@ -84,3 +89,12 @@ def _told(request: httpx.Request) -> str:
     query = " ".join(f"{name}={value}" for name, value in request.url.params.multi_items())
     body = request.content if isinstance(request.stream, httpx.ByteStream) else b""
     return f"{query} {body[:4000].decode('utf-8', 'replace')}".strip()
+
+
+REFUSED = {
+    401: Outcome.blocked,
+    402: Outcome.limited,
+    403: Outcome.blocked,
+    429: Outcome.limited,
+}
+"""Outcomes by HTTP status; what else a status means depends on what was asked."""

@@ -12,18 +12,18 @@ import httpx
 
 from kr_core.errors import RequestError
 from kr_core.model import Outcome, Page
-from kr_core.net import bodies
-from kr_core.net.addresses import PORTS, PublicBackend, origin
-from kr_core.net.connections import trusted
-from kr_core.net.line import place_of
-from kr_core.net.retrying import retry_after
-from kr_core.net.statuses import REFUSED
+from kr_core.net import body as bodies
+from kr_core.net.client import REFUSED
+from kr_core.net.gateway import place_of
+from kr_core.net.pool import trusted
+from kr_core.net.retry import retry_after
+from kr_core.net.ssrf import PORTS, PublicBackend, origin
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
 
-    from kr_core.net.line import Line
-    from kr_core.net.memory import Shelf
+    from kr_core.net.disk_cache import Shelf
+    from kr_core.net.gateway import Line
 
 MOST_BYTES = 2 * 2**20
 """Of one page, decoded."""

@@ -6,20 +6,10 @@ starts no event loop.
 
 from __future__ import annotations
 
-from kr_core.protocols.agents import Agent, Job, Router
-from kr_core.protocols.answers import (
-    Candidates,
-    Embedder,
-    Kept,
-    Moved,
-    Rebuilt,
-    Renderer,
-    Repairable,
-    Scorer,
-    Store,
-)
-from kr_core.protocols.checking import lacking
-from kr_core.protocols.humans import (
+from kr_core.protocols.agent import Agent, Job
+from kr_core.protocols.conformance import lacking
+from kr_core.protocols.embedder import Embedder
+from kr_core.protocols.escalation import (
     Case,
     Escalation,
     Heard,
@@ -32,8 +22,12 @@ from kr_core.protocols.humans import (
     Unclear,
     Verifier,
 )
-from kr_core.protocols.record import Document, Flaw, Journal, Log, LogRecord
-from kr_core.protocols.sources import (
+from kr_core.protocols.journal import Document, Journal
+from kr_core.protocols.log import Log, LogRecord
+from kr_core.protocols.renderer import Renderer
+from kr_core.protocols.router import Router
+from kr_core.protocols.scorer import Scorer
+from kr_core.protocols.source import (
     Cache,
     Exchange,
     Limited,
@@ -45,6 +39,7 @@ from kr_core.protocols.sources import (
     Unready,
     Versioned,
 )
+from kr_core.protocols.store import Candidates, Flaw, Kept, Moved, Rebuilt, Repairable, Store
 
 __all__ = [
     "Agent",

@@ -7,7 +7,7 @@ Only the module of a plugin that is named is imported; `PluginManager.load_setup
 them all and let the first ImportError escape. Whatever goes wrong is said with the plugin's name.
 """
 
-from kr_core.installed import GROUP, InstalledPlugin
+from kr_core.entry_points import GROUP, InstalledPlugin
 from kr_core.registry.registry import Registry
 
 __all__ = ["GROUP", "InstalledPlugin", "Registry"]

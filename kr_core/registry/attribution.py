@@ -13,7 +13,7 @@ from kr_core.registry import contract
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kr_core.installed import InstalledPlugin
+    from kr_core.entry_points import InstalledPlugin
 
 __all__ = ["attributed", "fault_of", "twice"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from packaging.requirements import Requirement
 
-    from kr_core.installed import InstalledPlugin
+    from kr_core.entry_points import InstalledPlugin
 
 __all__ = ["MARK", "check_hooks", "mismatch", "offered", "requirements", "running", "unmet", "upgrade"]
 

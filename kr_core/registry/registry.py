@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from kr_core import hookspecs
 from kr_core.config import trust
 from kr_core.config.environment import resolve_env
-from kr_core.config.faults import config_error
-from kr_core.config.naming import LISTED, SINGLE, named_in
+from kr_core.config.errors import config_error
+from kr_core.config.plugin_names import LISTED, SINGLE, named_in
+from kr_core.entry_points import installed
 from kr_core.errors import ConfigError, KRError, suggestion
 from kr_core.hookspecs import NOUNS, Provider, Settings
-from kr_core.installed import installed
 from kr_core.registry import contract
 from kr_core.registry.attribution import attributed, fault_of, twice
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kr_core.config import Config
-    from kr_core.config.documents import KeyPath
-    from kr_core.config.naming import Named
+    from kr_core.config.files import KeyPath
+    from kr_core.config.plugin_names import Named
+    from kr_core.entry_points import InstalledPlugin
     from kr_core.errors import PluginError
     from kr_core.hookspecs import Setup
-    from kr_core.installed import InstalledPlugin
     from kr_core.protocols import (
         Agent,
         Embedder,

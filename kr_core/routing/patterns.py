@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from kr_core.routing.globs import covers
+from kr_core.routing.glob_cover import covers
 from kr_core.routing.topics import above, below, is_exact, matches
 
 if TYPE_CHECKING:

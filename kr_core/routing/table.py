@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.routing import HUMAN, AgentProfile, Route, RoutingRule
-from kr_core.routing.globs import nothing_fits
+from kr_core.routing.glob_cover import nothing_fits
 from kr_core.routing.patterns import Patterns
-from kr_core.routing.proposing import Proposer
+from kr_core.routing.topic_classifier import Proposer
 from kr_core.routing.topics import apart, folded
 
 if TYPE_CHECKING:

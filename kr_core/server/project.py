@@ -7,15 +7,15 @@ import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from kr_core.printable import printable
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from kr_core.ask.service import AsyncKnowledgeRouterService
     from kr_core.model import Event
-    from kr_core.pipeline import Pipeline
-    from kr_core.service import AsyncKnowledgeRouterService
+    from kr_core.research import Pipeline
     from kr_core.team.resident import Resident
 
 __all__ = ["Project", "told_to"]
@@ -51,7 +51,7 @@ class Project:
             ConfigError: the configuration is wrong, or names a plugin that is not installed.
         """
         if self._service is None:
-            from kr_core.pipeline.running import to_its_end
+            from kr_core.aio import to_its_end
 
             async with self._opening:
                 if self._service is None:
@@ -84,8 +84,8 @@ class Project:
         return self._resident
 
     def _opened(self) -> AsyncKnowledgeRouterService:
-        from kr_core.pipeline import Pipeline
-        from kr_core.service import AsyncKnowledgeRouterService
+        from kr_core.ask.service import AsyncKnowledgeRouterService
+        from kr_core.research import Pipeline
 
         pipeline = Pipeline.open(self._config, folder=self._folder, on_event=_tell)
         return AsyncKnowledgeRouterService(pipeline)
@@ -120,7 +120,7 @@ class Project:
 
 async def _tend(service: AsyncKnowledgeRouterService) -> None:
     """Do what is due for questions that wait for a human, as long as the server lives; none waits in an untouched project."""
-    from kr_core.asking.minding import TEND_SECONDS
+    from kr_core.escalation.worker import TEND_SECONDS
 
     while not service.pipeline.config.state_folder.is_dir():  # noqa: ASYNC110  nobody tells when another process makes it
         await asyncio.sleep(TEND_SECONDS)
@@ -131,7 +131,7 @@ async def _tend(service: AsyncKnowledgeRouterService) -> None:
 
 
 async def _deliver(service: AsyncKnowledgeRouterService) -> None:
-    from kr_core.pipeline.running import to_its_end
+    from kr_core.aio import to_its_end
 
     try:
         notes = await to_its_end(service.pipeline.deliver_logs)

@@ -11,21 +11,21 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kr_core.aio import let_threads_go
 from kr_core.model import Fault, new_id
-from kr_core.pipeline.budget import Budget
-from kr_core.pipeline.running import let_threads_go
-from kr_core.team import asked as reading
+from kr_core.research.budget import Budget
+from kr_core.team import request as reading
+from kr_core.team.background import Upkeep
+from kr_core.team.queue import Held, Waiting, Work
+from kr_core.team.response import Looked, failed, fault_of, result_of, told
 from kr_core.team.roster import Roster
-from kr_core.team.told import Looked, failed, fault_of, result_of, told
-from kr_core.team.upkeep import Upkeep
-from kr_core.team.waiting import Held, Waiting, Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kr_core.model import ResearchRequest
-    from kr_core.pipeline import Pipeline
-    from kr_core.team.asked import Query
+    from kr_core.research import Pipeline
+    from kr_core.team.request import Query
 
 __all__ = ["Resident"]
 

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import httpx
 import pytest
 
+from kr_core.aio import run
 from kr_core.errors import RequestError
 from kr_core.model import Outcome
 from kr_core.model.questions import Reply
-from kr_core.pipeline.running import run
-from kr_core.testing.cancelling import cancelled
+from kr_core.testing.cancellation import cancelled
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
 from kr_core.testing.plugin import PluginContract
 from kr_core.testing.programs import programs_in, starts_one_of
 from kr_core.testing.surroundings import build, job_in
-from kr_core.testing.watching import watched
+from kr_core.testing.watchers import watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import httpx
 import pytest
 
+from kr_core.aio import run
 from kr_core.errors import RequestError
-from kr_core.escalation.showing import shown
+from kr_core.escalation.render import shown
 from kr_core.model import Outcome
 from kr_core.model.questions import Answer, EscalationRequest, HumanResponse, Question
-from kr_core.pipeline.running import run
 from kr_core.protocols import Heard, HumanReply, Momentary, Notice, Shown, Unclear
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE

@@ -6,13 +6,13 @@ import shlex
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from kr_core.config.sensitive import running
+from kr_core.config.trust_policy import running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kr_core.hookspecs import Settings
-    from kr_core.testing.watching import Touch
+    from kr_core.testing.watchers import Touch
 
 
 def programs_in(settings: Settings) -> list[str]:

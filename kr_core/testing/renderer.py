@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kr_core.evidence.verifying import verify
+from kr_core.evidence.verification import verify
 from kr_core.model import SKELETON_MARK
-from kr_core.pipeline.reporting import evidence_of
+from kr_core.research.report import evidence_of
 from kr_core.testing import samples
 from kr_core.testing.hostile import EVALUATED, HOSTILE, PLAIN
 from kr_core.testing.plugin import PluginContract
-from kr_core.testing.watching import watched
+from kr_core.testing.watchers import watched
 
 if TYPE_CHECKING:
     from pathlib import Path

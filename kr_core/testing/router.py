@@ -12,7 +12,7 @@ from kr_core.model.routing import HUMAN, Route
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
 from kr_core.testing.surroundings import TABLE
-from kr_core.testing.watching import watched
+from kr_core.testing.watchers import watched
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.knowledge.identity import entry_id, report_path
+from kr_core.knowledge.ids import entry_id, report_path
 from kr_core.model import (
     Attribution,
     Citation,

@@ -10,7 +10,7 @@ from kr_core.model import Draft, Finding, Outcome, Score
 from kr_core.testing import samples
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
-from kr_core.testing.watching import watched
+from kr_core.testing.watchers import watched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

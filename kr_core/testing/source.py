@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import httpx
 import pytest
 
+from kr_core.aio import run
 from kr_core.model import Finding, Outcome, Passage, ResearchQuery
-from kr_core.pipeline.running import run
-from kr_core.pipeline.vetting import ABSOLUTE
-from kr_core.testing.cancelling import cancelled
+from kr_core.research.outcomes import ABSOLUTE
+from kr_core.testing.cancellation import cancelled
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
 from kr_core.testing.plugin import PluginContract
 from kr_core.testing.programs import programs_in, starts_one_of
 from kr_core.testing.surroundings import context_in
-from kr_core.testing.watching import watched
+from kr_core.testing.watchers import watched
 from kr_core.text import content_words
 
 if TYPE_CHECKING:

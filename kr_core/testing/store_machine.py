@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kr_core.protocols import Kept, Moved, Store
+    from kr_core.testing.plugin import PluginContract
     from kr_core.testing.second_process import SecondProcess
-    from kr_core.testing.store import StoreContract
 
 _SUBJECTS = [
     (framework, topic) for framework in ("parcel", "letter") for topic in ("timeouts", "retries", "logs")
@@ -54,7 +54,7 @@ class StoreMachine(RuleBasedStateMachine):
         elsewhere: starts, once, a process that uses the same knowledge base.
     """
 
-    def __init__(self, contract: StoreContract, elsewhere: Callable[[], SecondProcess]) -> None:
+    def __init__(self, contract: PluginContract, elsewhere: Callable[[], SecondProcess]) -> None:
         super().__init__()
         self._contract = contract
         self._elsewhere = elsewhere

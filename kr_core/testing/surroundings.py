@@ -7,20 +7,20 @@ from contextlib import asynccontextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from kr_core.agents.job import Job
+from kr_core.agents.replies import answer_schema
+from kr_core.entry_points import InstalledPlugin
 from kr_core.errors import RequestError
 from kr_core.hookspecs import NOUNS, Provider, Setup
-from kr_core.installed import InstalledPlugin
-from kr_core.knowledge.project import LocalProject
 from kr_core.model import Outcome
 from kr_core.model.questions import Question
 from kr_core.model.routing import AgentProfile
-from kr_core.pipeline.agents.job import Job
-from kr_core.pipeline.agents.replies import answer_schema
-from kr_core.pipeline.context import Context
-from kr_core.pipeline.outside import Outside
+from kr_core.net.resources import Outside
+from kr_core.net.source_context import Context
+from kr_core.project.project import LocalProject
 from kr_core.routing.defaults import ROSTER, RULES
 from kr_core.routing.table import PlacedRule, Table
-from kr_core.templating import search_folders
+from kr_core.templates import search_folders
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

@@ -21,16 +21,16 @@ sys.path.insert(0, str(ROOT / "tests"))  # for the server
 import github_server  # type: ignore[import-not-found]  # tests are not a package, and have no types
 
 from kr_core import Pipeline, Question
-from kr_core.escalation.cases import Cases
-from kr_core.escalation.due import Care, SinkState
-from kr_plugins.escalations.github.ledger import Ledger
-from kr_plugins.escalations.github.wording import body
+from kr_core.escalation.repository import Cases
+from kr_core.escalation.schedule import Care, SinkState
+from kr_plugins.escalations.github.comment_body import body
+from kr_plugins.escalations.github.outbox import Ledger
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core import Event
-    from kr_core.escalation.cases import KeptCase
+    from kr_core.escalation.case import KeptCase
 
 MANY, FEW = 10_000, 50
 ISSUES = 50

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from harness import ROOT, Limit, Measured, figure
 
 from kr_core import Expeditions, Finding, Outcome, Passage, Pipeline, content_words
-from kr_core.expedition.evidence import Pool
+from kr_core.expedition.passage_pool import Pool
 
 if TYPE_CHECKING:
     from kr_core import ResearchQuery, SourceContext

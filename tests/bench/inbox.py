@@ -19,7 +19,7 @@ from harness import LEFT_OUT, Limit, Measured, figure
 from waiting_cases import put
 
 from kr_core import Event, Pipeline, Question
-from kr_core.escalation.cases import Cases
+from kr_core.escalation.repository import Cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from stages import Idle, research
 
-from kr_core.pipeline.delivery import deliver
-from kr_plugins.journals.sqlite import SQLite
+from kr_core.qalog.delivery import deliver
+from kr_plugins.journals.sqlite.journal import SQLite
 from kr_plugins.logs.jsonl import JSONLines
 
 

@@ -19,10 +19,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from kr_core import Event
-from kr_core.pipeline.engine import Run
-from kr_core.pipeline.record import qa_log
-from kr_plugins.journals import chaining
-from kr_plugins.journals.sqlite import SQLite
+from kr_core.qalog.reader import qa_log
+from kr_core.research.stages import Run
+from kr_plugins.journals.sqlite import hash_chain
+from kr_plugins.journals.sqlite.journal import SQLite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,7 +118,7 @@ def _million(folder: Path) -> SQLite:
     SQLite(base).close()
 
     def rows() -> Iterator[_Row]:
-        before = chaining.START
+        before = hash_chain.START
         for number in range(ENTRIES):
             feature = f"feature-{number % FEATURES}"
             run = f"{feature}-{number // FEATURES // 12}"
@@ -129,7 +129,7 @@ def _million(folder: Path) -> SQLite:
                 "answer.received",
                 json.dumps(_data(run, feature)),
             )
-            before = chaining.link(before, *values)
+            before = hash_chain.link(before, *values)
             yield (*values, feature, before)
 
     connection = sqlite3.connect(base / "journal.sqlite")

@@ -11,17 +11,17 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from kr_core.cli import main
-from kr_core.team import lines
+from kr_core.team import line_io
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ID = re.compile(rb'"request_id": (-?\d+)')
 _stamps: list[str] = []
-_real = lines.lines
+_real = line_io.lines
 
 
-def _timed(descriptor: int, wake: int) -> Iterator[bytes | lines.TooLong]:
+def _timed(descriptor: int, wake: int) -> Iterator[bytes | line_io.TooLong]:
     for line in _real(descriptor, wake):
         now = perf_counter()
         found = _ID.search(line) if isinstance(line, bytes) else None
@@ -31,7 +31,7 @@ def _timed(descriptor: int, wake: int) -> Iterator[bytes | lines.TooLong]:
 
 
 if __name__ == "__main__":
-    lines.lines = _timed
+    line_io.lines = _timed
     code = main(sys.argv[2:])
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         file.writelines(_stamps)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kr_core import Candidates, Finding, Kept, Outcome, Passage, Pipeline, Score
 from kr_core.config import given
-from kr_core.pipeline.engine import Run
+from kr_core.research.stages import Run
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kr_core import Answer, EscalationRequest, Event, Question, Route, new_id
-from kr_core.escalation.cases import KeptCase
-from kr_core.escalation.due import Care
+from kr_core.escalation.case import KeptCase
+from kr_core.escalation.schedule import Care
 
 __all__ = ["Put", "put"]
 

@@ -20,10 +20,10 @@ from support import TEXT as HANDBOOK
 from webpages import SEARCH, Web
 
 from kr_core import AxiomStore, Passage, Question, ResearchResult
-from kr_core.escalation.presence import present
-from kr_core.expedition.axioms import of_quote
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
-from kr_core.search.documents.updating import update
+from kr_core.escalation.page_url import present
+from kr_core.expedition.facts.axiom import of_quote
+from kr_core.search.documents.indexer import update
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.testing import (
     AgentContract,
     EmbedderContract,
@@ -37,7 +37,7 @@ from kr_core.testing import (
     StoreContract,
     surroundings,
 )
-from kr_plugins.journals.sqlite import SQLite
+from kr_plugins.journals.sqlite.journal import SQLite
 
 pytestmark = pytest.mark.req("P1", "P4")
 

@@ -6,10 +6,10 @@ import pytest
 from fast_index import is_current, opened
 
 from kr_core.errors import StorageError
-from kr_core.search.documents.fast import FOLDER_NAME, FastIndex, follow
-from kr_core.search.documents.searching import search
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
-from kr_core.search.documents.updating import update
+from kr_core.search.documents.indexer import update
+from kr_core.search.documents.search import search
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
+from kr_core.search.documents.tantivy_index import FOLDER_NAME, FastIndex, follow
 
 pytestmark = pytest.mark.faults
 pytest.importorskip("tantivy")

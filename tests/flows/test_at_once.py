@@ -13,7 +13,7 @@ from heartbeat import heartbeats
 from support import QUESTION, Given, forever, found
 
 from kr_core import Pipeline
-from kr_core.testing.watching import watched
+from kr_core.testing.watchers import watched
 
 pytestmark = [pytest.mark.req("P5"), pytest.mark.usefixtures("of_nobody")]
 

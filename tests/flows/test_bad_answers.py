@@ -161,7 +161,7 @@ def test_an_answer_is_never_obeyed(tmp_path):
         (case,) = made.cases.waiting()
         assert case.request.id == "E1"
         assert result.status == "escalated"
-        from kr_core.escalation.showing import shown
+        from kr_core.escalation.render import shown
 
         text = shown(case.request, ()).said
         assert "\x1b" not in text

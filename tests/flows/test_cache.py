@@ -9,7 +9,7 @@ import yaml
 from support import DAY, Given, found, install
 
 from kr_core import Event
-from kr_core.pipeline.upkeep import last_uses
+from kr_core.research.maintenance import last_uses
 
 OK = {"a": Given(found())}
 TOPICS = ("timeout", "retries", "insurance", "labels", "tracking")

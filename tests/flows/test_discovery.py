@@ -196,7 +196,7 @@ def test_the_doctor(strangers):
 FOUND = """
 import json
 from importlib.metadata import entry_points
-from kr_core.installed import installed
+from kr_core.entry_points import installed
 ours = [plugin[:4] for plugin in installed()]
 theirs = [(point.name, point.value, point.dist.name, point.dist.version) for point in entry_points(group="kr")]
 print(json.dumps([sorted(map(list, ours)), sorted(map(list, theirs))]))
@@ -245,7 +245,7 @@ def test_what_stops_importlib_does_not_stop_the_list(tmp_path, environ):
         info = tmp_path / f"{name}-1.dist-info"
         info.mkdir()
         (info / "entry_points.txt").write_bytes(text.encode("latin-1"))
-    done = subprocess.run([sys.executable, "-c", "from kr_core.installed import installed; print(*(one.name for one in installed()))"],
+    done = subprocess.run([sys.executable, "-c", "from kr_core.entry_points import installed; print(*(one.name for one in installed()))"],
                           env={**environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True)  # fmt: skip
     assert "good" in done.stdout.split()
 
@@ -278,7 +278,7 @@ def test_the_list_imports_little(site, project_folder, environ, tmp_path, config
         for name in loaded
     )
     assert {name for name in loaded if name.startswith("kr_core")} <= {
-        "kr_core", "kr_core.cli", "kr_core.cli.run", "kr_core.cli.parser", "kr_core.cli.plugins", "kr_core.cli.screen", "kr_core.config",
-        "kr_core.config.discovery", "kr_core.config.documents", "kr_core.config.naming", "kr_core.errors",
-        "kr_core.files", "kr_core.installed", "kr_core.printable", "kr_core.yamltext",
+        "kr_core", "kr_core._version", "kr_core.cli", "kr_core.cli.run", "kr_core.cli.parser", "kr_core.cli.plugins", "kr_core.cli.screen", "kr_core.config",
+        "kr_core.config.discovery", "kr_core.config.files", "kr_core.config.plugin_names", "kr_core.errors",
+        "kr_core.files", "kr_core.entry_points", "kr_core.terminal_text", "kr_core.yaml_text",
     }  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from kr_core.cli import main
 from kr_core.cli.excerpt import excerpt
-from kr_core.search.documents import store
+from kr_core.search.documents import sqlite_index
 
 ORDERS = """\
 # Order service
@@ -264,7 +264,7 @@ def test_after_another_version_each_collection_that_is_empty_is_named(kr, projec
     (project / "notes").mkdir()
     (project / "notes" / "a.md").write_text("# Notes\n\nDeploy by hand.\n", "utf-8")
     kr("index", "team", "notes")
-    monkeypatch.setattr(store, "FORMAT", "next")
+    monkeypatch.setattr(sqlite_index, "FORMAT", "next")
     said = f"note: team: nothing of {project}/team is indexed; `kr docs index` reads it\n"
     code, _out, err = kr("index", "notes")
     assert (code, err) == (0, said)

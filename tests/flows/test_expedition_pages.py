@@ -10,7 +10,7 @@ from inbox_page import TOKEN, elements, served, words
 from support import Bench
 
 from kr_core import Expeditions
-from kr_core.expedition import tree
+from kr_core.expedition import provenance
 
 pytestmark = pytest.mark.req("E1", "E9", "I3")
 
@@ -108,7 +108,7 @@ def test_the_api_says_the_same(inbox):
         assert ([item["id"] for item in second["items"]], second["next"]) == (["X1"], None)
         expeditions = Expeditions(inbox.bench.pipeline())
         shown = program.get("/api/expeditions/X1").json()
-        assert shown["axioms"] == tree.as_data(expeditions.get("X1"), expeditions)["axioms"]
+        assert shown["axioms"] == provenance.as_data(expeditions.get("X1"), expeditions)["axioms"]
         assert shown["cycles"][0]["new_axioms"] > 0
         assert shown["unsupported"] == []
         for path, status in (
@@ -166,7 +166,7 @@ def test_one_is_looked_at_while_it_runs(browser, tmp_path):
                 page.get_by_role("link", name="X1").click()
                 page.locator(".tree", has_text="Fast Carrier").first.wait_for()
                 assert page.locator(".badge.open", has_text="not ended").count() == 1
-                assert "1 cycle so far" in tree.as_text(
+                assert "1 cycle so far" in provenance.as_text(
                     Expeditions(bench.pipeline()).get("X1"), Expeditions(bench.pipeline())
                 )
             finally:

@@ -12,10 +12,10 @@ import kr_core
 from kr_core import EVENTS, ConfigError, Expeditions
 from kr_core.cli.expedition_view import Lines, Picture, Streamed, line_of, view_of
 from kr_core.evidence.quotes import holds
-from kr_core.expedition import tree
-from kr_core.expedition.searching import Engine, wanted
+from kr_core.expedition import provenance
+from kr_core.expedition.search import Engine, wanted
 from kr_core.model.expedition import WEIGHTS, Finished, SubQuery
-from kr_core.pipeline.components import Link
+from kr_core.research.container import Link
 
 
 @pytest.mark.req("E1")
@@ -95,7 +95,7 @@ def test_every_signal_resolves_to_a_passage_that_says_it(bench):
             assert passage.url == signal.source
             assert holds(passage.text, signal.quote)
     assert not expeditions.unsupported(finished.axioms)
-    shown = tree.as_text(expeditions.get("X1"), expeditions)
+    shown = provenance.as_text(expeditions.get("X1"), expeditions)
     for axiom in finished.axioms:
         assert f"{axiom.id} " in shown
         assert f"[{finished.answer.split(axiom.id)[0].count('- [')}]" in finished.answer
@@ -115,7 +115,7 @@ def test_what_independent_sites_say_is_surer(bench):
     updates = research(pipeline)
     merged = of(updates, "axiom_merged")
     assert [(one.before, one.axiom.confidence) for one in merged] == [(0.7, 0.91)]
-    assert "independent sources" in tree.as_text(Expeditions(pipeline).get("1"), Expeditions(pipeline))
+    assert "independent sources" in provenance.as_text(Expeditions(pipeline).get("1"), Expeditions(pipeline))
 
 
 @pytest.mark.req("E4")

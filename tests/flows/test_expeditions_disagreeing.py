@@ -4,7 +4,7 @@ import pytest
 from expeditions import Library, of, research
 
 from kr_core import Expeditions
-from kr_core.expedition import tree
+from kr_core.expedition import provenance
 
 
 @pytest.mark.req("E4")
@@ -29,7 +29,7 @@ def test_contradictions_are_kept_and_shown_with_their_versions(bench):
     disagreeing = finished.answer.partition("## The sources disagree")[2]
     for text in ("5 kilograms", "10 kilograms", "version 2.4, read 2026-02-05"):
         assert text in disagreeing
-    assert "conflicts with" in tree.as_text(Expeditions(pipeline).get("X1"), Expeditions(pipeline))
+    assert "conflicts with" in provenance.as_text(Expeditions(pipeline).get("X1"), Expeditions(pipeline))
 
 
 @pytest.mark.req("E4")

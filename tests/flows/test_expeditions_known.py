@@ -4,7 +4,7 @@ import pytest
 from expeditions import PAGES, Library, of, research
 
 from kr_core import AxiomStore, ConfigError, Expeditions
-from kr_core.expedition import tree
+from kr_core.expedition import provenance
 
 
 @pytest.mark.req("E4", "E9")
@@ -39,7 +39,7 @@ def test_what_is_cited_of_earlier_ones_is_in_the_tree(bench):
     assert written.cited
     assert set(written.cited) <= {axiom.id for axiom in updates[-1].axioms}
     expeditions = Expeditions(pipeline)
-    shown = tree.as_text(expeditions.get(updates[-1].id), expeditions)
+    shown = provenance.as_text(expeditions.get(updates[-1].id), expeditions)
     assert all(name in shown for name in written.cited)
 
 

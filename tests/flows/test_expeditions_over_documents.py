@@ -7,9 +7,9 @@ from expeditions import Library, of, research
 from support import install, make_environment
 
 from kr_core import Expeditions
-from kr_core.expedition import tree
-from kr_core.search.documents import updating
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.expedition import provenance
+from kr_core.search.documents import indexer
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 
 KEPT = "How many days does the backup server keep copies of the order database?"
 
@@ -26,7 +26,7 @@ def handbook(bench, tmp_path):
         for name, text in pages.items():
             (folder / f"{name}.rst").write_text(text)
         store = DocumentStore(bench.folder / ".kr" / FILE_NAME, writable=True)
-        updating.update(store, folder, "handbook")
+        indexer.update(store, folder, "handbook")
         store.close()
 
     return write
@@ -48,7 +48,7 @@ def test_what_a_changed_document_says_no_longer(bench, handbook):
     assert "60 days" not in later.answer
     assert any("say them no longer" in note and "handbook/backups.rst:4" in note for note in later.notes)
     expeditions = Expeditions(pipeline)
-    shown = tree.as_text(expeditions.get("X1"), expeditions)
+    shown = provenance.as_text(expeditions.get("X1"), expeditions)
     assert "superseded: The backup server keeps copies" in shown
     assert "! its documents say it no longer" in shown
     handbook(backups=copies(60))
@@ -110,7 +110,7 @@ def test_what_another_version_says_no_longer(bench):
     assert "waits ten days" in later.answer
     assert "waits nine days" not in later.answer
     assert any("say them no longer" in note and "parcel/__init__.py" in note for note in later.notes)
-    assert "! its documents say it no longer" in tree.as_text(expeditions.get("X1"), expeditions)
+    assert "! its documents say it no longer" in provenance.as_text(expeditions.get("X1"), expeditions)
 
 
 @pytest.mark.req("E4")
@@ -225,7 +225,7 @@ def test_the_middle_of_long_code_states_nothing(bench, tmp_path):
         f"<html><body><main><h1>Source code of the backup server</h1><pre>class Backup:\n{code}</pre></main></body></html>"
     )
     store = DocumentStore(bench.folder / ".kr" / FILE_NAME, writable=True)
-    assert updating.update(store, tmp_path / "site", "site").passages > 2
+    assert indexer.update(store, tmp_path / "site", "site").passages > 2
     store.close()
     updates = research(bench.pipeline(["local_docs"]), KEPT)
     assert any(update.passages for update in of(updates, "source_hit"))
@@ -242,7 +242,7 @@ def test_what_code_says_of_itself(bench, tmp_path):
         "    return keep_copies_of_the_order_database_on(server, for_days=days, in_backup=True)\n"
     )
     store = DocumentStore(bench.folder / ".kr" / FILE_NAME, writable=True)
-    updating.update(store, tmp_path / "shop", "shop")
+    indexer.update(store, tmp_path / "shop", "shop")
     store.close()
     (axiom,) = research(bench.pipeline(["local_docs"]), KEPT)[-1].axioms
     assert axiom.statement.endswith(

@@ -9,7 +9,7 @@ from expeditions import QUERY, Library, all_of, research, resume
 from support import Bench, Given, forever
 
 from kr_core import ConfigError, Expeditions
-from kr_core.expedition import tree
+from kr_core.expedition import provenance
 
 
 @pytest.mark.req("E7", "E8")
@@ -81,7 +81,7 @@ def test_one_that_was_left_goes_on_where_it_was(bench):
     asked = list(library.asked)
     [kept] = Expeditions(pipeline).kept()
     assert (kept.status, kept.finished) == ("unfinished", None)
-    assert "kr expedition resume X1" in tree.as_text(kept, Expeditions(pipeline))
+    assert "kr expedition resume X1" in provenance.as_text(kept, Expeditions(pipeline))
     updates = resume(pipeline, "x1")
     assert updates[0].resumed
     assert library.asked[: len(asked)] == asked

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.cli import clients, jsontext
+from kr_core.cli import client_setup, json_edit
 from kr_core.errors import ConfigError
 
 OURS = {"command": "kr", "args": ["mcp"]}
@@ -168,7 +168,7 @@ def test_what_the_user_has_made_of_it_is_neither_replaced_nor_removed(init, fold
         assert (folder / configuration).read_text() == mine
         assert guide.read_text() == changed
     older = "older\n"
-    guide.write_text(older + clients._SEAL.format(clients._checksum(older)))
+    guide.write_text(older + client_setup._SEAL.format(client_setup._checksum(older)))
     init("claude-code", "--yes")
     assert "# Ask KR\n" in guide.read_text()
 
@@ -267,7 +267,7 @@ def test_what_changes_while_it_asks_is_not_overwritten(folder, environ):
 def test_what_cannot_all_be_written_is_put_back(folder, monkeypatch):
     """The second file fails: the first one is as it was, and no folder is left."""
     (folder / ".mcp.json").write_text("{}")
-    wrote = clients.write_atomically
+    wrote = client_setup.write_atomically
 
     def full(path, text):
         if path.name == "SKILL.md":
@@ -275,13 +275,13 @@ def test_what_cannot_all_be_written_is_put_back(folder, monkeypatch):
             raise OSError(28, "No space left on device")
         return wrote(path, text)
 
-    monkeypatch.setattr(clients, "write_atomically", full)
+    monkeypatch.setattr(client_setup, "write_atomically", full)
     changes = [
-        clients._Change(folder / ".mcp.json", "{}", '{"mcpServers": {}}'),
-        clients._Change(folder / FILES["claude-code"][1], None, "text"),
+        client_setup._Change(folder / ".mcp.json", "{}", '{"mcpServers": {}}'),
+        client_setup._Change(folder / FILES["claude-code"][1], None, "text"),
     ]
     with pytest.raises(ConfigError, match="No space left"):
-        clients._apply_all(folder, changes)
+        client_setup._apply_all(folder, changes)
     assert (folder / ".mcp.json").read_text() == "{}"
     assert not (folder / ".claude").exists()
 
@@ -327,13 +327,13 @@ def test_a_member_goes_in_and_comes_out_of_any_object(whole, indent, crlf):
     servers = whole.get("mcpServers", {})
     if not isinstance(servers, dict):
         with pytest.raises(ConfigError):
-            jsontext.with_member(text, place, OURS, where="x")
+            json_edit.with_member(text, place, OURS, where="x")
         return
     if "kr" in servers:
         return
-    after = jsontext.with_member(text, place, OURS, where="x")
+    after = json_edit.with_member(text, place, OURS, where="x")
     assert json.loads(after) == {**whole, "mcpServers": {**servers, "kr": OURS}}
-    left = jsontext.without_member(after, place, where="x")
+    left = json_edit.without_member(after, place, where="x")
     if servers or (whole and "mcpServers" not in whole):
         assert left == text
     else:

@@ -7,7 +7,7 @@ import pytest
 from support import DAY, Given, found
 
 from kr_core import Finding
-from kr_core.pipeline.checking import check
+from kr_core.research.maintenance import check
 
 OK = {"a": Given(found())}
 

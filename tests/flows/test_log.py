@@ -16,12 +16,13 @@ import pytest
 from kr_core import Event
 from kr_core.cli import log
 from kr_core.errors import ConfigError, PluginError
-from kr_core.escalation.cases import Cases, KeptCase
+from kr_core.escalation.case import KeptCase
+from kr_core.escalation.repository import Cases
 from kr_core.model.questions import Answer, EscalationRequest, Question
 from kr_core.model.routing import Route
-from kr_core.pipeline import record
-from kr_core.pipeline.record import Wanted
-from kr_plugins.journals.sqlite import SQLite
+from kr_core.qalog import reader as record
+from kr_core.qalog.reader import Wanted
+from kr_plugins.journals.sqlite.journal import SQLite
 
 BEGIN = datetime(2026, 2, 5, 10, tzinfo=UTC)
 HOSTILE = "red \x1b[31m, \x9b2J, \u202eturned"

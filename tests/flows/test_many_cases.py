@@ -26,7 +26,7 @@ from agents import QUESTION
 from asked import Says, said
 from boards import Board, service
 from kr_core import Question
-from kr_core.escalation import showing
+from kr_core.escalation import render as showing
 
 rendered = []
 render = showing.render

@@ -14,7 +14,7 @@ from support import QUESTION, install
 from kr_core.cli.mcp import run
 from kr_core.cli.parser import parser
 from kr_core.errors import ConfigError
-from kr_core.server.mcp.serving import server_of
+from kr_core.server.mcp.server import server_of
 from kr_core.server.project import Project
 
 WAYS = [(way, mode) for way in ("stdio", "http") for mode in MODES]

@@ -10,7 +10,7 @@ from mcp_door import MODES, Lines, client, environment, over_http, text, tool
 from mcp_types import ElicitResult
 from model_server import ANSWER, NOTHING, Fails, Says, model_server
 
-from kr_core.server.mcp.serving import server_of
+from kr_core.server.mcp.server import server_of
 from kr_core.server.project import Project
 
 QUESTION = "Which session store should we use?"

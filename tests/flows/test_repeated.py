@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from support import PARCEL, install
 
-from kr_core.cli import hit
-from kr_plugins.journals.sqlite import SQLite
+from kr_core.cli import replay
+from kr_plugins.journals.sqlite.journal import SQLite
 
 ASK = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel")
 
@@ -277,7 +277,7 @@ def test_budgets_are_never_repeated(kr, project_folder, memo):
 )  # fmt: skip
 def test_what_is_never_kept(arguments):
     """With these a result depends on more than files, or is wanted anew."""
-    assert not hit.may_keep(["research", "a question", *arguments])
+    assert not replay.may_keep(["research", "a question", *arguments])
 
 
 def test_settings_from_the_environment(kr, project_folder, environ):
@@ -311,7 +311,7 @@ def test_old_ones_are_taken_away(tmp_path):
     for number in range(505):
         (tmp_path / f"{number}.json").write_text("{}")
         os.utime(tmp_path / f"{number}.json", (number, number))
-    hit._prune(str(tmp_path))
+    replay._prune(str(tmp_path))
     assert len(list(tmp_path.iterdir())) == 500
     assert not (tmp_path / "4.json").exists()
 
@@ -319,11 +319,11 @@ def test_old_ones_are_taken_away(tmp_path):
 def test_a_change_while_it_ran(tmp_path, monkeypatch):
     """A file that changed since this process began may have been read before: nothing is kept on it."""
     file = tmp_path / "uv.lock"
-    assert not hit.changed_since_start(hit.state(str(file)))
+    assert not replay.changed_since_start(replay.state(str(file)))
     file.write_text("")
-    assert hit.changed_since_start(hit.state(str(file)))
-    monkeypatch.setattr(hit, "STARTED", time.time_ns() + 10**9)
-    assert not hit.changed_since_start(hit.state(str(file)))
+    assert replay.changed_since_start(replay.state(str(file)))
+    monkeypatch.setattr(replay, "STARTED", time.time_ns() + 10**9)
+    assert not replay.changed_since_start(replay.state(str(file)))
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_a_change_while_it_ran(tmp_path, monkeypatch):
 )
 def test_the_project_may_be_elsewhere(arguments):
     """A result is kept in whatever form `-C` is written; it is part of the question."""
-    assert hit.may_keep(["research", "a question", *arguments])
+    assert replay.may_keep(["research", "a question", *arguments])
 
 
 def test_the_event_lands_in_the_journal_of_the_project(kr, project_folder, tmp_path):
@@ -348,5 +348,5 @@ def test_the_event_lands_in_the_journal_of_the_project(kr, project_folder, tmp_p
 def test_nothing_is_not_kept(tmp_path, monkeypatch):
     """An empty text is no result to repeat."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    hit.keep(["research"], state_folder=str(tmp_path), guards=[], stdout="", exit_code=0, event={})
+    replay.keep(["research"], state_folder=str(tmp_path), guards=[], stdout="", exit_code=0, event={})
     assert not list(tmp_path.iterdir())

@@ -22,7 +22,7 @@ from kr_core import (
     PluginError,
     ResearchResult,
     StorageError,
-    yamltext,
+    yaml_text,
 )
 from kr_core.config import load
 
@@ -328,7 +328,7 @@ class TestSources:
     @pytest.mark.parametrize("bad", ["\x1b[31m", "\x07", "\x9b", "\x7f", "\u202e", "\u2066", "\ud800"])
     def test_what_steers_a_terminal_is_replaced(self, bench, bad):
         """Controls in any text of a finding become U+FFFD in result, report and evidence, which can be verified."""
-        from kr_core.evidence.verifying import verify
+        from kr_core.evidence.verification import verify
 
         given = found(f"Parcels have a timeout{bad} of 5.", title=f"A{bad}B", symbol=f"parcel{bad}.send")
         given = given.model_copy(update={"notes": (f"old{bad}",), "reason": bad})
@@ -966,7 +966,7 @@ class TestResult:
         for line in value["results"]["sources_consulted"]:
             assert list(line)[:3] == ["source", "status", "url"]
         assert json.loads(json.dumps(value)) == value
-        assert yaml.safe_load(yamltext.dump(value)) == value
+        assert yaml.safe_load(yaml_text.dump(value)) == value
         assert ResearchResult.model_validate(value) == result
 
     @pytest.mark.req("R13")
@@ -1081,7 +1081,7 @@ class TestResult:
     )  # fmt: skip
     def test_strange_passages(self, bench, values):
         """Whatever a source puts into its passages, there is a result and a report, and the report can be verified."""
-        from kr_core.evidence.verifying import verify
+        from kr_core.evidence.verification import verify
 
         answer = bench.ask({"a": Given(found(**values))})
         assert answer.result.status in {"success", "partial"}

@@ -306,11 +306,11 @@ def test_who_waits_keeps_its_own_limit(bench):
 
 def test_nothing_stays_behind(bench):
     """When all have landed no flight is remembered and no file is open."""
-    from kr_core.pipeline import flight
+    from kr_core.research import single_flight
 
     pipeline = bench.pipeline([Slow(seconds=0.0)])
     pipeline.research(pipeline.read_request(bench.request()))
-    assert flight._folders == {}
+    assert single_flight._folders == {}
 
 
 def test_processes(processes):

@@ -7,7 +7,7 @@ import pytest
 from asked import Says, kinds, record, said, service
 
 from kr_core import Answer, ConfigError, HumanResponse, Question, RequestError
-from kr_core.pipeline.record import Wanted, exchanges
+from kr_core.qalog.reader import Wanted, exchanges
 
 pytestmark = pytest.mark.req("Q13")
 

@@ -326,7 +326,7 @@ import os, sys
 
 class Tell:
     def find_spec(self, name, path, target=None):
-        if name == "kr_core.pipeline":
+        if name == "kr_core.research":
             os.kill(os.getpid(), {number})
 
 sys.meta_path.insert(0, Tell())

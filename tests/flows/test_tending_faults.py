@@ -157,7 +157,7 @@ class Stuck(Board):
 @pytest.mark.req("H2")
 def test_who_replies_does_not_wait_for_others_to_be_told(tmp_path, monkeypatch):
     """What cannot be said within some seconds is said later, and is no fault of the sink."""
-    monkeypatch.setattr("kr_core.asking.tending._TELL_SECONDS", 0.5)
+    monkeypatch.setattr("kr_core.escalation.worker._TELL_SECONDS", 0.5)
     stuck = Stuck()
     with service(tmp_path, stuck, duc=Says(UNSURE)) as made:
         ask(made)

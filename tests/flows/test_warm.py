@@ -10,8 +10,8 @@ import pytest
 from support import QUESTION, Given, found, install, make_environment
 
 from kr_core import EVENTS, Candidates, write_atomically
-from kr_core.knowledge import project as reading
-from kr_core.pipeline import warm as remembering
+from kr_core.project import project as reading
+from kr_core.research import memory_cache as remembering
 
 pytestmark = pytest.mark.req("R4")
 

@@ -10,9 +10,8 @@ import anyio
 import pytest
 from support import Given, forever, found
 
-from kr_core import Pipeline, PluginError
-from kr_core.pipeline import running
-from kr_core.pipeline.components import Link
+from kr_core import Pipeline, PluginError, aio
+from kr_core.research.container import Link
 
 
 class Panic(BaseException):
@@ -118,7 +117,7 @@ def test_a_call_that_will_not_stop_holds_a_cancelled_question_no_longer_than_its
         await given_up(bench.pipeline({"a": Given(query)}).aresearch(bench.request()), begun)
         return time.monotonic() - began
 
-    assert running.run(work()) < running.GRACE_SECONDS + 15  # of a minute
+    assert aio.run(work()) < aio.GRACE_SECONDS + 15  # of a minute
 
 
 @pytest.mark.req("P5", "R10")

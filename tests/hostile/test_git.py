@@ -12,7 +12,7 @@ import pytest
 from mcp_door import Lines, tool
 from support import PARCEL, QUESTION, Done, install, make_environment
 
-from kr_core.pipeline.gitgate import commit, foresee
+from kr_core.git.commit import commit, foresee
 
 pytestmark = pytest.mark.req("Z8", "K10")
 
@@ -820,7 +820,7 @@ def test_a_git_in_the_project(clone):
     clone.initialise()
     shutil.copy(clone.program, clone.top / "git")
     code = (
-        "import os; os.environ['PATH'] = '.'; from pathlib import Path; from kr_core.pipeline.gitgate import commit;"
+        "import os; os.environ['PATH'] = '.'; from pathlib import Path; from kr_core.git.commit import commit;"
         "print(commit([Path('kb/report.md')], 'KR', folder=Path('kb')).notes)"
     )
     clone.write()

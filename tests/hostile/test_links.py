@@ -13,10 +13,10 @@ import pytest
 from clones import kr, make_clone
 
 from kr_core import LocalProject
-from kr_core.knowledge.distributions import import_names
-from kr_plugins.sources.installed_docs.indexing import open_index
+from kr_core.project.distributions import import_names
+from kr_plugins.sources.installed_docs.indexer import open_index
 from kr_plugins.sources.installed_docs.material import find, own_name
-from kr_plugins.sources.installed_docs.page_material import PageMaterial, in_folders
+from kr_plugins.sources.installed_docs.pages.material import PageMaterial, in_folders
 
 pytestmark = pytest.mark.req("Z8")
 SECRET = "hunter7191"
@@ -323,7 +323,7 @@ def test_no_research_tells_of_a_key_in_the_home_folder(clone, site, home):
 
 
 def test_the_knowledge_of_an_agent_lies_in_its_folder(clone, home):
-    from kr_core.pipeline.agents.prompts import _knowledge
+    from kr_core.agents.prompts import _knowledge
 
     (clone / "known").mkdir()
     (clone / "known/a.md").symlink_to(home / "key.md")

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from kr_core.knowledge.project import LocalProject
+from kr_core.project.project import LocalProject
 
 PATIENCE_SECONDS = 60
 """Far more than any of them takes on a slow machine; before, they took minutes or hours."""

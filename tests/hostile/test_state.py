@@ -16,10 +16,10 @@ from flows.conftest import NOWHERE
 from support import PARCEL, Done, install, make_environment
 
 from kr_core import StorageError
-from kr_core.cli import hit
-from kr_core.pipeline.gitindex import tracks
-from kr_core.search.documents.store import DocumentStore
-from kr_plugins.journals.sqlite import SQLite
+from kr_core.cli import replay
+from kr_core.git.index import tracks
+from kr_core.search.documents.sqlite_index import DocumentStore
+from kr_plugins.journals.sqlite.journal import SQLite
 
 pytestmark = pytest.mark.req("Z8")
 
@@ -144,14 +144,14 @@ def test_results_lie_where_the_users_state_does(monkeypatch, given):
     else:
         monkeypatch.setenv("XDG_STATE_HOME", given)
     monkeypatch.setenv("HOME", "/home/ann")
-    assert hit.results_folder() == platformdirs.user_state_dir("kr", appauthor=False) + "/hits"
+    assert replay.results_folder() == platformdirs.user_state_dir("kr", appauthor=False) + "/hits"
 
 
 def test_without_a_home_nothing_is_kept(monkeypatch):
     """A home that is no whole path is a folder of the project, perhaps."""
     monkeypatch.setenv("HOME", "here")
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    assert hit.results_folder() == ""
+    assert replay.results_folder() == ""
 
 
 # -- the journal -----------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def test_the_short_way_knows_the_schema_of_the_journal(tmp_path):
     )
     connection.commit()
     connection.close()
-    assert hit._record(str(tmp_path / "journal.sqlite"), "{}", "s")
+    assert replay._record(str(tmp_path / "journal.sqlite"), "{}", "s")
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import sys
 import agents
 import pytest
 
+from kr_core.agents.personas import persona
 from kr_core.errors import ConfigError
 from kr_core.model.routing import AgentProfile
-from kr_core.pipeline.agents.personas import persona
 from kr_core.template_limits import Budget, TemplateLimitError
-from kr_core.templating import bundled_folder, render, search_folders
+from kr_core.templates import bundled_folder, render, search_folders
 
 SECRET = "-----BEGIN KEY----- of somebody"
 NAME = "prompts/system.md.j2"
@@ -301,7 +301,7 @@ from pathlib import Path
 from typing import NamedTuple
 from kr_core.errors import ConfigError
 from kr_core.model.routing import AgentProfile
-from kr_core.templating import render
+from kr_core.templates import render
 
 class Crate(NamedTuple):
     text: str

@@ -8,7 +8,7 @@ import resource
 import pytest
 from clones import FLAT, kr, make_clone
 
-from kr_core import yamltext
+from kr_core import yaml_text
 
 pytestmark = pytest.mark.req("Z8")
 QUESTION = ("research", "what does the timeout of Session mean?", "--framework", "parcel")
@@ -56,24 +56,26 @@ NO_VALUES = {
 def test_what_grows_without_end_is_refused(case):
     """It is an error with its line, before anything is composed, and no memory is taken for it."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for read in (yamltext.load, yamltext.node_lines):
-        with pytest.raises(yamltext.YAMLError) as caught:
+    for read in (yaml_text.load, yaml_text.node_lines):
+        with pytest.raises(yaml_text.YAMLError) as caught:
             read(HOSTILE[case])
-        assert yamltext.error_line(caught.value)
+        assert yaml_text.error_line(caught.value)
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < FLAT
 
 
 @pytest.mark.parametrize("case", NO_VALUES)
 def test_a_value_that_fits_no_tag_is_an_error(case):
     """What safe YAML has no value for is one of two errors, and takes no time."""
-    with pytest.raises((yamltext.YAMLError, ValueError)):
-        yamltext.load(NO_VALUES[case])
+    with pytest.raises((yaml_text.YAMLError, ValueError)):
+        yaml_text.load(NO_VALUES[case])
 
 
 def test_references_that_people_write_are_read():
     text = "base: &base {a: 1, b: [x, y]}\none: {<<: *base, c: 2}\nall: [*base, *base]\n"
-    assert yamltext.load(text)["one"] == {"a": 1, "b": ["x", "y"], "c": 2}
-    assert yamltext.load("a: 2 * b\nc: '*d'\ne: **bold**\n".replace("**bold**", "'**bold**'"))["a"] == "2 * b"
+    assert yaml_text.load(text)["one"] == {"a": 1, "b": ["x", "y"], "c": 2}
+    assert (
+        yaml_text.load("a: 2 * b\nc: '*d'\ne: **bold**\n".replace("**bold**", "'**bold**'"))["a"] == "2 * b"
+    )
 
 
 @pytest.fixture

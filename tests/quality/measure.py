@@ -17,11 +17,11 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kr_core import Finding, LocalProject, ResearchQuery, yamltext
-from kr_core.knowledge.topics import topic_and_tags
-from kr_core.pipeline import reporting
-from kr_core.pipeline.context import Context
-from kr_core.pipeline.outside import Outside
+from kr_core import Finding, LocalProject, ResearchQuery, yaml_text
+from kr_core.net.resources import Outside
+from kr_core.net.source_context import Context
+from kr_core.question.topics import topic_and_tags
+from kr_core.research import report
 from kr_plugins.scorers.evidence import Evidence
 from kr_plugins.sources.installed_docs import InstalledDocs
 
@@ -71,9 +71,9 @@ def ask(source: InstalledDocs, project: LocalProject, entry: dict[str, Any]) -> 
     )  # fmt: skip
     finding = asyncio.run(_consult(source, project, query))
     found = [("installed_docs", finding)] if finding.passages else []
-    draft = reporting.draft_of(query, found)
+    draft = report.draft_of(query, found)
     score = Evidence().score(query, found, draft)
-    summary = reporting.summary_text(draft)
+    summary = report.summary_text(draft)
     wanted = set(entry["answers"])
     place = next((n for n, passage in enumerate(finding.passages) if names(passage) & wanted), None)
     head = re.sub(r"\s+", " ", summary)[:USABLE_WITHIN]
@@ -108,7 +108,7 @@ def measure(file: Path, cache: Path) -> list[Outcome]:
     with tempfile.TemporaryDirectory() as root:
         project = LocalProject(Path(root), Path(root), {"VIRTUAL_ENV": str(ENVIRONMENT)})
         source = InstalledDocs(cache)
-        return [ask(source, project, entry) for entry in yamltext.load(file.read_text("utf-8"))]
+        return [ask(source, project, entry) for entry in yaml_text.load(file.read_text("utf-8"))]
 
 
 def figures(outcomes: list[Outcome]) -> Figures:

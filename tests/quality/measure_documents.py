@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core import Documents
-from kr_core.search.documents.fast import FOLDER_NAME, follow
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
-from kr_core.search.documents.updating import update
+from kr_core.search.documents.indexer import update
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
+from kr_core.search.documents.tantivy_index import FOLDER_NAME, follow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from quality.measure import Outcome, ask, figures
 
-from kr_core import LocalProject, yamltext
+from kr_core import LocalProject, yaml_text
 from kr_plugins.sources.installed_docs import InstalledDocs
 
 
@@ -24,7 +24,7 @@ def measure_npm(file: Path, folder: Path, cache: Path) -> list[Outcome]:
     """Ask every question of a file about the packages in a folder's `node_modules`."""
     project = LocalProject(folder, folder, {}, own_prefix=None)
     source = InstalledDocs(cache)
-    return [ask(source, project, entry) for entry in yamltext.load(file.read_text("utf-8"))]
+    return [ask(source, project, entry) for entry in yaml_text.load(file.read_text("utf-8"))]
 
 
 def main() -> None:

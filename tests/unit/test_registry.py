@@ -7,9 +7,9 @@ from datetime import date
 import pytest
 
 from kr_core.config import load
+from kr_core.entry_points import InstalledPlugin
 from kr_core.errors import ConfigError, PluginError
 from kr_core.hookspecs import NOUNS, Setup
-from kr_core.installed import InstalledPlugin
 from kr_core.registry import Registry
 
 GOOD = """

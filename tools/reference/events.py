@@ -6,9 +6,9 @@ import inspect
 from itertools import groupby
 from typing import Any
 
-from kr_core.model.events import STAGES
-from kr_core.model.told import EVENTS
-from kr_core.model.told.exchanges import OfExchange
+from kr_core.model.event import STAGES
+from kr_core.model.events import EVENTS
+from kr_core.model.events.exchanges import OfExchange
 
 from .reading import read_class
 
@@ -38,7 +38,7 @@ def _fields(data: Any) -> str:
 _PAGE = """\
 # Events
 
-<!-- made by `make reference` from kr_core/model/told; change the text there, or in tools/reference -->
+<!-- made by `make reference` from kr_core/model/events; change the text there, or in tools/reference -->
 
 Everything that happens in a run is an event: progress bars, traces and metrics need no change to a stage. The journal keeps
 them, each log receives them all, once and in order ([how to write a log](../how-to/write-a-log.md)), and a program that embeds

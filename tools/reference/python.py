@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["python_page"]
 
 _SECTIONS = {
-    "Asking": ("kr_core.pipeline",),
-    "Asking agents and people": ("kr_core.service", "kr_core.routing", "kr_core.escalation"),
+    "Asking": ("kr_core.research", "kr_core.lessons"),
+    "Asking agents and people": ("kr_core.ask", "kr_core.routing", "kr_core.escalation"),
     "Researching in cycles": ("kr_core.expedition", "kr_core.model.expedition"),
     "Errors": ("kr_core.errors",),
-    "Plugins": ("kr_core.hookspecs", "kr_core.protocols", "kr_core.installed"),
+    "Plugins": ("kr_core.hookspecs", "kr_core.protocols", "kr_core.entry_points"),
     "Values": ("kr_core.model",),
     "Scoring": ("kr_core.evidence",),
     "Files, programs and text": (
@@ -32,10 +32,10 @@ _SECTIONS = {
         "kr_core.toml_text",
         "kr_core.processes",
         "kr_core.text",
-        "kr_core.yamltext",
-        "kr_core.templating",
+        "kr_core.yaml_text",
+        "kr_core.templates",
     ),
-    "Names, versions and environments": ("kr_core.knowledge",),
+    "Names, versions and environments": ("kr_core.knowledge", "kr_core.project", "kr_core.question"),
     "Searching": ("kr_core.search",),
     "Answers from outside": ("kr_core.net",),
 }
@@ -48,7 +48,7 @@ def python_page() -> str:
     sections: dict[str, list[str]] = {title: [] for title in _SECTIONS}
     for name, (home, real) in homes.items():
         sections[_title(home)].append(_entry(name, real, import_module(home)))
-    sections[_title("kr_core.yamltext")].append(_module("yamltext", kr_core.yamltext))
+    sections[_title("kr_core.yaml_text")].append(_module("yaml_text", kr_core.yaml_text))
     sections["Errors"] = [markdown(inspect.getdoc(errors) or ""), *sorted(sections["Errors"])]
     made = ["\n\n".join([f"## {title}", *entries]) for title, entries in sections.items() if entries]
     return "\n\n".join([_HEAD.rstrip(), *made]) + "\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from kr_core.search.documents import markdown
-from kr_core.search.documents.pieces import Block
+from kr_core.markup import markdown
+from kr_core.markup.blocks import Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

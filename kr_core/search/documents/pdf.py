@@ -7,7 +7,7 @@ import logging
 import re
 from typing import TYPE_CHECKING
 
-from kr_core.search.documents.pieces import Block
+from kr_core.markup.blocks import Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

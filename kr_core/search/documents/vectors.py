@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from kr_core.errors import RequestError
 from kr_core.files import make_state_folder
 from kr_core.model import Outcome
-from kr_core.search.documents.faults import fault
-from kr_core.search.documents.packing import block_of
-from kr_core.search.documents.searching import shown
+from kr_core.search.documents.encoding import block_of
+from kr_core.search.documents.errors import fault
+from kr_core.search.documents.hits import shown
 from kr_core.search.schemas import distrust
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.protocols import Embedder
-    from kr_core.search.documents.searching import Found
-    from kr_core.search.documents.store import DocumentStore
+    from kr_core.search.documents.hits import Found
+    from kr_core.search.documents.sqlite_index import DocumentStore
 
 _AT_ONCE = 50
 """Passages that one question has embedded at most, the best by words first; more would keep people waiting."""

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema
 
 from kr_core.model.base import Value, Whole
 from kr_core.model.lessons import PHASES
-from kr_core.server.mcp.paging import DEFAULT_TOKENS, FEWEST_TOKENS, MOST_TOKENS
+from kr_core.server.mcp.pages import DEFAULT_TOKENS, FEWEST_TOKENS, MOST_TOKENS
 
 __all__ = [
     "AnswerEscalation",

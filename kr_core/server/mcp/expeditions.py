@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kr_core.aio import to_its_end
 from kr_core.errors import ConfigError
-from kr_core.expedition.expeditions import Expeditions
+from kr_core.expedition.service import Expeditions
 from kr_core.model.expedition import Finished
-from kr_core.pipeline.running import to_its_end
 
 if TYPE_CHECKING:
-    from kr_core.pipeline import Pipeline
+    from kr_core.research import Pipeline
     from kr_core.server.mcp import arguments
 
 __all__ = ["researched"]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 from mcp.server.transport_security import TransportSecuritySettings
 
-from kr_core.server.guard import Guard
-from kr_core.server.listening import Listening
-from kr_core.server.mcp.serving import server_of
+from kr_core.server.access import Guard
+from kr_core.server.http import Listening
+from kr_core.server.mcp.server import server_of
 
 if TYPE_CHECKING:
-    from kr_core.server.guard import Application
+    from kr_core.server.access import Application
     from kr_core.server.project import Project
 
 __all__ = ["application", "serve"]

@@ -6,8 +6,8 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from kr_core.printable import printable
 from kr_core.server.project import told_to
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

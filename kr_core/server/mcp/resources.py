@@ -8,10 +8,10 @@ from urllib.parse import quote, unquote
 
 from mcp_types import Resource, ResourceTemplate, TextResourceContents
 
+from kr_core.aio import to_its_end
 from kr_core.errors import ConfigError
-from kr_core.pipeline.running import to_its_end
-from kr_core.printable import printable
-from kr_core.server.mcp.library import REPORT, report_of
+from kr_core.server.mcp.reports import REPORT, report_of
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from kr_core.server.project import Project

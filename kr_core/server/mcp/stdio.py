@@ -32,7 +32,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from kr_core.server.mcp.serving import server_of
+from kr_core.server.mcp.server import server_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

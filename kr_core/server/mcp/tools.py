@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kr_core.aio import to_its_end
 from kr_core.errors import ConfigError
 from kr_core.model.lessons import PHASES
-from kr_core.pipeline.running import to_its_end
-from kr_core.printable import printable
-from kr_core.server.mcp import several, telling
-from kr_core.server.mcp.human import Human, Settled
-from kr_core.server.mcp.library import found, report_of
-from kr_core.server.mcp.paging import fitted, page_of
+from kr_core.server.mcp import batch
+from kr_core.server.mcp import text as telling
+from kr_core.server.mcp.elicitation import Human, Settled
+from kr_core.server.mcp.pages import fitted, page_of
+from kr_core.server.mcp.reports import found, report_of
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mcp_types import InputRequiredResult
 
+    from kr_core.ask.service import AsyncKnowledgeRouterService
     from kr_core.model import Entry, Fault
     from kr_core.model.questions import AskResult
-    from kr_core.pipeline.record import Exchange
+    from kr_core.qalog.reader import Exchange
     from kr_core.server.mcp import arguments
     from kr_core.server.project import Project
-    from kr_core.service import AsyncKnowledgeRouterService
 
 __all__ = ["Reply", "Tools"]
 
@@ -75,7 +76,7 @@ class Tools:
         values = await resident.research(
             given.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
         )
-        return Reply(several.requested(values), several.shortened(values), several.is_failure(values))
+        return Reply(batch.requested(values), batch.shortened(values), batch.is_failure(values))
 
     async def search_knowledge(self, given: arguments.SearchKnowledge, _human: Human) -> Reply:
         """List the reports that are about some words."""
@@ -195,7 +196,7 @@ class Tools:
 
     async def qa_log(self, given: arguments.QaLog, _human: Human) -> Reply:
         """Show what was asked and answered, the latest first."""
-        from kr_core.pipeline.record import Wanted, exchanges
+        from kr_core.qalog.reader import Wanted, exchanges
 
         pipeline = await self._project.pipeline()
         wanted = Wanted(
@@ -215,7 +216,7 @@ class Tools:
         return Reply("\n".join([*lines, *_more(given.page, pages)]), fitted(values, given.max_tokens))
 
     async def _exchange(self, given: arguments.QaLog, listed: Sequence[Exchange]) -> Reply:
-        from kr_core.pipeline.record import Wanted, entries
+        from kr_core.qalog.reader import Wanted, entries
 
         if not listed:
             raise ConfigError("is not on the record", where=given.exchange_id, todo="qa_log() lists what is")

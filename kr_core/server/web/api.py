@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from kr_core.escalation.cases import KeptCase
+from kr_core.escalation.case import KeptCase
 from kr_core.model.questions import EscalationRequest, HumanResponse
-from kr_core.server.web.desk import LONGEST_NAME, LONGEST_TEXT, Desk
-from kr_core.server.web.refusing import PROBLEM, Refused
+from kr_core.server.web.inbox import LONGEST_NAME, LONGEST_TEXT, Desk
+from kr_core.server.web.problems import PROBLEM, Refused
 
 __all__ = ["routes"]
 

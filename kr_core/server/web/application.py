@@ -14,23 +14,23 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from kr_core import __version__
+from kr_core._version import __version__
 from kr_core.server.web.api import routes as api_routes
-from kr_core.server.web.door import Door
+from kr_core.server.web.expeditions_api import routes as research_routes
+from kr_core.server.web.expeditions_pages import ResearchPages
+from kr_core.server.web.middleware import Door
 from kr_core.server.web.pages import Pages
-from kr_core.server.web.refusing import Refused, problem, refusal
-from kr_core.server.web.rendering import static_folder
-from kr_core.server.web.research_api import routes as research_routes
-from kr_core.server.web.research_pages import ResearchPages
+from kr_core.server.web.problems import Refused, problem, refusal
+from kr_core.server.web.templates import static_folder
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from kr_core.server.guard import Application, Receive, Scope, Send
-    from kr_core.server.web.desk import Desk
-    from kr_core.server.web.hooks import Hooks
-    from kr_core.server.web.research import Research
+    from kr_core.server.access import Application, Receive, Scope, Send
+    from kr_core.server.web.expeditions import Research
+    from kr_core.server.web.inbox import Desk
     from kr_core.server.web.sessions import Sessions
+    from kr_core.server.web.webhooks import Hooks
 
 __all__ = ["application"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl
 
 from kr_core.model.questions import HumanResponse
-from kr_core.server.web.refusing import Refused
+from kr_core.server.web.problems import Refused
 
 if TYPE_CHECKING:
     from starlette.requests import Request

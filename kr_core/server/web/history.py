@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.escalation.harmless import harmless_line
+from kr_core.escalation.sanitize import harmless_line
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -11,16 +11,16 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
-from kr_core.escalation.grammar import help_for
-from kr_core.escalation.options import options
+from kr_core.aio import to_its_end
+from kr_core.escalation.case import options
+from kr_core.escalation.commands import help_for
 from kr_core.model.questions import GENERAL, Answer, HumanResponse
-from kr_core.pipeline.running import to_its_end
-from kr_core.server.web.desk import LONGEST_NAME, LONGEST_TEXT
 from kr_core.server.web.forms import Written, fields_of, response_of
-from kr_core.server.web.listing import STATES
+from kr_core.server.web.inbox import LONGEST_NAME, LONGEST_TEXT
+from kr_core.server.web.inbox_cache import STATES
 from kr_core.server.web.markdown import links
-from kr_core.server.web.refusing import Refused
-from kr_core.server.web.rendering import page
+from kr_core.server.web.problems import Refused
+from kr_core.server.web.templates import page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from kr_core.escalation.cases import KeptCase
+    from kr_core.escalation.case import KeptCase
     from kr_core.model.questions import EscalationRequest
-    from kr_core.server.web.desk import Desk, Seen
-    from kr_core.server.web.research import Research
+    from kr_core.server.web.expeditions import Research
+    from kr_core.server.web.inbox import Desk, Seen
     from kr_core.server.web.sessions import Sessions
 
 __all__ = ["Pages"]

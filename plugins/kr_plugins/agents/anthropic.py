@@ -13,7 +13,7 @@ from pydantic import Field
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
-from kr_plugins.agents.services import Address, Forms, ask, key_of, leaves_machine, limit_of, model_of, number
+from kr_plugins.agents.http_api import Address, Forms, ask, key_of, leaves_machine, limit_of, model_of, number
 
 if TYPE_CHECKING:
     from kr_core import Job, Setup

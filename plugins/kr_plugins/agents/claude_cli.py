@@ -18,14 +18,14 @@ from pydantic import Field, PositiveFloat
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
-from kr_plugins.agents.programs import run_program
-from kr_plugins.agents.services import key_of, number
+from kr_plugins.agents.http_api import key_of, number
+from kr_plugins.agents.subprocess_agent import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kr_core import Job, Setup
-    from kr_plugins.agents.programs import Ended
+    from kr_plugins.agents.subprocess_agent import Ended
 
 __all__ = ["ClaudeCLI", "ClaudeCLISettings", "kr_agent"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from kr_core import Outcome, Provider, Reply, RequestError, Settings, hookimpl
-from kr_plugins.agents.programs import run_program
+from kr_plugins.agents.subprocess_agent import run_program
 
 if TYPE_CHECKING:
     from kr_core import Agent, Job

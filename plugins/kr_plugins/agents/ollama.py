@@ -14,7 +14,7 @@ from pydantic import Field
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
-from kr_plugins.agents.services import Address, ask, leaves_machine, model_of, number, without_thoughts
+from kr_plugins.agents.http_api import Address, ask, leaves_machine, model_of, number, without_thoughts
 
 if TYPE_CHECKING:
     from kr_core import Job, Setup

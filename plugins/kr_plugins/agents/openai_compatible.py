@@ -16,7 +16,7 @@ from pydantic import Field
 
 import kr_core
 from kr_core import ConfigError, Outcome, Provider, Reply, RequestError, Settings
-from kr_plugins.agents.services import (
+from kr_plugins.agents.http_api import (
     Address,
     Forms,
     ask,

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import Outcome, RequestError, redacted
-from kr_plugins.agents.services import ask
+from kr_plugins.agents.http_api import ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence

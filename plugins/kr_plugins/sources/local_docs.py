@@ -25,7 +25,7 @@ from kr_core import (
     StorageError,
     read_bytes,
 )
-from kr_plugins.sources.stating import Stated, is_site, stated, stated_by_page
+from kr_plugins.sources.document_metadata import Stated, is_site, stated, stated_by_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -31,10 +31,10 @@ from github_server import BOT, BROKEN, BROKEN_AFTER, LOST, REPOSITORY, SECONDARY
 from loopback import Answer as Said
 
 from kr_core import Answer, AsyncKnowledgeRouterService, Question
-from kr_core.asking import sinks
-from kr_core.escalation.verifying import flaws
+from kr_core.escalation import channels
+from kr_core.escalation.audit import flaws
 
-USED = """anyio httpcore jinja2 kr_core.config.routing kr_core.escalation.grammar kr_core.net.client kr_plugins.escalations.github
+USED = """anyio httpcore jinja2 kr_core.config.routing kr_core.escalation.commands kr_core.net.client kr_plugins.escalations.github
     kr_plugins.journals.sqlite kr_plugins.routers.rules""".split()
 """What each worker would import by itself, and so spend most of its life on."""
 WORKERS = 2
@@ -156,7 +156,7 @@ def work(folder, url, number, begun, escalations, *, settle=False):
         return begun + (time.time() - begun) * SPEED
 
     async def run():
-        sinks.CALL_SECONDS = CALL_SECONDS
+        channels.CALL_SECONDS = CALL_SECONDS
         github = {"repository": REPOSITORY, "token": TOKEN.format(number), "base_url": url}
         config = {"escalations": ["github"], "plugins": {"github": github}}
         async with AsyncKnowledgeRouterService.open(config, folder=folder) as service:

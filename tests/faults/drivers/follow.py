@@ -4,9 +4,9 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from kr_core.search.documents.fast import FOLDER_NAME, follow
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
-from kr_core.search.documents.updating import update
+from kr_core.search.documents.indexer import update
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
+from kr_core.search.documents.tantivy_index import FOLDER_NAME, follow
 
 folder = Path(sys.argv[1])
 store = DocumentStore(folder / FILE_NAME, writable=True)

@@ -15,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from kr_core import Document, Event
-from kr_plugins.journals.sqlite import SQLite
+from kr_plugins.journals.sqlite.journal import SQLite
 
 WORKERS = 8
 DOCUMENTS = 3

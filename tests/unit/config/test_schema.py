@@ -154,7 +154,7 @@ def test_a_key_of_a_later_version_is_not_part_of_this_one(key):
 
 
 @pytest.mark.req("P2")
-@pytest.mark.parametrize("module", ["kr_core.config", "kr_core.registry", "kr_core.templating"])
+@pytest.mark.parametrize("module", ["kr_core.config", "kr_core.registry", "kr_core.templates"])
 def test_importing_configuration_registry_and_templates_leaves_the_heavy_modules_alone(module):
     heavy = "{'asyncio', 'httpx', 'jinja2', 'rich', 'tomllib', 'difflib'}"
     code = f"import sys, {module}; print(*sorted({heavy} & set(sys.modules)))"

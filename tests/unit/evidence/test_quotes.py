@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.evidence.citing import Citer, slot_stands
+from kr_core.evidence.citations import Citer, slot_stands
 from kr_core.evidence.quotes import folded, holds, holds_code, plain
 from kr_core.model import Passage
 

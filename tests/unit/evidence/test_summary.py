@@ -9,9 +9,9 @@ import pytest
 
 from kr_core.evidence.quotes import holds
 from kr_core.evidence.summary import compose
-from kr_core.evidence.verifying import verify
+from kr_core.evidence.verification import verify
 from kr_core.model import Attribution, Finding, Outcome, Passage, Report, ResearchQuery, Score
-from kr_core.pipeline.reporting import evidence_of
+from kr_core.research.report import evidence_of
 from kr_plugins.renderers.markdown import Markdown
 
 URL = "pkg:pypi/box@1.2.0"

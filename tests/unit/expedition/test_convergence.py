@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core.expedition.convergence import decide
-from kr_core.expedition.health import Health
+from kr_core.expedition.search import Health
 from kr_core.model.expedition import CycleReport
 
 COUNTS = st.integers(0, 40)

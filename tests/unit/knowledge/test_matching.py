@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.knowledge.inference import topic_and_tags
 from kr_core.knowledge.matching import best, match, overlap
 from kr_core.model import Entry, ResearchQuery
+from kr_core.question.topics import topic_and_tags
 
 
 def entry(topic="virtual scrolling configuration", tags=("virtual-scroll",), **fields) -> Entry:

@@ -9,8 +9,8 @@ import pytest
 from sites import Fetched, Loop
 
 from kr_core import RequestError
-from kr_core.pipeline.context import Context
-from kr_core.pipeline.outside import Outside
+from kr_core.net.resources import Outside
+from kr_core.net.source_context import Context
 
 
 class Way:

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from loopback import Answer, serving
 
 from kr_core import EVENTS, Rate, RequestError, json_of
-from kr_core.net import breaker
-from kr_core.net.bodies import MOST_BYTES
-from kr_core.net.line import CircuitOpen, RateReached
-from kr_core.net.rates import Limiter
-from kr_core.net.retrying import retry_after
+from kr_core.net import circuit_breaker
+from kr_core.net.body import MOST_BYTES
+from kr_core.net.gateway import CircuitOpen, RateReached
+from kr_core.net.rate_limit import Limiter
+from kr_core.net.retry import retry_after
 
 
 class InTurn:
@@ -175,7 +175,7 @@ def test_a_host_that_keeps_failing_is_left_alone(way):
         before = len(bad.asked)
         with pytest.raises(CircuitOpen, match="failed again and again"):
             way.get(bad.url, name="another")
-        assert before == len(bad.asked) == breaker.FAILURES
+        assert before == len(bad.asked) == circuit_breaker.FAILURES
         assert way.get(good.url).text == "well"
 
 
@@ -183,17 +183,17 @@ def test_a_host_that_keeps_failing_is_left_alone(way):
 def test_a_circuit_closes_after_a_trial():
     """One request may try; if it fails the rest is twice as long, if not everything passes."""
     now = [0.0]
-    circuit = breaker.Breaker(lambda: now[0])
-    for _ in range(breaker.FAILURES):
+    circuit = circuit_breaker.Breaker(lambda: now[0])
+    for _ in range(circuit_breaker.FAILURES):
         assert circuit.admits() == 0
         circuit.failed()
-    assert circuit.admits() == breaker.REST_SECONDS
-    now[0] += breaker.REST_SECONDS
+    assert circuit.admits() == circuit_breaker.REST_SECONDS
+    now[0] += circuit_breaker.REST_SECONDS
     assert circuit.admits() == 0, "the trial"
     assert circuit.admits() > 0, "nobody else meanwhile"
     circuit.failed()
-    assert circuit.admits() == 2 * breaker.REST_SECONDS
-    now[0] += 2 * breaker.REST_SECONDS
+    assert circuit.admits() == 2 * circuit_breaker.REST_SECONDS
+    now[0] += 2 * circuit_breaker.REST_SECONDS
     assert circuit.admits() == 0
     circuit.succeeded()
     assert [circuit.admits() for _ in range(3)] == [0, 0, 0]
@@ -203,12 +203,12 @@ def test_a_circuit_closes_after_a_trial():
 def test_what_was_under_way_is_no_trial():
     """Many that fail at once open a circuit for as long as five do."""
     now = [0.0]
-    circuit = breaker.Breaker(lambda: now[0])
-    under_way = 4 * breaker.FAILURES
+    circuit = circuit_breaker.Breaker(lambda: now[0])
+    under_way = 4 * circuit_breaker.FAILURES
     assert [circuit.admits() for _ in range(under_way)] == [0.0] * under_way
     for _ in range(under_way):
         circuit.failed()
-    assert circuit.admits() == breaker.REST_SECONDS
+    assert circuit.admits() == circuit_breaker.REST_SECONDS
 
 
 @pytest.mark.req("Z5")

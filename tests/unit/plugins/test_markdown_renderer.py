@@ -11,9 +11,9 @@ from kr_core.config import load
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
 from kr_core.model import Attribution, Citation, Claim, CodeExample, Draft, Report, ResearchQuery, Score
-from kr_core.pipeline.reporting import summary_text
 from kr_core.registry import Registry
-from kr_core.templating import search_folders
+from kr_core.research.report import summary_text
+from kr_core.templates import search_folders
 from kr_plugins.renderers.markdown import Markdown, fenced, one_line
 
 QUERY = ResearchQuery(

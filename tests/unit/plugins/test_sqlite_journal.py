@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from kr_core.errors import StorageError
 from kr_core.hookspecs import Settings
 from kr_core.model import Event
-from kr_plugins.journals import forms, grouping
-from kr_plugins.journals.sqlite import SQLite, kr_journal
+from kr_plugins.journals.sqlite import group_commit, kr_journal, migrations
+from kr_plugins.journals.sqlite.journal import SQLite
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -72,7 +72,7 @@ class TestFile:
         with journal._connections.one() as connection:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
             assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
-            assert connection.execute("PRAGMA user_version").fetchone() == (forms.VERSION,)
+            assert connection.execute("PRAGMA user_version").fetchone() == (migrations.VERSION,)
 
     @pytest.mark.req("G2")
     def test_everything_is_there_when_it_is_opened_again(self, folder):
@@ -123,7 +123,7 @@ class TestFile:
         """A journal of a newer KR is refused, and not changed."""
         SQLite(folder).close()
         with sqlite3.connect(folder / "journal.sqlite") as connection:
-            connection.execute(f"PRAGMA user_version = {forms.VERSION + 1}")
+            connection.execute(f"PRAGMA user_version = {migrations.VERSION + 1}")
         connection.close()
         with pytest.raises(StorageError, match="newer KR"):
             SQLite(folder)
@@ -254,7 +254,7 @@ class TestEvents:
     @pytest.mark.parametrize("ask", ["result", "exception", "add_done_callback"])
     def test_who_waits_has_it_committed_at_once(self, journal, ask, monkeypatch):
         """The time for which a group is open ends when somebody wants to know."""
-        monkeypatch.setattr(grouping, "OPEN_SECONDS", 3600.0)
+        monkeypatch.setattr(group_commit, "OPEN_SECONDS", 3600.0)
         future = journal.append([event()])
         if ask == "add_done_callback":
             told = threading.Event()
@@ -276,7 +276,7 @@ class TestEvents:
     def test_a_program_that_closes_nothing(self, folder):
         """What was appended is kept when the program comes to its end, waited for or not."""
         program = (
-            "import sys, pathlib; from kr_core import Event; from kr_plugins.journals.sqlite import SQLite\n"
+            "import sys, pathlib; from kr_core import Event; from kr_plugins.journals.sqlite.journal import SQLite\n"
             "journal = SQLite(pathlib.Path(sys.argv[1]))\n"
             "for n in range(50): journal.append([Event('report.kept', 'r1', {'n': n})])\n"
         )

@@ -6,8 +6,9 @@ import threading
 import pytest
 
 from kr_core import Document, Event, StorageError
-from kr_plugins.journals import chaining, grouping, sqlite
-from kr_plugins.journals.sqlite import SQLite
+from kr_plugins.journals.sqlite import group_commit, hash_chain
+from kr_plugins.journals.sqlite import journal as sqlite
+from kr_plugins.journals.sqlite.journal import SQLite
 
 FORM_1 = """
 CREATE TABLE events (
@@ -114,7 +115,7 @@ class TestChain:
             row = connection.execute(
                 "SELECT id, time, run, kind, data FROM events WHERE number = 3"
             ).fetchone()
-            forged = chaining.link(before, *row[:4], "{}")
+            forged = hash_chain.link(before, *row[:4], "{}")
             connection.execute(
                 "UPDATE events SET data = '{}', feature = NULL, hash = ? WHERE number = 3", [forged]
             )
@@ -246,7 +247,7 @@ class TestOlderForm:
         """Where it could not be brought up to date the file is as it was."""
         before = list(old.iterdump())
         monkeypatch.setattr(
-            chaining, "link", lambda *_: None
+            hash_chain, "link", lambda *_: None
         )  # as a full disk would, it breaks off in the midst
         with pytest.raises(StorageError, match="NOT NULL"):
             SQLite(folder)
@@ -415,7 +416,7 @@ def test_more_than_a_statement_can_have(journal, monkeypatch):
 @pytest.mark.req("G2")
 def test_who_waits_commits_what_was_before(journal, monkeypatch):
     """The thread that waits commits its group and those before it; an interruption of it loses nothing."""
-    monkeypatch.setattr(grouping, "OPEN_SECONDS", 3600.0)
+    monkeypatch.setattr(group_commit, "OPEN_SECONDS", 3600.0)
     commit = journal._commit
     stops = [KeyboardInterrupt, None]
 

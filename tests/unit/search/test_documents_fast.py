@@ -12,11 +12,11 @@ from fast_index import is_asked, is_current, opened
 from kr_core import Documents, StorageError
 from kr_core.cli import main
 from kr_core.files import claimed
-from kr_core.search.documents import fast as fasts
-from kr_core.search.documents.fast import FOLDER_NAME, FastIndex, follow
-from kr_core.search.documents.searching import search
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
-from kr_core.search.documents.updating import remove, update
+from kr_core.search.documents import tantivy_index as fasts
+from kr_core.search.documents.indexer import remove, update
+from kr_core.search.documents.search import search
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
+from kr_core.search.documents.tantivy_index import FOLDER_NAME, FastIndex, follow
 
 tantivy = pytest.importorskip("tantivy")
 

@@ -9,8 +9,8 @@ import pytest
 from documents import found, indexed
 
 from kr_core import Documents
-from kr_core.search.documents import store as stores
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.search.documents import sqlite_index as stores
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 
 
 class TestFolders:
@@ -113,7 +113,7 @@ def test_a_killed_run_goes_on_where_it_was(docs, tmp_path, monkeypatch):
     for number in range(600):
         (docs / f"{number:03}.md").write_text(f"# Parcel {number}\n\n" + f"weight{number} " * 300)
     code = (
-        "import sys, pathlib\nfrom kr_core.search.documents import updating, store\nupdating._SECONDS = 0.01\n"
+        "import sys, pathlib\nfrom kr_core.search.documents import indexer as updating, sqlite_index as store\nupdating._SECONDS = 0.01\n"
         "one = store.DocumentStore(pathlib.Path(sys.argv[1]), writable=True)\n"
         "updating.update(one, pathlib.Path(sys.argv[2]), 'docs', lambda files, _new: print(files, flush=True))\n"
     )

@@ -8,8 +8,8 @@ import pytest
 from documents import Synonyms, indexed
 
 from kr_core import Documents, StorageError
-from kr_core.search.documents import store as stores
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.search.documents import sqlite_index as stores
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 
 VAN, LETTER = "# A\n\nThe van leaves at nine.\n", "# B\n\nA letter leaves at ten.\n"
 

@@ -7,7 +7,7 @@ import time
 import pytest
 from documents import found, indexed, pieces
 
-from kr_core.search.documents.reading import Passed, decoded
+from kr_core.search.documents.loaders import Passed, decoded
 
 
 class TestReaders:

@@ -4,7 +4,7 @@ import pytest
 from documents import Synonyms, found, indexed
 
 from kr_core import Documents
-from kr_core.search.documents.store import FILE_NAME, DocumentStore
+from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 
 
 class TestVectors:

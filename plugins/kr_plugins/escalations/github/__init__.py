@@ -15,14 +15,14 @@ from weakref import WeakKeyDictionary
 
 from kr_core import ConfigError, Heard, Outcome, Provider, RequestError, hookimpl
 from kr_plugins.escalations.github.client import Client, Pace
+from kr_plugins.escalations.github.comment_body import mentions, name_of, still
 from kr_plugins.escalations.github.comments import place_of
-from kr_plugins.escalations.github.ledger import Ledger, Posted
+from kr_plugins.escalations.github.inbound import Mark, Places, Reader
+from kr_plugins.escalations.github.outbound import GoneError, Poster
+from kr_plugins.escalations.github.outbox import Ledger, Posted
 from kr_plugins.escalations.github.permissions import Permissions
-from kr_plugins.escalations.github.posting import GoneError, Poster
-from kr_plugins.escalations.github.reading import Mark, Places, Reader
 from kr_plugins.escalations.github.settings import GitHubSettings
 from kr_plugins.escalations.github.webhook import Deliveries, verified
-from kr_plugins.escalations.github.wording import mentions, name_of, still
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

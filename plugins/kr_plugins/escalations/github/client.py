@@ -19,7 +19,7 @@ from kr_core import Outcome, RequestError, json_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kr_plugins.escalations.github.ledger import Ledger
+    from kr_plugins.escalations.github.outbox import Ledger
 
 __all__ = ["GONE", "MOVED", "Client", "Pace", "RefusedError", "date_of", "is_whole"]
 

@@ -17,8 +17,8 @@ from pydantic import Field
 import kr_core
 from kr_core import ConfigError, Finding, Outcome, Provider, Settings
 from kr_plugins.sources.context7.answering import answer
+from kr_plugins.sources.context7.cache import Remembered
 from kr_plugins.sources.context7.libraries import Library, choose
-from kr_plugins.sources.context7.remembered import Remembered
 from kr_plugins.sources.context7.service import Service, ServiceError, sendable
 from kr_plugins.sources.context7.snippets import snippets_in
 from kr_plugins.sources.context7.versions import Reading, newest, reading

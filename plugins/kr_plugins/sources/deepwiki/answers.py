@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core import Finding, Outcome, refusal
-from kr_plugins.sources.texts import Text, search
+from kr_plugins.sources.sections import Text, search
 
 if TYPE_CHECKING:
     from kr_core import ToolResult

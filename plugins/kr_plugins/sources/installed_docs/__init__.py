@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 import kr_core
 from kr_core import Finding, LocalProject, Outcome, Provider
-from kr_plugins.sources.installed_docs.answering import answer
-from kr_plugins.sources.installed_docs.indexing import Cancelled, open_index
+from kr_plugins.sources.installed_docs.answer import answer
+from kr_plugins.sources.installed_docs.indexer import Cancelled, open_index
 from kr_plugins.sources.installed_docs.material import find
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_plugins.sources.installed_docs.docstrings import code_blocks, fence_end
+from kr_plugins.sources.installed_docs.python.docstrings import code_blocks, fence_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kr_plugins.sources.installed_docs.docstrings import CodeBlock
+    from kr_plugins.sources.installed_docs.python.docstrings import CodeBlock
 
 _LONG = 2600
 """A longer section is cut at a paragraph, so that a passage stays something one can cite."""

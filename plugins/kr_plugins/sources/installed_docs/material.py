@@ -14,18 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core import fold_name, gap, import_names, is_python, lies_within, load_toml, read_bytes, read_text
-from kr_plugins.sources.installed_docs import compiled, indexing
-from kr_plugins.sources.installed_docs.answering import Origin
-from kr_plugins.sources.installed_docs.indexing import Material
-from kr_plugins.sources.installed_docs.node_material import NodeMaterial
-from kr_plugins.sources.installed_docs.node_package import NodePackage, read_package
-from kr_plugins.sources.installed_docs.page_material import PageMaterial, in_distribution, in_folders
+from kr_plugins.sources.installed_docs import indexer
+from kr_plugins.sources.installed_docs.answer import Origin
+from kr_plugins.sources.installed_docs.indexer import Material
+from kr_plugins.sources.installed_docs.node.material import NodeMaterial
+from kr_plugins.sources.installed_docs.node.package import NodePackage, read_package
+from kr_plugins.sources.installed_docs.pages.material import PageMaterial, in_distribution, in_folders
+from kr_plugins.sources.installed_docs.python import builtins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kr_core import Distribution, LocalProject
-    from kr_plugins.sources.installed_docs.indexing import Readable
+    from kr_plugins.sources.installed_docs.indexer import Readable
 
 _EVERYDAY_MODULES = frozenset(
     """abc array ast calendar cmd code codecs copy email enum fractions gc glob graphlib html imp keyword locale mailbox
@@ -192,18 +193,18 @@ def _distribution(framework: str, distribution: Distribution) -> Found:
         notes.append(
             f"{distribution.name}: its sources may lie outside of the project, where nothing is read; `kr doctor` names the folders"
         )
-    elif not any(True for root, name in roots for _file in indexing.python_files(root, name, within)):
-        binary = any(indexing.has_extensions(root) for root, _name in roots if root.is_dir()) or not roots
+    elif not any(True for root, name in roots for _file in indexer.python_files(root, name, within)):
+        binary = any(indexer.has_extensions(root) for root, _name in roots if root.is_dir()) or not roots
         if binary:
             notes.append(
                 f"{distribution.name}: compiled modules without stubs, only the README could be read"
             )
         roots = []
-    readme = indexing.metadata_readme(distribution.metadata_folder, site, within)
+    readme = indexer.metadata_readme(distribution.metadata_folder, site, within)
     base = roots[0][0].parent if roots else site
     texts = [
         *([readme] if readme else []),
-        *(text for root, _name in roots for text in indexing.package_texts(root, base, within)),
+        *(text for root, _name in roots for text in indexer.package_texts(root, base, within)),
     ]
     material = Material(
         distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
@@ -244,7 +245,7 @@ def _key(distribution: Distribution, roots: Sequence[Path], notes: list[str]) ->
     fingerprint, bounds = _fingerprint(distribution, roots, notes), distribution.environment.bounds
     if bounds is None:
         return fingerprint
-    return indexing.placed_key(
+    return indexer.placed_key(
         fingerprint, [distribution.metadata_folder], [distribution.site, *roots, *bounds]
     )
 
@@ -271,7 +272,7 @@ def _fingerprint(distribution: Distribution, roots: Sequence[Path], notes: list[
         parts.append(f"{name}:{hashlib.sha256(b''.join(lines)).hexdigest()}")
     if not parts or any(distribution.site not in root.parents for root in roots):
         parts.extend(
-            _times(file for root in roots for file, _name in indexing.python_files(root, root.stem, within))
+            _times(file for root in roots for file, _name in indexer.python_files(root, root.stem, within))
         )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -305,7 +306,7 @@ def _standard_library(project: LocalProject) -> Found:
         compiled=same,
         within=(folder,),
     )
-    modules = frozenset(name for _path, name in roots) | (compiled.PUBLIC if same else frozenset())
+    modules = frozenset(name for _path, name in roots) | (builtins.PUBLIC if same else frozenset())
     return Found(
         material, ("python", "python3"), Origin(f"pkg:generic/python@{version}", version), where, modules
     )
@@ -332,7 +333,7 @@ def _own_documentation(project: LocalProject) -> Found | None:
     texts = [
         text
         for file in files[:_MOST_TEXTS]
-        if (text := indexing.text_file(file, root, file.stem, within)) is not None
+        if (text := indexer.text_file(file, root, file.stem, within)) is not None
     ]
     if not texts:
         return None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from kr_plugins.sources.installed_docs import docstrings
+from kr_plugins.sources.installed_docs.python import docstrings
 
 if TYPE_CHECKING:
-    from kr_plugins.sources.installed_docs.definitions import Definition, Parameter
-    from kr_plugins.sources.installed_docs.naming import Naming
+    from kr_plugins.sources.installed_docs.python.definitions import Definition, Parameter
+    from kr_plugins.sources.installed_docs.python.public_names import Naming
 
 _OPTIONAL = re.compile(r"^\*?\(optional\)\*?[:,.]?\s+|^Optional[.:]\s+(?=[A-Z])", re.IGNORECASE)
 

@@ -6,12 +6,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core import IndexedPassage
-from kr_plugins.sources.installed_docs import docstrings, markup
+from kr_plugins.sources.installed_docs import markup
+from kr_plugins.sources.installed_docs.python import docstrings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kr_plugins.sources.installed_docs.docstrings import CodeBlock
+    from kr_plugins.sources.installed_docs.python.docstrings import CodeBlock
 
 _HOUSEKEEPING = re.compile(
     r"^v?\d+\.\d+|\bv\d+\.\d|\b(?:change(?:s|log)?|release|history|contribut|licen[cs]e|credit|sponsor|author|community|support(?:ing)? |badge|donate"

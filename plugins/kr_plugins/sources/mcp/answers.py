@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from kr_core import Finding, Outcome, refusal
-from kr_plugins.sources.texts import Text, search
+from kr_plugins.sources.sections import Text, search
 
 if TYPE_CHECKING:
     import re

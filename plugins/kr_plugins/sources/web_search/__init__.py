@@ -22,8 +22,8 @@ import kr_core
 from kr_core import Finding, Outcome, Provider, Rate, Settings
 from kr_plugins.sources.web_search.answering import answer
 from kr_plugins.sources.web_search.engines import Brave, SearXNG
-from kr_plugins.sources.web_search.reading import Failed, Read, choose, read_pages
-from kr_plugins.sources.web_search.wording import search_text
+from kr_plugins.sources.web_search.pages import Failed, Read, choose, read_pages
+from kr_plugins.sources.web_search.query import search_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,15 +8,15 @@ from itertools import chain, repeat, starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core import IndexedPassage, build_index, question_terms, rank, site_of
-from kr_plugins.sources.texts import Section, Text, indexed, passage, sections_of
-from kr_plugins.sources.web_search.agreeing import Said, Standing, agreements
-from kr_plugins.sources.web_search.wording import framework_words, letters
+from kr_plugins.sources.sections import Section, Text, indexed, passage, sections_of
+from kr_plugins.sources.web_search.corroboration import Said, Standing, agreements
+from kr_plugins.sources.web_search.query import framework_words, letters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core import Passage, Ranked, ResearchQuery
-    from kr_plugins.sources.web_search.reading import Read
+    from kr_plugins.sources.web_search.pages import Read
 
 __all__ = ["Answer", "answer"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core import StorageError, inside, locked, write_atomically
-from kr_plugins.stores.files import pairs
+from kr_plugins.stores.files import report_files
 from kr_plugins.stores.files.entries import is_report_path
 from kr_plugins.stores.files.reports import as_text
 
@@ -70,7 +70,7 @@ class Folder:
         file = self.report(path)
         if file is None:
             return None
-        report, evidence = pairs.read(file, self._is_ours)
+        report, evidence = report_files.read(file, self._is_ours)
         text = as_text(report)
         return None if text is None else (text, _as_mapping(as_text(evidence)))
 
@@ -102,7 +102,7 @@ class Folder:
     def _turn(self) -> Any:
         if self._turns is None:
             return nullcontext()
-        from kr_plugins.stores.files.turns import in_turn
+        from kr_plugins.stores.files.fair_lock import in_turn
 
         return in_turn(self._turns)
 
@@ -119,22 +119,22 @@ class Folder:
         report = self.root / path
         self.require_inside(report)
         self._sweep(report.parent)
-        pairs.stage(report, text, evidence)
-        pairs.move_report(report)
+        report_files.stage(report, text, evidence)
+        report_files.move_report(report)
         with self.report_stays(path):
-            pairs.move_evidence(report)
-        self.written += [report, pairs.evidence_of(report)]
+            report_files.move_evidence(report)
+        self.written += [report, report_files.evidence_of(report)]
 
     def _sweep(self, folder: Path) -> None:
         """Bring to an end what killed writers left in a folder; once, since a folder may hold very many reports.
 
         All writers hold the lock: what looks like a temporary file was left by one that was killed.
         """
-        pairs.make_folder(folder)
+        report_files.make_folder(folder)
         if folder in self._swept and folder != self.root:
             return
         self._swept.add(folder)
-        pairs.settle_folder(folder)
+        report_files.settle_folder(folder)
         for name in [file.name for file in folder.iterdir()]:
             if _LEFTOVER.fullmatch(name):
                 (folder / name).unlink(missing_ok=True)

@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import fold_name, yamltext
+from kr_core import fold_name, yaml_text
 from kr_plugins.stores.files.entries import KEYS, Read, closeness, is_report_path, item_with, read
-from kr_plugins.stores.files.items import Cut, cut, edited, item_of, written
+from kr_plugins.stores.files.yaml_edit import Cut, cut, edited, item_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -283,18 +283,18 @@ def _of_pieces(
     """The index of a text that could be cut; None where the pieces do not mean what the whole does."""
     is_list = bool(pieces.items) and not re.search(rf"^{key}:", pieces.head, re.MULTILINE)
     try:
-        beside = yamltext.load(pieces.head + pieces.tail)
+        beside = yaml_text.load(pieces.head + pieces.tail)
         rows = [
             known.get(text) or Row(text, read(item_of(text, pieces.indent), undated)) for text in pieces.items
         ]
-    except (yamltext.YAMLError, ValueError, RecursionError):
+    except (yaml_text.YAMLError, ValueError, RecursionError):
         return None
     if is_list and beside is None:
         return Index(key, None, tuple(rows), pieces.head, pieces.tail, pieces.indent)
     if is_list or not isinstance(beside, dict) or beside.get(key, 0) not in (None, []):
         return None
     found = {name: value for name, value in beside.items() if name != key}
-    missing = "" if found or not header else yamltext.dump(dict(header))
+    missing = "" if found or not header else yaml_text.dump(dict(header))
     return Index(key, found or header, tuple(rows), pieces.head, pieces.tail, pieces.indent, missing)
 
 
@@ -306,9 +306,9 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
         line = text.count("\n", 0, lists[1].start()) + 1
         raise UnreadableError(f"the key `{key}` stands there twice", line)
     try:
-        document = yamltext.load(text)
-        lines = yamltext.node_lines(text)
-    except (yamltext.YAMLError, ValueError, RecursionError) as error:
+        document = yaml_text.load(text)
+        lines = yaml_text.node_lines(text)
+    except (yaml_text.YAMLError, ValueError, RecursionError) as error:
         raise UnreadableError(_said(error), _line_of(error, text)) from error
     found: dict[str, Any] | None = {} if document is None else None
     items: Any = document
@@ -320,7 +320,7 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
     head = comment.group() if comment else ""
     full = None if found is None else found or header
     if full is not None:
-        head += (yamltext.dump(full) if full else "") + f"{key}:\n"
+        head += (yaml_text.dump(full) if full else "") + f"{key}:\n"
     above: tuple[str, ...] = () if found is None else (key,)
     rows = tuple(Row("", read(item, undated)) for item in items)
     at = tuple(lines.get((*above, number), 0) for number in range(len(items)))
@@ -338,7 +338,7 @@ def _line_of(error: Exception, text: str) -> int | None:
     """The line of an error; of a character that YAML has no place for the parser tells the byte alone."""
     if isinstance(position := getattr(error, "position", None), int):
         return text.encode("utf-8", "surrogatepass")[:position].count(b"\n") + 1
-    return yamltext.error_line(error) if isinstance(error, yamltext.YAMLError) else None
+    return yaml_text.error_line(error) if isinstance(error, yaml_text.YAMLError) else None
 
 
 # -- what a broken file still tells ------------------------------------------------------------------------
@@ -377,7 +377,7 @@ def _item(chunk: str) -> Any:
     while lines:
         try:
             return item_of("".join(lines), indent)
-        except (yamltext.YAMLError, ValueError, RecursionError):
+        except (yaml_text.YAMLError, ValueError, RecursionError):
             lines.pop()
     return None
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core import STALE_MARK, Entry, inside, lies_within, read_bytes
-from kr_plugins.stores.files.pairs import LARGEST
+from kr_plugins.stores.files.report_files import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from kr_plugins.stores.files import repair
 from kr_plugins.stores.files.folder import Folder, reason, utc_now
 from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, UnreadableError
 from kr_plugins.stores.files.indexes import IndexFile
-from kr_plugins.stores.files.placing import Places
+from kr_plugins.stores.files.paths import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

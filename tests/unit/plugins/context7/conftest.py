@@ -9,9 +9,9 @@ import pytest
 from loopback import Answer, Server
 
 from kr_core import ResearchQuery
-from kr_core.knowledge.project import LocalProject
-from kr_core.pipeline.context import Context
-from kr_core.pipeline.outside import Outside
+from kr_core.net.resources import Outside
+from kr_core.net.source_context import Context
+from kr_core.project.project import LocalProject
 from kr_plugins.sources.context7 import Context7
 
 QUESTION = "How do I set the row height?"

@@ -10,8 +10,8 @@ import pytest
 from loopback import Answer
 
 from kr_core import Outcome
-from kr_core.pipeline.context import Context
-from kr_core.pipeline.outside import Outside
+from kr_core.net.resources import Outside
+from kr_core.net.source_context import Context
 
 from .conftest import QUESTION, Backend, code_snippet, info_snippet, library, refusal
 

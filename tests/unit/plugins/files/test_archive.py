@@ -7,7 +7,7 @@ import yaml
 from files_store import REPORT, TODAY, entry, given_report
 
 from kr_core import StorageError
-from kr_plugins.stores.files import Files, pairs
+from kr_plugins.stores.files import Files, report_files
 
 
 @pytest.fixture
@@ -70,11 +70,11 @@ def test_a_report_and_its_evidence_are_of_one_write(kept, folder, killed):
     if killed == "staging":
         (folder / "frameworks/httpx/.retries.md.new").write_text("# ne")
     else:
-        pairs.stage(report, "# new\n", '{"topic": "new"}\n')
+        report_files.stage(report, "# new\n", '{"topic": "new"}\n')
     if killed in {"between", "done"}:
-        pairs.move_report(report)
+        report_files.move_report(report)
     if killed == "done":
-        pairs.move_evidence(report)
+        report_files.move_evidence(report)
     expected = (
         ("# new\n", {"topic": "new"}) if killed in {"between", "done"} else (REPORT, {"topic": "retries"})
     )

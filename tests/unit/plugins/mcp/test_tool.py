@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from kr_core import Outcome, ResearchQuery, ToolResult
-from kr_core.config.sensitive import sensitive_in
+from kr_core.config.trust_policy import sensitive_in
 from kr_core.testing.surroundings import setup_for
 from kr_plugins.sources.mcp import Tool, ToolSettings
 from kr_plugins.sources.mcp.answers import texts_of, told

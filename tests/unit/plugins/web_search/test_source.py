@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from webpages import DOCS, SEARCH, Web, page
 
 from kr_core import Outcome, RequestError, ResearchQuery
-from kr_core.pipeline.context import Context
-from kr_core.pipeline.outside import Outside
+from kr_core.net.resources import Outside
+from kr_core.net.source_context import Context
 from kr_core.testing.surroundings import build
-from kr_plugins.sources.web_search import reading
+from kr_plugins.sources.web_search import pages
 
 MODULE = "kr_plugins.sources.web_search"
 QUESTION = "How do I set a timeout for a parcel?"
@@ -357,7 +357,7 @@ def test_a_page_that_breaks_the_reader(ask, monkeypatch):
             raise RecursionError("too deep")
         return page_read.text
 
-    monkeypatch.setattr(reading, "main_text", read)
+    monkeypatch.setattr(pages, "main_text", read)
     finding = ask(Web())
     assert finding.notes == ("mirror.example: RecursionError: too deep",)
 

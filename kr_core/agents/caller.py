@@ -1,0 +1,204 @@
+"""One agent asked: within its time, with one chance to mend a reply that is not in the form asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.agents import prompts
+from kr_core.agents.job import Job, way_out
+from kr_core.agents.replies import BadReplyError, OutsideError, read
+from kr_core.aio import GRACE_SECONDS, apart, heard, until_done
+from kr_core.errors import ConfigError, RequestError
+from kr_core.model.questions import Reply
+from kr_core.net.reasons import said
+from kr_core.net.redaction import redacted
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from pathlib import Path
+
+    from kr_core.model import ResearchResult
+    from kr_core.model.questions import Question
+    from kr_core.model.routing import AgentProfile
+    from kr_core.net.resources import Outside
+    from kr_core.protocols import Agent, Project
+
+__all__ = ["Consulted", "Desk"]
+
+
+class Consulted(NamedTuple):
+    """What came of asking an agent: the object it replied with, or why there is none."""
+
+    fields: dict[str, Any] | None
+    reply: Reply
+    outcome: str
+    """`ok`, or that of the failure: `timeout`, `limited`, `blocked`, `unavailable`, `bad_answer`."""
+    reason: str
+    """Empty where all is well; fit to be shown."""
+    seconds: float
+    repaired: bool = False
+    """Whether it needed its second chance."""
+    outside: dict[str, Any] | None = None
+    """What it replied at last, where nothing is wrong but that the answer is none of the choices."""
+
+
+class Desk:
+    """What agents are asked with: the project, its templates, the way out, and research.
+
+    Args:
+        project: where questions are asked.
+        folders: where templates are looked for.
+        outside: what all consultations share.
+        build: the agent plugin of a profile; may fail.
+        researcher: answers a question from the sources.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        folders: tuple[Path, ...],
+        outside: Outside,
+        build: Callable[[AgentProfile], Agent],
+        researcher: Callable[..., Awaitable[ResearchResult]],
+    ) -> None:
+        self._project = project
+        self._folders = folders
+        self._outside = outside
+        self._build = build
+        self._researcher = researcher
+        self._agents: dict[AgentProfile, Agent] = {}
+
+    async def consult(
+        self,
+        profile: AgentProfile,
+        question: Question,
+        system: str,
+        prompt: str,
+        schema: Mapping[str, Any],
+        emit: Callable[[str, dict[str, Any]], None],
+        *,
+        max_tokens: int | None = None,
+        retried: bool = False,
+    ) -> Consulted:
+        """Ask an agent; whatever it does comes back as an outcome, with what all its replies cost.
+
+        Args:
+            profile: who is asked.
+            question: in plain form.
+            system: who answers.
+            prompt: what is asked.
+            schema: the reply's form.
+            emit: says what happens.
+            max_tokens: the longest reply that is wanted.
+            retried: whether a reply that is not in the form asked for is asked for once more as it was, before it is
+                repaired.
+
+        Raises:
+            ConfigError: the plugin is wrongly configured, or not trusted.
+        """
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        deadline = started + profile.timeout_seconds
+        context = way_out(profile, self._project, self._outside, deadline, emit)
+
+        spent = Reply()
+
+        async def asked() -> Consulted:
+            nonlocal spent
+            agent = await self._built(profile)
+            job = Job(profile, question, system, prompt, schema, context, self._researcher, max_tokens)
+            reply = _checked(await agent.run(job))
+            for last in (False, True) if retried else (True,):
+                try:
+                    return Consulted(read(reply, schema), reply, "ok", "", 0.0, repaired=last and retried)
+                except BadReplyError as error:
+                    spent = reply.model_copy(update={"text": "", "data": None})
+                    fault = _shown(str(error))  # it quotes the reply
+                if not last:
+                    reply = _sum(spent, _checked(await agent.run(job)))
+            emit("agent.repaired", {"agent": profile.name, "fault": fault})
+            wrote = redacted(reply.text or str(reply.data))
+            again = prompts.repair(self._folders, prompt, wrote, fault)
+            second = _checked(await agent.run(job.again(again)))
+            total = _sum(reply, second)
+            try:
+                return Consulted(read(second, schema), total, "ok", "", 0.0, repaired=True)
+            except BadReplyError as error:
+                fault = _shown(f"no valid answer: {error}")
+                outside = error.fields if isinstance(error, OutsideError) else None
+                return Consulted(None, total, "bad_answer", fault, 0.0, repaired=True, outside=outside)
+
+        task = asyncio.ensure_future(asked())
+        task.add_done_callback(heard)
+        cancelled: BaseException | None = None
+        try:
+            await asyncio.wait({task}, timeout=profile.timeout_seconds)
+        except asyncio.CancelledError as error:
+            cancelled = error
+        stopped = not task.done()
+        if stopped:
+            task.cancel()
+            cancelled = await until_done(task, GRACE_SECONDS) or cancelled
+        cancelled = await context.close() or cancelled
+        if cancelled is not None:
+            raise cancelled
+        seconds = round(loop.time() - started, 3)
+        if stopped:
+            came = _failed("timeout", f"timeout after {profile.timeout_seconds} s", seconds)
+        else:
+            came = _outcome(task, seconds)
+        return came if came.repaired else came._replace(reply=_sum(spent, came.reply))
+
+    async def _built(self, profile: AgentProfile) -> Agent:
+        if profile not in self._agents:  # each further question would take a thread that has nothing to do
+            building = apart(lambda: self._build(profile))  # it imports, and may wait for ever
+            building.add_done_callback(heard)
+            self._agents[profile] = await building
+        return self._agents[profile]
+
+
+def _checked(reply: Any) -> Reply:
+    """The reply, its notes fit to be shown."""
+    if not isinstance(reply, Reply):
+        raise RequestError("bad_answer", f"returned {type(reply).__name__} instead of a kr_core.Reply")
+    return reply.model_copy(update={"notes": tuple(map(_shown, reply.notes))})
+
+
+def _outcome(task: asyncio.Task[Consulted], seconds: float) -> Consulted:
+    if task.cancelled():
+        return _failed("unavailable", "the agent cancelled itself", seconds)
+    error = task.exception()
+    if error is None:
+        return task.result()._replace(seconds=seconds)
+    if isinstance(error, ConfigError | KeyboardInterrupt | SystemExit):
+        raise error
+    if isinstance(error, RequestError):
+        return _failed(error.outcome, said(error), seconds)
+    if isinstance(error, TimeoutError):
+        return _failed("timeout", said(error), seconds)
+    return _failed("unavailable", said(error), seconds)
+
+
+def _failed(outcome: str, reason: str, seconds: float) -> Consulted:
+    return Consulted(None, Reply(), outcome, _shown(reason), seconds)
+
+
+def _shown(text: str) -> str:
+    """A text of an agent as events, notes and its next prompt show it, on one line."""
+    return " ".join(printable(redacted(text)).split())
+
+
+def _sum(first: Reply, second: Reply) -> Reply:
+    """The second reply with what both cost."""
+
+    def both(one: Any, other: Any) -> Any:
+        return other if one is None else one if other is None else one + other
+
+    return second.model_copy(
+        update={
+            name: both(getattr(first, name), getattr(second, name))
+            for name in ("input_tokens", "output_tokens", "cost_usd", "notes")
+        }
+    )

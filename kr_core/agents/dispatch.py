@@ -1,0 +1,465 @@
+"""From a question to an accepted answer, or to a human: what is asked of whom, and what the gate says."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from kr_core.agents import prompts
+from kr_core.agents.caller import Consulted, Desk
+from kr_core.agents.consensus import Weighed, weigh
+from kr_core.agents.exchange import Exchange, told
+from kr_core.agents.gate import decide
+from kr_core.agents.replies import answer_schema, chosen
+from kr_core.errors import ConfigError, suggestion
+from kr_core.model.questions import Answer, AskResult, Question
+from kr_core.model.routing import HUMAN, Route
+from kr_core.net.redaction import redacted
+from kr_core.routing.table import UNKNOWN_TOPIC
+from kr_core.routing.topics import folded
+from kr_core.templates import search_folders
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping, Sequence
+
+    from kr_core.model import ResearchResult
+    from kr_core.model.questions import EscalationRequest, Verdict
+    from kr_core.model.routing import AgentProfile
+    from kr_core.protocols import Agent
+    from kr_core.research.pipeline import Pipeline
+    from kr_core.routing.table import Table
+
+__all__ = ["AGENT_UNAVAILABLE", "Asking", "asked", "clean"]
+
+Came = TypeVar("Came")
+AGENT_UNAVAILABLE = "Agent unavailable"
+LONGEST_QUESTION = 100_000
+"""Characters of a question with its context; a model would cut off more, and not say so."""
+LONGEST_NAME = 200
+"""Characters of a topic, a feature or an id."""
+LONGEST_ANSWER = 16_000
+"""Characters of an answer as the next reader gets it, some 4,000 tokens; the record has all of it."""
+
+
+class Asking:
+    """Asks questions in a project.
+
+    Args:
+        pipeline: the project's.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._components = pipeline.components
+        self._folders = search_folders(pipeline.config.root)
+        self._desk = Desk(
+            pipeline.project, self._folders, self._components.outside, self._built, self._researched
+        )
+        self._systems: dict[AgentProfile, tuple[str, list[str]]] = {}
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+    # -- the way --------------------------------------------------------------------------------------------
+
+    def begin(self, question: Question, parent_id: str | None = None, route: Route | None = None) -> Exchange:
+        """Open an exchange: the question and its way are on the record.
+
+        Args:
+            question: what is asked.
+            parent_id: the exchange that this one follows.
+            route: where it goes, if that is known already.
+
+        Raises:
+            ConfigError: the question is too long or names a target that there is not; nothing is on the record.
+        """
+        written, question = question, clean(question)
+        notes = ["what looks like a secret was taken out of the question"] if question != written else []
+        if route is None:
+            route, found = self.route(question)
+            notes += found
+            if route.reason == UNKNOWN_TOPIC:
+                notes += hints(question, route, self._components.table())
+        exchange = Exchange(question, self._components.journal, self._pipeline.observers, parent_id)
+        exchange.notes += notes
+        exchange.route = route
+        exchange.say("question.asked", **asked(question))
+        exchange.say("question.routed", topic=question.topic, **route.model_dump(mode="json"))
+        return exchange
+
+    def check(self, question: Question) -> None:
+        """Check a question before anybody is asked.
+
+        Raises:
+            ConfigError: it is too long, or names a target that there is not.
+        """
+        self.route(clean(question))
+
+    def route(self, question: Question) -> tuple[Route, list[str]]:
+        """Where a question goes, and notes of routers that failed.
+
+        Raises:
+            ConfigError: the question names a target that there is not.
+        """
+        routers, notes = self._components.routers()
+        for name, router in routers.items():
+            try:
+                route = router.route(question)
+            except ConfigError:
+                raise
+            except Exception as error:
+                notes.append(printable(f"router {name}: {type(error).__name__}: {error}"))
+                continue
+            fault = "" if route is None else self._fault(route)
+            if fault:
+                notes.append(printable(f"router {name}: {fault}"))
+            elif route is not None:
+                return route, notes
+        return self._components.table().unknown(question), notes
+
+    def _fault(self, route: Route) -> str:
+        """Why a router's route leads nowhere; empty if it does not."""
+        if not isinstance(route, Route):
+            return f"returned {type(route).__name__} instead of a kr_core.Route"
+        agents = self._components.table().agents
+        nobody = [one for one in (route.agent, *route.also) if one is not None and one not in agents]
+        return f"sent the question to `{nobody[0]}`, which is no agent" if nobody else ""
+
+    # -- the answer -----------------------------------------------------------------------------------------
+
+    async def consult(
+        self, exchange: Exchange, context: str | None = None, prompt: str | None = None
+    ) -> Answer | None:
+        """Ask the agent that the question was sent to, then its fallbacks; None where nobody answered.
+
+        Args:
+            exchange: the question's.
+            context: in place of the question's own.
+            prompt: in place of the one that asks the question.
+
+        Raises:
+            ConfigError: an agent's plugin is wrongly configured, or not trusted.
+        """
+        assert exchange.route is not None, "it was routed when it began"
+        first = exchange.route.agent
+        asked = exchange.question.context if context is None else context
+        return None if first is None else await self._first_answer(exchange, first, (), asked, prompt)
+
+    async def consult_all(self, exchange: Exchange) -> Weighed:
+        """Ask all agents that the question was sent to, at the same time, and compare what they say.
+
+        Raises:
+            ConfigError: an agent's plugin is wrongly configured, or not trusted.
+        """
+        route = exchange.route
+        assert route is not None, "it was routed when it began"
+        if route.agent is None:
+            return Weighed(None)
+        names = (route.agent, *route.also)
+        context = exchange.question.context
+        came = await together([self._first_answer(exchange, name, names, context) for name in names])
+        if any(came):
+            exchange.unheard = tuple(name for name, answer in zip(names, came, strict=True) if answer is None)
+        if exchange.unheard:
+            exchange.notes.append(f"no answer of {', '.join(exchange.unheard)} to compare with")
+        weighed = weigh(exchange.question, [answer for answer in came if answer is not None])
+        if weighed.said:
+            exchange.say(
+                "answers.compared",
+                agents=[answer.agent for answer in came if answer is not None],
+                agree=weighed.answer is not None,
+                confidence=None if weighed.answer is None else weighed.answer.confidence,
+                said=weighed.said,
+            )
+        return weighed
+
+    async def _first_answer(
+        self,
+        exchange: Exchange,
+        name: str,
+        others: tuple[str, ...],
+        context: str,
+        prompt: str | None = None,
+    ) -> Answer | None:
+        """The answer of an agent, or of the first of its fallbacks that gives one and is not asked anyway."""
+        agents = self._components.table().agents
+        for one in (name, *(other for other in agents[name].fallback if other not in others)):
+            answer = await self._asked(exchange, agents[one], context, prompt)
+            if answer is not None:
+                return answer
+        return None
+
+    async def _asked(
+        self, exchange: Exchange, profile: AgentProfile, context: str, prompt: str | None
+    ) -> Answer | None:
+        question = exchange.question
+        system, notes = self._system(profile)
+        exchange.notes += [note for note in notes if note not in exchange.notes]
+        async with self._gate():
+            exchange.say(
+                "agent.started",
+                agent=profile.name,
+                plugin=profile.plugin,
+                model=profile.model,
+                timeout_seconds=profile.timeout_seconds,
+            )
+            came = await self._desk.consult(
+                profile,
+                question,
+                system,
+                prompt or prompts.answer(self._folders, question, context),
+                answer_schema(question.choices),
+                exchange.emit,
+            )
+        if came.fields is None:
+            outside = None if came.outside is None else _answer(question, profile, came.outside, came)
+            exchange.outside += [] if outside is None else [outside]
+            exchange.say(
+                "agent.failed",
+                agent=profile.name,
+                outcome=came.outcome,
+                reason=came.reason,
+                answer=None if outside is None else outside.content,
+                seconds=came.seconds,
+            )
+            exchange.notes.append(f"{profile.name}: {came.outcome}: {came.reason}")
+            exchange.outcomes.append(came.outcome)
+            return None
+        answer = _answer(question, profile, came.fields, came)
+        exchange.say("answer.received", **told(answer))
+        return answer
+
+    def _gate(self) -> asyncio.Semaphore:
+        """What lets in at most `defaults.max_concurrent` questions at once to agents, in the running event loop.
+
+        That of sources is another one: an agent that researches would wait for a place there that it holds itself.
+        """
+        return self._gates.setdefault(
+            asyncio.get_running_loop(),
+            asyncio.Semaphore(self._pipeline.config.settings.defaults.max_concurrent),
+        )
+
+    def check_answerer(self, agent: str) -> None:
+        """Check whose an answer is that a program hands in: that of an agent, or of nobody it names.
+
+        Raises:
+            ConfigError: there is no such agent, or it would pass for a human.
+        """
+        agents = self._components.table().agents
+        if agent == HUMAN:
+            raise ConfigError(
+                "a program does not answer as a human",
+                where="agent",
+                todo="put the question to one, and hand over the decision with handle_human_response",
+            )
+        if agent and agent not in agents:
+            shown = printable(redacted(agent))
+            raise ConfigError(
+                f"no agent is called `{shown}`", where="agent", todo=suggestion(shown, agents, "there are")
+            )
+
+    def judge(self, exchange: Exchange, answer: Answer, *, asked: bool = True) -> Verdict:
+        """What the gate says of an answer; on the record.
+
+        Args:
+            exchange: the question's.
+            answer: to it.
+            asked: whether it came from those that were asked; of another, whoever it names, no less is wanted.
+        """
+        assert exchange.route is not None, "it was routed when it began"
+        table = self._components.table()
+        route, threshold = exchange.route, exchange.route.threshold
+        if answer.agent != route.agent:  # a fallback has its own, where the topic has none
+            own, _ = table.threshold(exchange.question.topic, answer.agent or route.agent)
+            threshold = max(threshold, own) if route.also or not asked else own
+        verdict = decide(answer.confidence, threshold, always_escalate=route.always_escalate)
+        if route.agent is None:  # whoever has handed in an answer
+            verdict = verdict.model_copy(
+                update={"accepted": False, "reason": f"it goes to a human: {route.reason}"}
+            )
+        elif exchange.unheard and verdict.accepted:
+            verdict = verdict.model_copy(
+                update={
+                    "accepted": False,
+                    "reason": f"no answer of {', '.join(exchange.unheard)} to compare it with",
+                }
+            )
+        exchange.say("answer.gated", **verdict.model_dump(mode="json"))
+        return verdict
+
+    def finish(
+        self,
+        exchange: Exchange,
+        status: str,
+        answer: Answer | None,
+        threshold: int,
+        escalation: EscalationRequest | None = None,
+    ) -> AskResult:
+        """The result of an exchange; on the record."""
+        assert exchange.route is not None, "it was routed when it began"
+        notes = list(exchange.notes)
+        if answer is not None:
+            notes += [note for note in answer.notes if note not in notes]
+        result = AskResult(
+            exchange_id=exchange.id,
+            question_id=exchange.question.id,
+            status=status,
+            route=exchange.route,
+            answer=None if answer is None else shortened(answer, exchange.id),
+            threshold=threshold,
+            escalation=escalation,
+            notes=tuple(notes),
+        )
+        exchange.say(
+            "exchange.finished",
+            status=status,
+            agent=None if answer is None else answer.agent,
+            confidence=None if answer is None else answer.confidence,
+            escalation_id=None if escalation is None else escalation.id,
+        )
+        return result
+
+    # -- what agents are asked with ---------------------------------------------------------------------------
+
+    def _built(self, profile: AgentProfile) -> Agent:
+        return self._components.agent(profile)
+
+    def _system(self, profile: AgentProfile) -> tuple[str, list[str]]:
+        """Read once for a pipeline: persona and knowledge of an agent do not change from question to question."""
+        if profile not in self._systems:
+            self._systems[profile] = prompts.system(self._folders, profile, self._pipeline.config.root)
+        return self._systems[profile]
+
+    async def _researched(self, question: str, **options: Any) -> ResearchResult:
+        return (await self._pipeline.aresearch(question, **options)).result
+
+
+async def together(work: Sequence[Coroutine[Any, Any, Came]]) -> list[Came]:
+    """Do several things at the same time; if one fails the others end, and nothing goes on behind the caller's back.
+
+    Raises:
+        BaseException: what the first one that failed has raised.
+    """
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        left = [task for task in tasks if not task.done()]
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
+
+
+def hints(question: Question, route: Route, table: Table) -> list[str]:
+    """What a person may do about a question that no rule is for."""
+    written = folded(question.topic)
+    if written in {name.casefold() for name in table.targets()}:
+        return [no_topic(question.topic)]
+    if route.proposed_topic is None:
+        return []
+    found = table.route(Question(text=question.text, topic=route.proposed_topic))
+    to = "" if found is None else f", which goes to {found.agent or found.target}"
+    return [f"it looks like the topic `{route.proposed_topic}`{to}"]
+
+
+def no_topic(name: str) -> str:
+    """What is said of a topic that is the name of one who answers."""
+    return f"`{name}` is no topic but one who answers: suggest it as the target"
+
+
+def asked(question: Question) -> dict[str, Any]:
+    """A clean question as the record has it, beside its feature and id."""
+    return question.model_dump(mode="json", exclude={"id", "feature_id"})
+
+
+def clean(question: Question) -> Question:
+    """The question without what looks like a secret.
+
+    Raises:
+        ConfigError: it is longer than any agent would read.
+    """
+    length = len(question.text) + len(question.context) + sum(map(len, question.choices))
+    if not question.text.strip():
+        raise ConfigError("the question is empty", where="question", todo="ask something")
+    for name, value in (("topic", question.topic), ("feature", question.feature_id), ("id", question.id)):
+        if len(value) > LONGEST_NAME:
+            raise ConfigError(
+                f"the {name} has {len(value):,} characters", where="question", todo=f"at most {LONGEST_NAME}"
+            )
+    for name, value in (("feature", question.feature_id), ("id", question.id)):
+        if redacted(value) != value:  # without it nobody would find the question again
+            raise ConfigError(f"the {name} looks like a secret", where="question", todo="name it otherwise")
+    choices = [" ".join(choice.split()).casefold() for choice in question.choices]
+    if not all(choices) or len(set(choices)) < len(choices):
+        raise ConfigError(
+            "a choice is empty, or stands there twice",
+            where="question",
+            todo="give choices that differ in their words",
+        )
+    if length > LONGEST_QUESTION:
+        raise ConfigError(
+            f"the question has {length:,} characters with its context, at most {LONGEST_QUESTION:,} can be asked",
+            where="question",
+            todo="ask about less, or put what is to be known into the agent's knowledge folder",
+        )
+    return question.model_copy(
+        update={
+            "topic": redacted(question.topic),
+            "suggested_target": question.suggested_target and redacted(question.suggested_target),
+            "also": tuple(map(redacted, question.also)),
+            "text": redacted(question.text),
+            "context": redacted(question.context),
+            "choices": tuple(map(redacted, question.choices)),
+        }
+    )
+
+
+def _answer(question: Question, profile: AgentProfile, fields: Mapping[str, Any], came: Consulted) -> Answer:
+    content = redacted(str(fields["answer"]).strip())
+    return Answer(
+        question_id=question.id,
+        content=chosen(content, question.choices) or content,
+        rationale=redacted(str(fields.get("rationale", "")).strip()),
+        confidence=fields.get("confidence"),
+        uncertainty_reasons=tuple(redacted(reason) for reason in fields.get("uncertainty_reasons") or ()),
+        agent=profile.name,
+        model=came.reply.model or profile.model or "",
+        input_tokens=came.reply.input_tokens,
+        output_tokens=came.reply.output_tokens,
+        cost_usd=came.reply.cost_usd,
+        seconds=came.seconds,
+        notes=came.reply.notes,
+    )
+
+
+def submitted(answer: Answer) -> Answer:
+    """An answer as a program hands it in, fit for the record: without what looks like a secret, and validated by nobody."""
+    return answer.model_copy(
+        update={
+            "content": redacted(answer.content.strip()),
+            "rationale": redacted(answer.rationale.strip()),
+            "uncertainty_reasons": tuple(map(redacted, answer.uncertainty_reasons)),
+            "agent": redacted(answer.agent),
+            "model": redacted(answer.model),
+            "notes": tuple(map(redacted, answer.notes)),
+            "validated_by": None,
+        }
+    )
+
+
+def shortened(answer: Answer, exchange_id: str) -> Answer:
+    """An answer as the next reader gets it: of what is too long in it, the beginning, marked."""
+    long = {
+        name: text
+        for name, text in (("content", answer.content), ("rationale", answer.rationale))
+        if len(text) > LONGEST_ANSWER
+    }
+    return answer.model_copy(update={name: _cut(text, exchange_id) for name, text in long.items()})
+
+
+def _cut(text: str, exchange_id: str) -> str:
+    mark = (
+        f"\n\n[Shortened: {len(text):,} characters; the whole answer is in the log, exchange {exchange_id}]"
+    )
+    return text[: LONGEST_ANSWER - len(mark)] + mark

@@ -1,0 +1,387 @@
+"""The router with coroutines: the face of what `kr_core.ask` does, in the caller's event loop."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
+
+from kr_core.agents.dispatch import AGENT_UNAVAILABLE, Asking
+from kr_core.aio import let_threads_go, to_its_end
+from kr_core.ask.jobs import Stepwise
+from kr_core.ask.workflow import Beginning, WholeWay
+from kr_core.errors import ConfigError, StorageError
+from kr_core.escalation.chat import Talking
+from kr_core.escalation.manager import Escalating
+from kr_core.escalation.repository import Keeping
+from kr_core.escalation.worker import TEND_SECONDS, Minding, Tending
+from kr_core.research import Pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from pathlib import Path
+
+    from kr_core.escalation.repository import Cases
+    from kr_core.escalation.summary import Tended
+    from kr_core.model import Event
+    from kr_core.model.questions import (
+        AcceptedOrEscalate,
+        AgentHandle,
+        AgentStatus,
+        Answer,
+        AskResult,
+        EscalationRequest,
+        HumanResponse,
+        QALogEntry,
+        Question,
+    )
+    from kr_core.model.routing import RoutingRule
+    from kr_core.protocols import Case
+
+__all__ = ["AsyncKnowledgeRouterService"]
+
+_LATER = "is not available in this version of KR"
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+def _while_open(
+    method: Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]],
+) -> Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]]:
+    """A method that raises `StorageError` once the service is closed, also where it would only have read."""
+
+    @wraps(method)
+    async def checked(
+        self: AsyncKnowledgeRouterService, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
+    ) -> _Result:
+        self._check_open()
+        return await method(self, *args, **kwargs)
+
+    return checked
+
+
+class AsyncKnowledgeRouterService:
+    """Routes questions to agents, gates their answers, and puts what is doubtful to a human.
+
+        async with AsyncKnowledgeRouterService(Pipeline.open()) as service:
+            result = await service.ask(Question(text="Which session store should we use?", topic="authentication"))
+
+    Args:
+        pipeline: the project's; it is closed with the service. The working folder's, if none is given.
+    """
+
+    def __init__(self, pipeline: Pipeline | None = None) -> None:
+        self.pipeline = pipeline or Pipeline.open()
+        self._asking = Asking(self.pipeline)
+        self._keeping = Keeping(self.pipeline)
+        self._tending = Tending(self._keeping)
+        self._escalating = Escalating(self._keeping, self._tending)
+        self._talking = Talking(self.pipeline, self._asking, self._escalating)
+        beginning = Beginning(self.pipeline, self._asking, self._escalating)
+        self._whole = WholeWay(beginning, self._asking, self._escalating, self.pipeline.config.state_folder)
+        self._steps = Stepwise(self.pipeline.config, beginning, self._asking, self._escalating)
+        self._minding = Minding(self._tending, self._talking.asked_again)
+        self._closed = False
+
+    @classmethod
+    def open(
+        cls,
+        config: str | Path | Mapping[str, Any] | None = None,
+        *,
+        folder: str | Path | None = None,
+        on_event: Callable[[Event], object] | None = None,
+    ) -> Self:
+        """Open the service of a project, as `Pipeline.open` does.
+
+        Raises:
+            ConfigError: the configuration is wrong, or names a plugin that is not installed.
+        """
+        return cls(Pipeline.open(config, folder=folder, on_event=on_event))
+
+    @property
+    def cases(self) -> Cases:
+        """The questions that were put to a human.
+
+        Raises:
+            StorageError: the service is closed.
+        """
+        self._check_open()
+        return self._keeping.cases
+
+    def shown(self, request: EscalationRequest) -> Case:
+        """An escalation as people read it."""
+        return self._keeping.shown(request)
+
+    def result_of(self, escalation_id: str) -> AskResult:
+        """What an escalation has come to so far.
+
+        Raises:
+            ConfigError: there is no such escalation.
+        """
+        return self._escalating.result_of(self.cases.get(escalation_id))
+
+    # -- the whole way --------------------------------------------------------------------------------------
+
+    @_while_open
+    async def ask(self, question: Question) -> AskResult:
+        """Ask a question: it is routed and answered, and its answer accepted or put to a human.
+
+        One that has an id, names no target and waits for a human already, is not asked again: its result is that of the case; nor
+        is one that a human has answered. Where it is asked anew, the case in which it waited is `superseded`.
+
+        Raises:
+            ConfigError: the question or the configuration is wrong.
+            StorageError: the journal cannot be written.
+        """
+        return await self._whole.ask(question)
+
+    @_while_open
+    async def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:
+        """Ask questions at the same time; each waits for those that it depends on, whose answers join its context.
+
+        A question whose dependencies wait for a human is not asked: it is `escalated` with them (`failed`, if one of them has
+        neither an answer nor a way to a human), says so in its notes, and may be asked again when the human has answered.
+
+        Args:
+            questions: may depend on each other, and on questions of their feature that were answered before.
+
+        Returns:
+            The results, in the order of the questions.
+
+        Raises:
+            ConfigError: a question or the configuration is wrong: ids are not unique, a question depends on one that there is
+                not, or some wait for each other; then nothing was asked.
+            StorageError: the journal cannot be written.
+        """
+        return await self._whole.ask_all(questions)
+
+    @_while_open
+    async def reply(self, escalation_id: str, response: HumanResponse) -> AskResult:
+        """Do what a human replied to an escalation; of two who decide at once, the first one does.
+
+        Returns:
+            `answered`, or after `add_context` whatever the agent's new answer comes to: `accepted`, or `escalated` again. While
+            the agent is asked about the case already, it is `escalated`, and `tend` asks the agent with what was added.
+
+        Raises:
+            ConfigError: there is no such escalation, or the reply cannot be applied, with the reason; it is on the record.
+        """
+        if response.action != "add_context":
+            decided = await self._escalating.accepted_reply(escalation_id, response)
+            self.wake()  # to tell those who could not be told at once
+            return self._escalating.result_of(decided)
+        case = await to_its_end(lambda: self.cases.get(escalation_id))
+        async with self._tending.asking(case.request.id) as mine:  # a process that is killed lets go of it
+            case = await self._escalating.accepted_reply(escalation_id, response)
+            if mine:
+                try:
+                    return await self._talking.asked_again(case, response)
+                finally:
+                    self._minding.ask()  # more may have been added meanwhile
+        result = self._escalating.result_of(case)
+        later = f"{case.request.agent} is being asked about {case.request.id} just now; it is told this next"
+        return result.model_copy(update={"notes": (*result.notes, later)})
+
+    @_while_open
+    async def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
+        """Say something (the response's `content`) to the agent of an escalation, which goes on waiting.
+
+        A talk ends with `reply` and the action `chat`: its content is the final answer, the human's own, or the agent's where
+        it is word for word what the agent has said.
+
+        Returns:
+            `escalated` with what the agent says to it, or what somebody else has decided meanwhile; without an answer where
+            the agent gave none, and the notes say why.
+
+        Raises:
+            ConfigError: it does not wait, or there is nobody to talk with; that is on the record, too.
+        """
+        return await self._talking.chat(escalation_id, response)
+
+    # -- what is due for those that wait --------------------------------------------------------------------
+
+    @_while_open
+    async def tend(self) -> Tended:
+        """Do once all that is due for the questions that wait for a human, in whatever process they were put.
+
+        They are shown, what people have written is applied, people are told and reminded, time limits are kept, and agents
+        are asked again with what people have added. Several processes may do so at the same time.
+
+        Raises:
+            ConfigError: a way to a human is wrongly configured.
+            StorageError: the journal cannot be used.
+        """
+        return await self._tending.tend(self._talking.asked_again)
+
+    @_while_open
+    async def keep_tending(
+        self, tell: Callable[[str], object] | None = None, every_seconds: float = TEND_SECONDS
+    ) -> NoReturn:
+        """Do so again and again, until cancelled: now, every minute, when something becomes due, and after `wake`.
+
+        Args:
+            tell: called with each note of what could not be done, once until it changes.
+            every_seconds: how often people's replies are asked for.
+        """
+        await self._minding.mind(tell, every_seconds)
+
+    def wake(self) -> None:
+        """Let `keep_tending` look at once; in its event loop's thread."""
+        self._minding.wake()
+
+    @_while_open
+    async def receive(self, sink: str, headers: Mapping[str, str], body: bytes) -> int:
+        """Apply what a service tells that calls by itself: a webhook.
+
+        Args:
+            sink: the way to a human, by its name in `escalations`.
+            headers: of the call; names in lower case.
+            body: as it came in, byte for byte.
+
+        Returns:
+            How many replies were new.
+
+        Raises:
+            ConfigError: there is no such way to a human, or it receives nothing.
+            RequestError: the call is not the service's (`blocked`), cannot be understood (`bad_answer`), or cannot be heard now.
+        """
+        count = await self._tending.receive(sink, headers, body)
+        self.wake()
+        return count
+
+    @_while_open
+    async def history(self, escalation_id: str) -> list[QALogEntry]:
+        """The entries of all exchanges of an escalation, in order: from the question to its end, with talks about it.
+
+        Raises:
+            ConfigError: there is no such escalation.
+        """
+        from kr_core.qalog.reader import history
+
+        def read() -> list[QALogEntry]:
+            case = self.cases.get(escalation_id)
+            return history(
+                self.pipeline.journal, [case.request.exchange_id, *(turn.exchange_id for turn in case.turns)]
+            )
+
+        return await to_its_end(read)
+
+    # -- its steps, under the names that other programs know -----------------------------------------------
+
+    @_while_open
+    async def route_question(self, question: Question) -> AgentHandle:
+        """Send a question to the agents that the rules say; they work from now on, and `get_agent_status` tells how far they are.
+
+        Raises:
+            ConfigError: the question names a target that there is not, or depends on a question without an answer.
+        """
+        return await self._steps.send(question)
+
+    @_while_open
+    async def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
+        """How far a question is that `route_question` has sent.
+
+        Where an answer was submitted while the agents were at work, it has `succeeded` with that.
+
+        Raises:
+            ConfigError: this service has sent none of this handle.
+        """
+        return self._steps.status(handle)
+
+    @_while_open
+    async def submit_answer(self, answer: Answer) -> AcceptedOrEscalate:
+        """Accept an answer to a question under way, or put it to a human; once.
+
+        Agents that are still at work are ended first.
+
+        An answer that is not the one of the agents that were asked is put on the record as it comes in: without what looks
+        like a secret, and validated by nobody. Its `agent` is one of the configured ones, or empty; whoever that is, the
+        threshold is at least that of the question's route. What a human decided goes to `handle_human_response`.
+
+        Raises:
+            ConfigError: no question of this id is under way, it has its answer, or there is no such agent.
+        """
+        return await self._steps.submit(answer)
+
+    @_while_open
+    async def escalate_to_human(self, answer: Answer | None, question: Question) -> EscalationRequest:
+        """Put a question, with a tentative answer if there is one, to a human.
+
+        A question that waits for one already is not put twice.
+        """
+        return await self._steps.escalate(answer, question)
+
+    @_while_open
+    async def handle_human_response(self, request: EscalationRequest, response: HumanResponse) -> Answer:
+        """Do what a human replied, and return the answer: final, but after `add_context` one that may wait once more.
+
+        Raises:
+            ConfigError: the reply cannot be applied, with the reason.
+        """
+        if response.revision is None:
+            response = response.model_copy(update={"revision": request.revision})
+        result = await self.reply(request.id, response)
+        if result.answer is None:
+            raise ConfigError(
+                "; ".join(result.notes) or AGENT_UNAVAILABLE,
+                where=request.id,
+                todo="give the answer yourself",
+            )
+        return result.answer
+
+    @_while_open
+    async def get_qa_log(self, feature_id: str) -> list[QALogEntry]:
+        """The record of a feature's questions, in order."""
+        from kr_core.qalog.reader import qa_log
+
+        return await to_its_end(lambda: qa_log(self.pipeline.journal, feature_id))
+
+    @_while_open
+    async def configure_routing(self, rules: Sequence[RoutingRule]) -> None:
+        """Route by other rules from the next question on.
+
+        Raises:
+            ConfigError: a rule is wrong; the rules are as they were.
+        """
+        self.pipeline.components.change_rules(rules)
+
+    async def dispatch_task(self, task: Any, role: str) -> NoReturn:  # noqa: ARG002  a published signature
+        """Send a task to a specialist; comes later.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(_LATER, where="dispatch_task")
+
+    async def generate_retro(self, feature_id: str) -> NoReturn:  # noqa: ARG002  a published signature
+        """Make a retrospective report; comes later.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(_LATER, where="generate_retro")
+
+    # -- its end --------------------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """End what is under way, wait until everything said is durable, and let go of the pipeline."""
+        await self._steps.end()
+        await to_its_end(self.pipeline.close)
+        self._closed = True
+        let_threads_go()
+
+    def _check_open(self) -> None:
+        """Nothing is done once the service is closed.
+
+        Raises:
+            StorageError: it is.
+        """
+        if self._closed:
+            raise StorageError(
+                "the pipeline is closed", where="KnowledgeRouterService", todo="open another service"
+            )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()

@@ -1,0 +1,275 @@
+"""The whole way of a question: routed, asked, gated, and accepted or put to a human; many at once wait for each other.
+
+How an exchange begins: what its question builds on is known, and the journal is open.
+
+A question that is asked at once by several callers, under its own id: one asks, and the others wait for what it gets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from kr_core.agents import dependencies
+from kr_core.agents.dispatch import AGENT_UNAVAILABLE, together
+from kr_core.aio import to_its_end
+from kr_core.model.questions import AskResult
+from kr_core.net.redaction import redacted
+from kr_core.research.single_flight import Flight
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from kr_core.agents.dependencies import Key, Known
+    from kr_core.agents.dispatch import Asking
+    from kr_core.agents.exchange import Exchange
+    from kr_core.escalation.manager import Escalating
+    from kr_core.model.questions import Question
+    from kr_core.model.routing import Route
+    from kr_core.research.pipeline import Pipeline
+
+__all__ = ["Beginning", "WholeWay", "turn"]
+
+
+class WholeWay:
+    """Goes the whole way with questions.
+
+    Args:
+        beginning: begins their exchanges.
+        asking: asks agents.
+        escalating: keeps the cases.
+        state_folder: the project's `.kr/`, by which processes see what others ask.
+    """
+
+    def __init__(
+        self, beginning: Beginning, asking: Asking, escalating: Escalating, state_folder: Path
+    ) -> None:
+        self._state_folder = state_folder
+        self._beginning = beginning
+        self._asking = asking
+        self._escalating = escalating
+
+    async def ask(self, question: Question) -> AskResult:
+        """Ask a question; see `AsyncKnowledgeRouterService.ask`.
+
+        Raises:
+            ConfigError: the question or the configuration is wrong.
+            StorageError: the journal cannot be written.
+        """
+        if "id" in question.model_fields_set:
+            found = await self._earlier(question)  # which opens the journal, and so makes the state folder
+            if found is not None:
+                return found
+            if question.suggested_target is None:
+                async with turn(dependencies.key(question), self._state_folder) as waited:
+                    found = await self._earlier(question, asked_meanwhile=waited)
+                    return found or (await self.ask_all((question,)))[0]
+        elif not question.depends_on:
+            return await self._asked(question)
+        return (await self.ask_all((question,)))[0]
+
+    async def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:
+        """Ask questions at the same time; see `AsyncKnowledgeRouterService.ask_all`.
+
+        Raises:
+            ConfigError: a question or the configuration is wrong; where ids are not unique, or dependencies cannot be met,
+                nothing was asked.
+            StorageError: the journal cannot be written.
+        """
+        known, held = await self._beginning.before(questions)
+        dependencies.check(questions, {*known, *held})
+        for question in questions:
+            self._asking.check(question)
+        asked = {dependencies.key(question): question for question in questions}
+        results: dict[Key, asyncio.Future[AskResult]] = {
+            one: asyncio.get_running_loop().create_future() for one in asked
+        }
+
+        async def one(question: Question) -> AskResult:
+            others = [(question.feature_id, other) for other in question.depends_on]
+            came = {other: await results[other] for other in others if other in results}
+            waited = [came.get(other) or held[other] for other in others if other in came or other in held]
+            blocking = [result for result in waited if result.status not in dependencies.FINAL]
+            if blocking:
+                result = await self._held_up(question, blocking)
+            else:
+                now = {
+                    other: dependencies.Known(asked[other].text, result.answer)
+                    for other, result in came.items()
+                    if result.answer is not None
+                }
+                told = dependencies.told_of(question, {**known, **now}) if others else question
+                result = await self._asked(told)
+            results[dependencies.key(question)].set_result(result)
+            return result
+
+        return await together([one(question) for question in questions])
+
+    async def _earlier(self, question: Question, *, asked_meanwhile: bool = False) -> AskResult | None:
+        """What a question has come to under its id: it waits for a human, or has a human's answer.
+
+        None where it is to be asked: also where its caller says whom.
+
+        Args:
+            question: about to be asked.
+            asked_meanwhile: somebody else was asking it, so that an agent's answer serves as well.
+
+        Raises:
+            ConfigError: another question waits under its id.
+        """
+        waiting = await self._escalating.waiting_of([question])
+        if question.suggested_target is not None:
+            return None
+        if waiting:
+            held = self._escalating.result_of(waiting[-1])
+            note = f"not asked again: it waits for a human as {waiting[-1].request.id}"
+            return held.model_copy(update={"notes": (*held.notes, note)})
+        if not (asked_meanwhile or await self._escalating.was_put(question)):
+            return None
+        known = await self._beginning.answered(question)
+        if known is None or not (asked_meanwhile or known.answer.validated_by):
+            return None
+        by = "a human has answered it" if known.answer.validated_by else "it was asked at the same time"
+        return known.result(question.id).model_copy(update={"notes": (f"not asked again: {by}",)})
+
+    async def _asked(self, question: Question) -> AskResult:
+        exchange = await self._beginning.begun(question)
+        try:
+            return await self._answered(exchange)
+        except BaseException as error:
+            exchange.given_up(error)
+            raise
+
+    async def _answered(self, exchange: Exchange) -> AskResult:
+        route = exchange.route
+        assert route is not None, "it was routed when it began"
+        weighed = await self._asking.consult_all(exchange)
+        answer = weighed.answer
+        if answer is not None:
+            verdict = self._asking.judge(exchange, answer)
+            if verdict.accepted:
+                result = self._asking.finish(exchange, "accepted", answer, verdict.threshold)
+                await exchange.settled()
+                await self._escalating.answered_anew(exchange)
+                return result
+            reason, threshold = verdict.reason, verdict.threshold
+        elif weighed.alternatives:
+            reason, threshold = weighed.said, route.threshold
+        else:
+            reason, threshold = AGENT_UNAVAILABLE if route.agent else route.reason, route.threshold
+        request = await self._escalating.open(exchange, answer, reason, threshold, weighed.alternatives)
+        status = "failed" if request is None else "escalated"
+        result = self._asking.finish(exchange, status, answer, threshold, request)
+        await exchange.settled()
+        return result
+
+    async def _held_up(self, question: Question, blocking: Sequence[AskResult]) -> AskResult:
+        """The result of a question that cannot be asked, since others have no answer yet; on the record, once."""
+        failed = any(result.status == "failed" for result in blocking)
+        first = next((result.escalation for result in blocking if result.escalation is not None), None)
+        notes = [_blocked_by(result) for result in blocking]
+        request = None if first is None or failed else first.model_copy(update={"reason": notes[-1]})
+        before = None if request is None else await self._beginning.put_off(question, request.id)
+        if before is not None:
+            exchange_id, route = before
+            return AskResult(
+                exchange_id=exchange_id,
+                question_id=question.id,
+                status="escalated",
+                route=route,
+                threshold=route.threshold,
+                escalation=request,
+                notes=tuple(notes),
+            )
+        exchange = await self._beginning.begun(question)
+        exchange.notes += notes
+        assert exchange.route is not None, "it was routed when it began"
+        status = "failed" if request is None else "escalated"
+        held = self._asking.finish(exchange, status, None, exchange.route.threshold, request)
+        await exchange.settled()
+        return held
+
+
+def _blocked_by(result: AskResult) -> str:
+    """Why a question is not asked that depends on another one."""
+    waits = "" if result.escalation is None else f", which waits for a human as {result.escalation.id}"
+    return f"not asked: it depends on `{result.question_id}`{waits or ', which failed'}"
+
+
+class Beginning:
+    """Begins exchanges in an event loop.
+
+    Args:
+        pipeline: the project's.
+        asking: opens them.
+        escalating: knows which questions wait for a human.
+    """
+
+    def __init__(self, pipeline: Pipeline, asking: Asking, escalating: Escalating) -> None:
+        self._pipeline = pipeline
+        self._asking = asking
+        self._escalating = escalating
+        self._ready = False
+
+    async def begun(self, question: Question) -> Exchange:
+        """An exchange about a question, on the record and routed.
+
+        Raises:
+            ConfigError: the question is too long, or names a target that there is not; nothing is on the record.
+        """
+        if not self._ready:  # the first one opens the journal, which is a file
+            await to_its_end(lambda: self._pipeline.journal)
+            self._ready = True
+        return self._asking.begin(question)
+
+    async def answered(self, question: Question) -> Known | None:
+        """The latest answer that a question has under its id; None where there is none, or it is another question's."""
+        one = dependencies.key(question)
+        known = (await to_its_end(lambda: dependencies.answered(self._pipeline.journal, [one]))).get(one)
+        return known if known and known.route and known.text == redacted(question.text) else None
+
+    async def put_off(self, question: Question, escalation_id: str) -> tuple[str, Route] | None:
+        """The exchange in which a question under its own id was put off because of a case already, and its route."""
+        if "id" not in question.model_fields_set:
+            return None
+        return await to_its_end(lambda: dependencies.put_off(self._pipeline.journal, question, escalation_id))
+
+    async def before(self, questions: Sequence[Question]) -> tuple[dict[Key, Known], dict[Key, AskResult]]:
+        """What questions depend on that are not among them: those answered before, and those that wait for a human.
+
+        Raises:
+            ConfigError: another question waits for a human under the id of one.
+        """
+        wanted = dependencies.missing(questions)
+        known: dict[Key, Known] = {}
+        if wanted:
+            known = await to_its_end(lambda: dependencies.answered(self._pipeline.journal, wanted))
+        named = [question for question in questions if "id" in question.model_fields_set]
+        left = wanted - known.keys()
+        waiting = await self._escalating.waiting_of(named, left) if named or left else []
+        held = {dependencies.key(case.request.question): self._escalating.result_of(case) for case in waiting}
+        return known, {one: result for one, result in held.items() if one in left}
+
+
+@asynccontextmanager
+async def turn(one: Key, state_folder: Path) -> AsyncIterator[bool]:
+    """Be the only one, of this process and of all others, who asks a question; say whether others had to be waited for.
+
+    Args:
+        one: the question.
+        state_folder: the project's `.kr/`; where it is not there, only this process is looked at.
+    """
+    flight = Flight(one, state_folder, None)
+    waited = False
+    try:
+        while True:
+            theirs = flight.enter()
+            if flight.leads:
+                break
+            waited = True
+            await flight.wait(theirs)
+        yield waited
+    finally:
+        flight.leave()

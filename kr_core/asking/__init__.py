@@ -1,1 +1,0 @@
-"""Questions asked of agents: routed by rules, gated by confidence, everything on record."""

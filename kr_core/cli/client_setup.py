@@ -1,0 +1,278 @@
+"""`kr init --client`: a coding agent's client is told of `kr mcp`, and its agent of when and how to ask.
+
+Nothing is kept of it elsewhere. In the client's configuration KR's entry is known by its value; a text for the agent ends with
+its own checksum. What was changed is the user's, and is neither replaced nor removed; nor are a configuration and folders that
+may have been there before.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import shutil
+import sys
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.cli.json_edit import member, with_member, without_member
+from kr_core.config import load
+from kr_core.errors import ConfigError
+from kr_core.files import read_bytes, write_atomically
+from kr_core.templates import render, search_folders
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping, Sequence
+
+_PLACE = ("mcpServers", "kr")
+_OWN_FOLDER = "kr"
+"""Of KR's skill; nobody else has a reason to make it."""
+_LARGEST = 10_000_000
+_BY_HAND = "change it by hand"
+_BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
+_SEAL = "<!-- Written by `kr init`, sha256:{}. Change it as you like: KR then leaves it alone. -->\n"
+_SEALED = re.compile(r"(?P<text>.*)" + re.escape(_SEAL).replace(r"\{\}", "(?P<sum>[0-9a-f]{16})"), re.DOTALL)
+
+
+class _Client(NamedTuple):
+    """Where a client looks for what it is told."""
+
+    configuration: str
+    text: str
+    template: str
+
+
+CLIENTS = {
+    "claude-code": _Client(".mcp.json", ".claude/skills/kr/SKILL.md", "clients/skill.md.j2"),
+    "cursor": _Client(".cursor/mcp.json", ".cursor/rules/kr.mdc", "clients/rule.mdc.j2"),
+}
+
+
+class _Change(NamedTuple):
+    """A file as it is, and as it shall be; None where there is none. Only a text of KR's own is removed."""
+
+    path: Path
+    before: str | None
+    after: str | None
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show what would change, and change it where that was agreed to; 2 where nobody could be asked."""
+    folder = (options.folder or Path.cwd()).resolve()
+    if options.force:
+        raise ConfigError(
+            "--force beside --client", where="kr init", todo="it is for kr.yaml alone; leave it out"
+        )
+    client = CLIENTS[options.client]
+    changes = list(_undone(folder, client) if options.undo else _done(folder, options.config, client))
+    changes = [change for change in changes if change.before != change.after]
+    if not changes:
+        print("there is nothing to undo" if options.undo else "all of it is there already")
+        return 0
+    for change in changes:
+        _check_writable(change.path)
+        print(printable(_difference(folder, change)), end="")
+    if not options.yes and not _agreed():
+        print("nothing was changed")
+        return 0 if sys.stdin.isatty() else 2
+    _apply_all(folder, changes)
+    if not options.undo and shutil.which("kr") is None:
+        print("note: no `kr` is on the path here; the client has to find one when it starts")
+    return 0
+
+
+def _done(folder: Path, file: Path | None, client: _Client) -> Iterator[_Change]:
+    configuration = folder / client.configuration
+    before = _text(folder, configuration)
+    yield _Change(configuration, before, _with_server(configuration, before, _server(folder, file)))
+    text = folder / client.text
+    before = _text(folder, text)
+    base = load(folder, file).settings.knowledge_research.knowledge_base_path
+    if _is_ours(before):
+        made = render(search_folders(folder), client.template, knowledge_base=str(base))
+        yield _Change(text, before, made + _SEAL.format(_checksum(made)))
+    else:
+        print(f"note: {client.text} is not KR's, or was changed; it stays as it is")
+
+
+def _undone(folder: Path, client: _Client) -> Iterator[_Change]:
+    configuration = folder / client.configuration
+    before = _text(folder, configuration)
+    if before is not None:
+        yield _Change(configuration, before, _without_server(configuration, before))
+    text = folder / client.text
+    before = _text(folder, text)
+    if text.is_symlink():
+        print(f"note: {client.text} is a link, which KR has not made; it stays as it is")
+    elif _is_ours(before):
+        yield _Change(text, before, None)
+    else:
+        print(f"note: {client.text} is not KR's, or was changed; it stays as it is")
+
+
+def _server(folder: Path, file: Path | None) -> dict[str, Any]:
+    """The entry; the client starts it in the project's folder."""
+    if file is None:
+        return {"command": "kr", "args": ["mcp"]}
+    path = file.resolve()
+    name = path.relative_to(folder) if path.is_relative_to(folder) else path
+    return {"command": "kr", "args": ["--config", str(name), "mcp"]}
+
+
+def _is_server(value: Any) -> bool:
+    """Whether KR has written an entry, with any configuration."""
+    if not isinstance(value, dict) or set(value) != {"command", "args"} or value["command"] != "kr":
+        return False
+    match value["args"]:
+        case ["mcp"] | ["--config", str(), "mcp"]:
+            return True
+    return False
+
+
+def _with_server(path: Path, text: str | None, server: Mapping[str, Any]) -> str:
+    if text is None or not text.removeprefix(_BOM).strip():
+        text = "{}\n"
+    bom, bare = _BOM if text.startswith(_BOM) else "", text.removeprefix(_BOM)
+    there = _there(path, bare)
+    if there is not None:
+        if there == server or not _is_server(there):
+            return text
+        bare = without_member(bare, _PLACE, where=str(path))
+    return bom + with_member(bare, _PLACE, server, where=str(path))
+
+
+def _without_server(path: Path, text: str) -> str:
+    bom, bare = _BOM if text.startswith(_BOM) else "", text.removeprefix(_BOM)
+    there = _there(path, bare)
+    if there is not None and not _is_server(there):
+        return text
+    return bom + without_member(bare, _PLACE, where=str(path))
+
+
+def _there(path: Path, text: str) -> Any:
+    """The entry of KR's name; of one that KR did not write it is told."""
+    there = member(text, _PLACE, where=str(path))
+    if there is not None and not _is_server(there):
+        print(f"note: `{'.'.join(_PLACE)}` of {path.name} is another one; it stays as it is")
+    return there
+
+
+def _is_ours(text: str | None) -> bool:
+    """Whether a text for an agent may be replaced: there is none, or it is as KR has written it."""
+    if text is None:
+        return True
+    sealed = _SEALED.fullmatch(text.replace("\r\n", "\n"))
+    return sealed is not None and sealed["sum"] == _checksum(sealed["text"])
+
+
+def _checksum(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def _text(folder: Path, path: Path) -> str | None:
+    """What stands in a file of the project, with its line ends; None where there is none."""
+    try:
+        target = path.resolve()
+        if not target.is_relative_to(folder):
+            raise ConfigError(f"leads out of the project, to {target}", where=str(path), todo=_BY_HAND)
+        if not target.exists():
+            if path.is_symlink():
+                raise ConfigError(
+                    f"is a link to {target}, which is not there", where=str(path), todo=_BY_HAND
+                )
+            return None
+        if not target.is_file():  # a pipe would be waited for
+            raise ConfigError("is no regular file", where=str(path), todo=_BY_HAND)
+        return read_bytes(target, limit=_LARGEST, within=folder).decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError("is not UTF-8 text", where=str(path), todo="save it in UTF-8") from error
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        said = getattr(error, "strerror", None) or error
+        raise ConfigError(f"cannot be read: {said}", where=str(path)) from error
+
+
+def _check_writable(path: Path) -> None:
+    """A file that is protected is not replaced by another one, though the folder would allow it."""
+    target = path.resolve()
+    if target.exists() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
+        raise ConfigError("may not be written", where=str(path), todo="allow it, and run this again")
+
+
+def _difference(folder: Path, change: _Change) -> str:
+    name = str(change.path.relative_to(folder))
+    before, after = (
+        (text or "").removeprefix(_BOM).replace("\r\n", "\n").splitlines(keepends=True)
+        for text in (change.before, change.after)
+    )
+    old, new = (
+        "/dev/null" if text is None else f"{side}/{name}"
+        for text, side in ((change.before, "a"), (change.after, "b"))
+    )
+    lines = difflib.unified_diff(before, after, old, new)
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def _agreed() -> bool:
+    """Whether a person at the terminal says yes; where nobody is there, the answer is how to."""
+    if not sys.stdin.isatty():
+        print("kr: nobody is asked here: --yes applies it", file=sys.stderr)
+        return False
+    try:
+        return input("Apply? [y/N] ").strip().casefold() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def _apply_all(folder: Path, changes: Sequence[_Change]) -> None:
+    """Make all changes or none; what has changed since it was shown is not overwritten."""
+    made: list[tuple[_Change, list[Path]]] = []
+    try:
+        for change in changes:
+            _check_unchanged(folder, change)
+        for change in changes:
+            missing = [above for above in change.path.resolve().parents if not above.exists()]
+            made.append((change, missing))
+            _check_unchanged(folder, change)
+            _apply(change)
+    except (OSError, ConfigError) as error:
+        for change, missing in reversed(made):
+            _put_back(folder, change, missing)
+        if isinstance(error, ConfigError):
+            raise
+        said = f"cannot be changed: {error.strerror or error}"
+        raise ConfigError(said, where=str(made[-1][0].path), todo="nothing was changed") from error
+    for change in changes:
+        print(f"{'removed' if change.after is None else 'wrote'} {change.path.relative_to(folder)}")
+
+
+def _check_unchanged(folder: Path, change: _Change) -> None:
+    if _text(folder, change.path) != change.before:
+        todo = "nothing was changed; run this again"
+        raise ConfigError("was changed by somebody else meanwhile", where=str(change.path), todo=todo)
+
+
+def _apply(change: _Change) -> None:
+    if change.after is not None:
+        write_atomically(change.path.resolve(), change.after)  # a link stays one
+        return
+    change.path.unlink()
+    above = change.path.parent
+    if above.name == _OWN_FOLDER and not above.is_symlink() and not any(above.iterdir()):
+        above.rmdir()  # those above it may have been there before
+
+
+def _put_back(folder: Path, change: _Change, missing: Sequence[Path]) -> None:
+    """Undo a change, as far as it was made, unless somebody has changed it again."""
+    with suppress(OSError, ConfigError):
+        if _text(folder, change.path) == change.after:
+            if change.before is None:
+                change.path.resolve().unlink()
+            else:
+                write_atomically(change.path.resolve(), change.before)
+    with suppress(OSError):
+        for above in missing:
+            above.rmdir()

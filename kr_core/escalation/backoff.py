@@ -1,0 +1,126 @@
+"""Ways to a human that have failed are left alone for a while; what is kept of each of them says for how long."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.errors import RequestError
+from kr_core.escalation.sanitize import harmless_line
+from kr_core.escalation.schedule import held_back, pause
+from kr_core.model import Outcome
+from kr_core.net.redaction import redacted
+from kr_core.protocols import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kr_core.escalation.summary import Round
+    from kr_core.protocols import Journal
+
+__all__ = ["LONGEST_SAID", "Pausing", "SinkKept", "is_whole", "left_alone", "said_of"]
+
+_KIND = "sink"
+_WHOLE = frozenset({Outcome.timeout, Outcome.limited, Outcome.unavailable, Outcome.blocked})
+"""Outcomes that say something about the sink rather than about one case."""
+LONGEST_SAID = 200
+_PATH = re.compile(r"(://[^/\s'\"]+)/[^\s'\"]*")
+
+
+class SinkKept(NamedTuple):
+    """What is kept of a sink itself."""
+
+    mark: str = ""
+    faults: int = 0
+    again: dt.datetime | None = None
+    """When it may be asked for anything again."""
+    show_faults: int = 0
+    show_again: dt.datetime | None = None
+    """When it may be told to show or say something again; people's replies are heard meanwhile."""
+    version: int = 0
+    why: str = ""
+    """How it failed last."""
+
+    def held_back(self, now: dt.datetime) -> bool:
+        """Whether it is to show and say nothing yet."""
+        return held_back(self.again, now) or held_back(self.show_again, now)
+
+
+class Pausing:
+    """Keeps what is known of each way to a human.
+
+    Args:
+        journal: where; a function, since the first look opens it.
+        now: the time.
+    """
+
+    def __init__(self, journal: Callable[[], Journal], now: Callable[[], dt.datetime]) -> None:
+        self._journal = journal
+        self._now = now
+
+    def failed(self, name: str, error: Exception, done: Round, *, showing: bool = False) -> None:
+        """Leave a sink alone for a while; where it failed to show something it is heard all the same, unless it asked for rest."""
+        why = said_of(error)
+        done.note(f"escalation {name}: {why}")
+        kept = self.kept(name)._replace(why=why)
+        asked = error.seconds if isinstance(error, RequestError) else None
+        if showing:
+            faults = kept.show_faults + 1
+            kept = kept._replace(show_faults=faults, show_again=self._now() + pause(faults, asked))
+        if not showing or (isinstance(error, RequestError) and error.outcome == Outcome.limited):
+            faults = kept.faults + 1
+            kept = kept._replace(faults=faults, again=self._now() + pause(faults, asked))
+        self.keep(name, kept)
+
+    def kept(self, name: str) -> SinkKept:
+        """What is kept of a sink."""
+        document = self._journal().document(_KIND, name)
+        if document is None:
+            return SinkKept()
+        data = document.data
+        return SinkKept(
+            data.get("mark", ""),
+            data.get("faults", 0),
+            _moment(data.get("again")),
+            data.get("show_faults", 0),
+            _moment(data.get("show_again")),
+            document.version,
+            data.get("why", ""),
+        )
+
+    def keep(self, name: str, kept: SinkKept) -> None:
+        """Keep what is known of a sink; where another process was quicker, what it has kept stands."""
+        data = {**kept._asdict(), "again": _time(kept.again), "show_again": _time(kept.show_again)}
+        del data["version"]
+        self._journal().change(Document(_KIND, name, "", kept.version + 1, data))
+
+
+def is_whole(error: Exception) -> bool:
+    """Whether an error says something about the sink rather than about one case."""
+    if isinstance(error, RequestError):
+        return error.outcome in _WHOLE
+    return isinstance(error, TimeoutError)
+
+
+def left_alone(kept: SinkKept) -> str:
+    """Until when a sink is left alone, and why, as people are told."""
+    until = max(again for again in (kept.again, kept.show_again) if again is not None)
+    why = f": {kept.why}" if kept.why else ""
+    return f"it failed, and is left alone until {until:%H:%M:%S} UTC{why}"
+
+
+def _time(moment: dt.datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _moment(text: str | None) -> dt.datetime | None:
+    return None if text is None else dt.datetime.fromisoformat(text)
+
+
+def said_of(error: Exception) -> str:
+    """What is said of a sink's error: one line, without what looks like a secret."""
+    if isinstance(error, RequestError):
+        return harmless_line(redacted(str(error)), LONGEST_SAID)
+    said = f"{type(error).__name__}: {error}"  # as HTTP clients say it: with the path of a webhook, which is its secret
+    return harmless_line(redacted(_PATH.sub(r"\1/...", said)), LONGEST_SAID)

@@ -1,0 +1,125 @@
+"""A case as it is kept: the question put to a human, how it stands, and what was done for it.
+
+What a human may choose between: the question's choices, or the answers of agents that do not agree.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import Field
+
+from kr_core.escalation.schedule import WAITING, Care, SinkState, Standing
+from kr_core.model.base import Value
+from kr_core.model.questions import Answer, EscalationRequest, Resolution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kr_core.model.routing import Route
+    from kr_core.protocols import Notice
+
+__all__ = ["KeptCase", "Turn", "letter", "options"]
+
+
+class Turn(Value):
+    """One turn of a talk about a case: what a human said, or what the agent answered."""
+
+    by: str
+    text: str
+    answer: Answer | None = None
+    """The agent's; None where a human spoke."""
+    exchange_id: str
+    time: dt.datetime = Field(default_factory=lambda: dt.datetime.now(dt.UTC))
+
+
+class KeptCase(NamedTuple):
+    """A case as it is kept."""
+
+    request: EscalationRequest
+    route: Route
+    status: str
+    version: int
+    resolution: Resolution | None = None
+    answer: Answer | None = None
+    """The final answer, once it is resolved or expired."""
+    turns: tuple[Turn, ...] = ()
+    """The talk about it, so far."""
+    care: Care = Care()
+    """What was done for it."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has decided yet."""
+        return self.status in WAITING
+
+    @property
+    def since(self) -> dt.datetime:
+        """When the present revision was put to a human."""
+        return self.care.since or self.request.opened
+
+    @property
+    def asking(self) -> bool:
+        """Whether its agent is being asked again, with what a human has added."""
+        return self.waits and self.care.pending is not None
+
+    @property
+    def sinks(self) -> Mapping[str, SinkState]:
+        """What each way to a human has of it."""
+        return self.care.sinks
+
+    @property
+    def standing(self) -> Standing:
+        """The case as far as it decides what is due."""
+        request = self.request
+        return Standing(
+            request.id,
+            self.status,
+            request.revision,
+            request.question.topic,
+            request.opened,
+            request.answer is not None and not request.alternatives,
+            self.care,
+        )
+
+    def ended(self, notice: Notice, but: str = "") -> KeptCase:
+        """The case as it is decided: all ways to a human that may have shown it are to say so, but one.
+
+        Args:
+            notice: what they say.
+            but: the one that says so otherwise.
+        """
+        care = self.care._replace(decided=dt.datetime.now(dt.UTC), pending=None)
+        for name, state in care.sinks.items():
+            care = care.with_sink(name, state._replace(faults=0, again=None))
+        return self._replace(
+            care=care.owing(notice, [name for name in care.sinks if name != but and care.sinks[name].tried])
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The case as plain values, in the published shape."""
+        return {
+            "id": self.request.id,
+            "status": self.status,
+            "revision": self.request.revision,
+            "case": self.request.model_dump(mode="json"),
+            "resolution": None
+            if self.resolution is None
+            else self.resolution.model_dump(mode="json", include={"action", "by", "content"}),
+        }
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def options(request: EscalationRequest) -> list[tuple[str, Answer | str]]:
+    """Each option with the letter that stands for it."""
+    listed: tuple[Answer | str, ...] = request.alternatives or request.question.choices
+    return [(letter(number), option) for number, option in enumerate(listed)]
+
+
+def letter(number: int) -> str:
+    """The letter of an option, from 0: A to Z, then AA, AB and so on."""
+    before, last = divmod(number, len(_LETTERS))
+    return (letter(before - 1) if before else "") + _LETTERS[last]

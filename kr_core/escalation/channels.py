@@ -1,0 +1,138 @@
+"""The ways to a human as they are called: one call at a time, with a way out of the machine and a time limit."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import ExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import httpx
+
+from kr_core.files import claimed
+from kr_core.net.source_context import Context
+from kr_core.protocols import Momentary
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
+
+    from kr_core.protocols import Escalation, SinkContext
+    from kr_core.research.pipeline import Pipeline
+
+__all__ = ["CALL_SECONDS", "Sinks", "turn"]
+
+Result = TypeVar("Result")
+CALL_SECONDS = 30.0
+"""How long a sink may take for one thing; what it has not done then is tried again later."""
+_LOOK_SECONDS = 0.02
+_NAME = re.compile(r"[\w.-]{1,100}", re.ASCII)
+
+
+class Sinks:
+    """The ways to a human of one project.
+
+    Args:
+        pipeline: the project's.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]] = (
+            WeakKeyDictionary()
+        )
+
+    def there(self) -> tuple[dict[str, Escalation], dict[str, Escalation], list[str]]:
+        """Those that are owed what is due, those that show a case only to whoever asks, and notes of what cannot be built.
+
+        Raises:
+            ConfigError: one is wrongly configured.
+        """
+        sinks, notes = self._pipeline.components.escalations()
+        passing: dict[str, Escalation] = {name: one for name, one in sinks.items() if _is_momentary(one)}
+        return {name: sink for name, sink in sinks.items() if name not in passing}, passing, notes
+
+    @asynccontextmanager
+    async def turn(self, name: str, seconds: float = CALL_SECONDS) -> AsyncIterator[bool]:
+        """Be the only one, of all processes, that works with a sink; False where that could not be within so many seconds."""
+        turns = self._turns.setdefault(asyncio.get_running_loop(), {})
+        lock = turns.setdefault(name, asyncio.Lock())
+        try:
+            await asyncio.wait_for(lock.acquire(), seconds)
+        except TimeoutError:
+            yield False
+            return
+        try:
+            async with turn(self._file(name), seconds) as mine:
+                yield mine
+        finally:
+            lock.release()
+
+    def _file(self, name: str) -> Path:
+        """What is locked; names are written by people, and may be no file names."""
+        safe = (
+            name if _NAME.fullmatch(name) and name.strip(".") else name.encode("utf-8", "replace").hex()[:200]
+        )
+        return self._pipeline.config.state_folder / "sinks" / f"{safe}.lock"
+
+    async def call(
+        self,
+        name: str,
+        emit: Callable[[str, dict[str, Any]], None],
+        work: Callable[[SinkContext], Awaitable[Result]],
+    ) -> Result:
+        """Let a sink do something.
+
+        Args:
+            name: the sink's.
+            emit: is told what it reports; its requests as `sink.request`.
+            work: calls it with its context.
+
+        Raises:
+            TimeoutError: it took too long.
+            Exception: whatever the sink raises.
+        """
+
+        def told(kind: str, data: dict[str, Any]) -> None:
+            if kind == "source.request":
+                rest = {key: value for key, value in data.items() if key != "source"}
+                url = httpx.URL(str(data["url"]))
+                host = f"{url.scheme}://{url.netloc.decode()}"  # the path of a webhook is its secret
+                error = str(data["error"]).replace(str(data["url"]), host)
+                kind, data = "sink.request", {"sink": name, **rest, "url": host, "error": error}
+            emit(kind, data)
+
+        deadline = asyncio.get_running_loop().time() + CALL_SECONDS
+        pipeline = self._pipeline
+        context = Context(pipeline.project, told, deadline, pipeline.components.outside, f"escalation {name}")
+        limit = asyncio.timeout_at(deadline)
+        try:
+            async with limit:
+                return await work(context)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise TimeoutError(f"took longer than {CALL_SECONDS:.0f} s") from None
+        finally:
+            await context.close()
+
+
+def _is_momentary(sink: Escalation) -> bool:
+    return isinstance(sink, Momentary) and sink.momentary
+
+
+@asynccontextmanager
+async def turn(file: Path, seconds: float) -> AsyncIterator[bool]:
+    """Hold a file's lock, which a killed process lets go of; False where it could not be had within so many seconds."""
+    end = asyncio.get_running_loop().time() + seconds
+    while True:
+        with ExitStack() as stack:
+            try:
+                mine = stack.enter_context(claimed(file))
+            except OSError:  # there is no place for a file, so no other process works here either
+                mine = True
+            if mine or asyncio.get_running_loop().time() >= end:
+                yield mine
+                return
+        await asyncio.sleep(_LOOK_SECONDS)

@@ -1,0 +1,146 @@
+"""What is due by the time alone: reminders, time limits, and the times of a clock that was set back."""
+
+from __future__ import annotations
+
+import datetime as dt
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from kr_core.escalation import transitions
+from kr_core.escalation.backoff import left_alone
+from kr_core.escalation.schedule import Due, due
+from kr_core.model.limits import duration_text
+from kr_core.protocols import Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from kr_core.escalation.backoff import Pausing
+    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.repository import Keeping
+    from kr_core.escalation.schedule import Standing
+    from kr_core.escalation.summary import Round
+    from kr_core.model.event import Event
+    from kr_core.model.limits import Limits
+    from kr_core.routing.table import Table
+
+__all__ = ["Timing"]
+
+
+class Timing:
+    """Looks through the cases, and does what the time alone asks for.
+
+    Args:
+        keeping: keeps the cases.
+        pausing: knows which ways to a human are left alone.
+        now: the time.
+    """
+
+    def __init__(self, keeping: Keeping, pausing: Pausing, now: Callable[[], dt.datetime]) -> None:
+        self._keeping = keeping
+        self._pausing = pausing
+        self._now = now
+        self._by_topic: tuple[Table | None, dict[str, Limits]] = (None, {})
+
+    def looked_through(
+        self, sinks: Sequence[str], deaf: Collection[str], done: Round
+    ) -> dict[str, list[str]]:
+        """Do what is due by the time alone, and find what is due by sinks: the ids of the cases.
+
+        Those come first that have failed least often, and of them the oldest.
+        """
+        now = self._now()
+        due_by: dict[str, list[tuple[int, str]]] = {}
+        kept = {name: self._pausing.kept(name) for name in sinks}
+        for name in sinks:
+            if kept[name].held_back(now):
+                done.note(f"escalation {name}: {left_alone(kept[name])}")
+        nexts = [again for one in kept.values() for again in (one.again, one.show_again) if again is not None]
+        for one in self._keeping.cases.standing():
+            found = self.due(one, sinks, now)
+            unheard = any(one.care.at(name).tried for name in deaf)
+            end = "" if found.end == "use_answer" and unheard else found.end  # somebody may have replied
+            if found.end and not end:
+                done.note(f"time limits that have passed wait until {', '.join(sorted(deaf))} can be asked")
+            if found.behind or found.remind or end or found.settled:
+                found = self._pass(one.id, sinks, done, may_end=bool(end))
+            for name in {*found.show, *found.say}:
+                due_by.setdefault(name, []).append((one.care.at(name).faults, one.id))
+            if found.next is not None:
+                nexts.append(found.next)
+        done.next = min((one for one in nexts if one is not None and one > now), default=None)
+        by_faults = itemgetter(0)  # so that one that fails each time keeps no other one waiting
+        return {name: [one for _, one in sorted(found, key=by_faults)] for name, found in due_by.items()}
+
+    def _pass(self, escalation_id: str, sinks: Sequence[str], done: Round, *, may_end: bool) -> Due:
+        """Do for one case what is due by the time, as it is kept now; what is due then."""
+        counts: list[str] = []
+
+        def change(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            counts.clear()
+            now = self._now()
+            found = self.due(case.standing, sinks, now)
+            changed, care = case, case.care
+            events: list[Event] = []
+            if found.settled and not care.settled:
+                changed = case._replace(care=care._replace(settled=True))
+            elif found.behind:
+                since = min(case.since, now)
+                changed = case._replace(care=care.not_after(now)._replace(since=since))
+            elif found.end == "use_answer" and may_end:
+                limit = self.limits(case.request.question.topic).timeout
+                assert limit is not None, "it has passed"
+                counts.append("expired")
+                changed, events = transitions.expired(case, duration_text(limit))
+            else:
+                if found.end == "block" and may_end:
+                    counts.append("timed_out")
+                    care = care._replace(timed_out=True)
+                    about = {"escalation_id": case.request.id, "revision": case.request.revision}
+                    events.append(transitions.event(case, "escalation.timed_out", **about, policy="block"))
+                if found.remind:
+                    counts.append("reminded")
+                    care, told = self._reminded(case, care, found, sinks, now)
+                    events.append(told)
+                changed = case if care is case.care else case._replace(care=care)
+            return None if changed is case else (changed, events)
+
+        changed = self._keeping.change(escalation_id, change)
+        for what in counts:
+            done.count(what)
+        return self.due(changed.standing, sinks, self._now())
+
+    def _reminded(self, case: KeptCase, care: Any, found: Due, sinks: Sequence[str], now: dt.datetime) -> Any:
+        limits = self.limits(case.request.question.topic)
+        later = {name for tier in limits.tiers if now - case.since < tier.after for name in tier.escalations}
+        newly = found.tiers > care.tiers
+        to = [name for name in sinks if care.at(name).revision or (newly and name not in later)]
+        number = care.reminders + 1
+        waits = duration_text(_rounded(now - case.since))
+        said = f"{case.request.id}@{case.request.revision} waits for a reply, for {waits} now"
+        notice = Notice(f"{case.request.id}-reminder-{number}", "reminder", said, "", found.ask)
+        care = care.owing(notice, to)._replace(reminded=now, reminders=number, tiers=found.tiers)
+        about = {"escalation_id": case.request.id, "revision": case.request.revision}
+        return care, transitions.event(case, "escalation.reminded", **about, sinks=to, ask=list(found.ask))
+
+    def due(self, standing: Standing, sinks: Sequence[str], now: dt.datetime) -> Due:
+        """What is due for a case."""
+        return due(standing, self.limits(standing.topic), sinks, now)
+
+    def limits(self, topic: str) -> Limits:
+        """The limits that hold for a topic."""
+        components = self._keeping.pipeline.components
+        table = components.table()
+        if self._by_topic[0] is not table:  # rules may change while a program runs
+            self._by_topic = (table, {})
+        known = self._by_topic[1]
+        if topic not in known:
+            known[topic] = components.config.settings.escalation.overridden(table.limits(topic))
+        return known[topic]
+
+
+def _rounded(length: dt.timedelta) -> dt.timedelta:
+    """A length of time as people say it: in its largest unit alone."""
+    seconds = max(1, int(length.total_seconds()))
+    unit = next((size for size in (86_400, 3_600, 60) if seconds >= 2 * size), 1)
+    return dt.timedelta(seconds=seconds // unit * unit)

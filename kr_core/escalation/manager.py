@@ -1,0 +1,358 @@
+"""Questions put to a human, and what comes back: the cases in the journal, and the sinks that show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kr_core.agents.dependencies import key
+from kr_core.agents.dispatch import shortened
+from kr_core.aio import to_its_end
+from kr_core.errors import ConfigError
+from kr_core.escalation import transitions
+from kr_core.escalation.case import KeptCase, Turn
+from kr_core.model.questions import AskResult, EscalationRequest
+from kr_core.net.redaction import redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kr_core.agents.dependencies import Key
+    from kr_core.agents.exchange import Exchange
+    from kr_core.escalation.repository import Keeping
+    from kr_core.escalation.worker import Tending
+    from kr_core.model import Event
+    from kr_core.model.questions import Answer, HumanResponse, Question
+    from kr_core.model.routing import Route
+
+__all__ = ["Escalating", "undecided"]
+
+_SHOWN = 100
+"""Characters of a question in a message."""
+
+
+class Escalating:
+    """Puts questions to a human, and applies what the human replies.
+
+    Args:
+        keeping: keeps the cases.
+        tending: shows them, and tells people what became of them.
+    """
+
+    def __init__(self, keeping: Keeping, tending: Tending) -> None:
+        self._keeping = keeping
+        self._tending = tending
+        self._components = keeping.pipeline.components
+
+    async def open(
+        self,
+        exchange: Exchange,
+        answer: Answer | None,
+        reason: str,
+        threshold: int,
+        alternatives: Sequence[Answer] = (),
+    ) -> EscalationRequest | None:
+        """Put a question to a human; None where the configuration has no way to one, with a note that says so."""
+        sinks, _ = self._components.escalations()
+        if not (sinks or self._components.config.settings.escalations):
+            exchange.notes.append(
+                f"{reason}, and there is no way to a human: name one in the configuration, such as `escalations: [stdout]`"
+            )
+            return None
+        case, older = await to_its_end(
+            lambda: self._opened(exchange, answer, reason, threshold, alternatives)
+        )
+        exchange.notes += await self._tending.present(case.request.id)
+        for one in older:
+            await self._tending.tell(one)
+        return case.request
+
+    async def answered_anew(self, exchange: Exchange) -> None:
+        """End the cases in which a question waits that was asked anew, and has its answer."""
+        for one in await to_its_end(lambda: self._superseded(exchange.question, exchange.id)):
+            await self._tending.tell(one)
+
+    def _opened(
+        self,
+        exchange: Exchange,
+        answer: Answer | None,
+        reason: str,
+        threshold: int,
+        alternatives: Sequence[Answer],
+    ) -> tuple[KeptCase, list[str]]:
+        """The new case, and those that it ended: a question waits in one case at most."""
+        route = exchange.route
+        assert route is not None, "it was routed when it began"
+        request = EscalationRequest(
+            id=self._keeping.cases.new_id(),
+            exchange_id=exchange.id,
+            parent_id=exchange.parent_id,
+            question=exchange.question,
+            answer=None if answer is None else shortened(answer, exchange.id),
+            alternatives=tuple(shortened(one, exchange.id) for one in alternatives),
+            outside=tuple(shortened(one, exchange.id) for one in exchange.outside),
+            agent=self._agent(route, answer),
+            threshold=threshold,
+            reason=reason,
+            notes=tuple(exchange.notes),
+        )
+        case = KeptCase(request, route, "open", 1)
+        opening = _opening(exchange, request)
+        kept = self._keeping.cases.open(case, [opening])
+        assert kept, "its id is new"
+        self._keeping.observed([opening])
+        return case, self._superseded(exchange.question)
+
+    def _superseded(self, question: Question, answered_in: str | None = None) -> list[str]:
+        """End the cases of a question, but for the newest, which may be that of another process; the ids of those ended.
+
+        Args:
+            question: as it is on the record.
+            answered_in: the exchange in which it has its answer, so that the newest case ends, too.
+        """
+        cases, ended = self._keeping.cases, list[str]()
+        while True:  # a case that somebody has just changed is read anew
+            waiting = [
+                case
+                for case in cases.waiting_of([key(question)])
+                if case.request.question.text == question.text
+            ]
+            older = waiting if answered_in else waiting[:-1]
+            if not older:
+                return ended
+            successor = answered_in or waiting[-1].request.exchange_id
+            ended += [case.request.id for case in older if cases.supersede(case, successor)]
+
+    def _agent(self, route: Route, answer: Answer | None) -> str | None:
+        """Who can be asked again: nobody where only a human may answer, nor a program that has handed in an answer."""
+        known = answer is not None and answer.agent in self._components.table().agents
+        return answer.agent if route.agent is not None and answer is not None and known else route.agent
+
+    async def was_put(self, question: Question) -> bool:
+        """Whether a question was ever put to a human."""
+        return await to_its_end(lambda: self._keeping.cases.has(*key(question)))
+
+    async def waiting_for(self, question: Question) -> EscalationRequest | None:
+        """The case in which a question waits for a human, if it does.
+
+        Raises:
+            ConfigError: the one of its id and feature that waits is another question.
+        """
+        found = await self.waiting_of([question])
+        return found[0].request if found else None
+
+    async def waiting_of(self, questions: Sequence[Question], others: Iterable[Key] = ()) -> list[KeptCase]:
+        """The cases in which questions wait for a human, oldest first.
+
+        Args:
+            questions: about to be asked.
+            others: further ones, by feature and id.
+
+        Raises:
+            ConfigError: one that waits under the feature and id of a question is another question.
+        """
+        texts = {key(question): redacted(question.text) for question in questions}
+        waiting = await to_its_end(lambda: self._keeping.cases.waiting_of({*texts, *others}))
+        for case in waiting:
+            request, known = case.request, case.request.question
+            if texts.get(key(known), known.text) != known.text:
+                raise ConfigError(
+                    f"`{known.id}` waits for a human as {request.id}, and is another question:"
+                    f" {' '.join(known.text.split())[:_SHOWN]}",
+                    where="question",
+                    todo="give each question its own id",
+                )
+        return waiting
+
+    # -- replies --------------------------------------------------------------------------------------------
+
+    async def accepted_reply(self, escalation_id: str, response: HumanResponse) -> KeptCase:
+        """Apply a reply, or for `add_context` put it on the record; the case as it is then.
+
+        Raises:
+            ConfigError: it cannot be applied; that is on the record, too.
+        """
+        response = transitions.clean(response)
+        refused: list[str] = []
+
+        def take(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            refused.clear()
+            taken = transitions.taken(case, response)
+            assert taken is not None, "what has no id was never dealt with before"
+            refused.append(taken[2])
+            return taken[:2]
+
+        case = await to_its_end(lambda: self._keeping.change(escalation_id, take))
+        if refused[0]:
+            raise ConfigError(refused[0], where=case.request.id)
+        if not case.waits:
+            await self._tending.tell(escalation_id)
+        return case
+
+    # -- talk -----------------------------------------------------------------------------------------------
+
+    async def spoken(self, escalation_id: str, response: HumanResponse) -> KeptCase:
+        """Put a human's turn in the talk about a case on the record; the case goes on waiting.
+
+        Raises:
+            ConfigError: the case does not wait, or there is nobody to talk with; that is on the record, too.
+        """
+        response = transitions.clean(response)
+
+        refused: list[str] = []
+
+        def speak(case: KeptCase) -> tuple[KeptCase, list[Event]]:
+            refused[:] = [transitions.refusal(case, response)]
+            told = transitions.replied(case, response, refused[0])
+            if refused[0]:
+                return case, [told]
+            turn = Turn(by=response.by, text=response.content, exchange_id=_latest(case))
+            return case._replace(turns=(*case.turns, turn)), [told]
+
+        case = await to_its_end(lambda: self._keeping.change(escalation_id, speak))
+        if refused[0]:
+            raise ConfigError(refused[0], where=case.request.id)
+        return case
+
+    async def heard(self, escalation_id: str, exchange: Exchange, answer: Answer) -> KeptCase:
+        """Keep an agent's turn; the case as it is then, which somebody may have decided meanwhile."""
+        turn = Turn(
+            by=answer.agent,
+            text=answer.content,
+            answer=shortened(answer, exchange.id),
+            exchange_id=exchange.id,
+        )
+
+        def hear(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            return (case._replace(turns=(*case.turns, turn)), []) if case.waits else None
+
+        return await to_its_end(lambda: self._keeping.change(escalation_id, hear))
+
+    # -- asked again ----------------------------------------------------------------------------------------
+
+    async def resolved_by_agent(self, asked: KeptCase, answer: Answer, response: HumanResponse) -> KeptCase:
+        """End a case whose agent, asked again with what the human added, was sure enough.
+
+        Args:
+            asked: the case as the agent knew it.
+            answer: the agent's.
+            response: what the human added.
+
+        Returns:
+            The case as it is then: it waits on where more was added meanwhile, which the agent has not seen; and somebody may
+            have decided it.
+        """
+        mine: list[bool] = []
+
+        def resolve(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            mine[:] = [case.waits and _knows(asked, case) and not _done_since(asked, case)]
+            return (transitions.resolved(case, response, answer), []) if mine[0] else None
+
+        case = await to_its_end(lambda: self._keeping.change(asked.request.id, resolve))
+        if mine[0]:
+            await self._tending.tell(asked.request.id)
+        return case
+
+    async def revised(
+        self,
+        exchange: Exchange,
+        asked: KeptCase,
+        reason: str,
+        answer: Answer | None,
+        alternatives: Sequence[Answer] = (),
+    ) -> KeptCase:
+        """Put a case to the human again, with the agent's new answer; a new revision of it.
+
+        Args:
+            exchange: in which the agent was asked again.
+            asked: the case as the agent knew it.
+            reason: why it waits again.
+            answer: the new answer; the one before stays where there is none.
+            alternatives: new answers that do not agree.
+
+        Returns:
+            The case as it is then; somebody may have decided it meanwhile, or have asked the agent with the same.
+        """
+
+        def revise(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            if not case.waits or _done_since(asked, case):
+                return None
+            came: dict[str, object] = {}
+            if answer is not None or alternatives:
+                came["answer"] = None if answer is None else shortened(answer, exchange.id)
+                came["alternatives"] = tuple(shortened(one, exchange.id) for one in alternatives)
+            if came or exchange.outside:
+                came["outside"] = tuple(shortened(one, exchange.id) for one in exchange.outside)
+            request = case.request.model_copy(
+                update={
+                    "revision": case.request.revision + 1,
+                    "exchange_id": exchange.id,
+                    "parent_id": exchange.parent_id,
+                    "reason": reason,
+                    "notes": tuple(exchange.notes),
+                    **came,
+                }
+            )
+            changed = transitions.put_again(case, request)
+            if _knows(asked, case):
+                changed = changed._replace(care=changed.care._replace(pending=None))
+            return changed, [_opening(exchange, request)]
+
+        changed = await to_its_end(lambda: self._keeping.change(asked.request.id, revise))
+        if changed.waits:
+            exchange.notes += await self._tending.present(changed.request.id)
+        return changed
+
+    def result_of(self, case: KeptCase) -> AskResult:
+        """The result of a question that a human has decided, or that waits for one."""
+        request = case.request
+        by_agent = case.resolution is not None and case.resolution.action == "add_context"
+        return AskResult(
+            exchange_id=request.exchange_id,
+            question_id=request.question.id,
+            status="escalated"
+            if case.waits
+            else "expired"
+            if case.status == "expired"
+            else "accepted"
+            if by_agent
+            else "answered"
+            if case.resolution
+            else "failed",
+            route=case.route,
+            answer=request.answer if case.answer is None else case.answer,
+            threshold=request.threshold,
+            escalation=request,
+            notes=(*request.notes, *undecided(case)),
+        )
+
+
+def _knows(asked: KeptCase, case: KeptCase) -> bool:
+    """Whether an agent that was asked about a case has seen all that was added to it."""
+    return asked.request.question.context == case.request.question.context
+
+
+def _done_since(asked: KeptCase, case: KeptCase) -> bool:
+    """Whether somebody else has asked the agent with all that was added, and put what came of it to a human."""
+    return case.care.pending is None and asked.request.revision != case.request.revision
+
+
+def undecided(case: KeptCase) -> list[str]:
+    """Why a case waits no longer that nobody has decided; empty for all others."""
+    ended = not case.waits and case.resolution is None
+    return [f"{case.request.id} is {case.status}: it was asked anew"] if ended else []
+
+
+def _latest(case: KeptCase) -> str:
+    """The exchange that a talk about a case follows: the one before it in the talk, or the one that put the case."""
+    spoken = [turn.exchange_id for turn in case.turns if turn.answer is not None]
+    return spoken[-1] if spoken else case.request.exchange_id
+
+
+def _opening(exchange: Exchange, request: EscalationRequest) -> Event:
+    return exchange.event(
+        "escalation.opened",
+        escalation_id=request.id,
+        revision=request.revision,
+        reason=request.reason,
+        agent=request.agent,
+    )

@@ -1,0 +1,136 @@
+"""A case as people read it: all that is needed to decide, and how to answer.
+
+A case on a terminal: its headings stand out, its quotes have a bar, long lines are wrapped; what was written stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from typing import TYPE_CHECKING
+
+from kr_core.escalation.case import letter
+from kr_core.escalation.sanitize import harmless_line, quoted
+from kr_core.model.questions import GENERAL
+from kr_core.protocols import Case
+from kr_core.templates import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import TextIO
+
+    from kr_core.model.questions import Answer, EscalationRequest
+
+__all__ = ["for_terminal", "shown"]
+
+
+_LONGEST_QUESTION = 6_000
+"""Characters as they are shown; services take comments of 65,536 in all."""
+_LONGEST_CONTEXT = 8_000
+_LONGEST_ANSWERS = 16_000
+"""All answers together."""
+_LONGEST_RATIONALES = 6_000
+_LONGEST_LINE = 250
+_MOST_LINES = 20
+"""Choices and notes that are listed, and reasons of all answers together."""
+
+
+def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> Case:
+    """A case as Markdown, of at most 60,000 characters.
+
+    What models and the web have written is quoted line by line, so that none of it is at the start of a line, where
+    replies are read; nothing in it steers a terminal, mentions anybody or ends its quote. What is too long is cut off, and
+    says so: `kr inbox show --json` has all of it.
+    """
+    question = request.question
+    answers = request.alternatives or (() if request.answer is None else (request.answer,))
+    of = len(answers) + len(request.outside)
+    text = render(
+        folders,
+        "escalations/case.md.j2",
+        id=request.id,
+        revision=request.revision,
+        reason=_line(request.reason),
+        topic=_line(question.topic),
+        feature="" if question.feature_id == GENERAL else _line(question.feature_id),
+        question=quoted(question.text, _LONGEST_QUESTION),
+        context=quoted(question.context, _LONGEST_CONTEXT),
+        choices=_lines([f"{letter(number)}: {choice}" for number, choice in enumerate(question.choices)]),
+        answers=[_answer(one, of) for one in answers],
+        outside=[_answer(one, of) for one in request.outside],
+        letters=[letter(number) for number in range(len(request.alternatives))],
+        agent=None if request.agent is None else _line(request.agent),
+        threshold=request.threshold,
+        notes=_lines(request.notes),
+    )
+    return Case(request, text)
+
+
+def _answer(answer: Answer, of: int) -> dict[str, object]:
+    """One of so many answers, as the template has it."""
+    return {
+        "content": quoted(answer.content, _LONGEST_ANSWERS // of),
+        "rationale": quoted(answer.rationale, _LONGEST_RATIONALES // of),
+        "confidence": answer.confidence,
+        "uncertainty_reasons": _lines(answer.uncertainty_reasons, _MOST_LINES // of),
+        "agent": _line(answer.agent),
+        "model": _line(answer.model),
+    }
+
+
+def _lines(texts: Sequence[str], most: int = _MOST_LINES) -> list[str]:
+    more = len(texts) - most
+    return [_line(text) for text in texts[:most]] + ([f"and {more} more"] if more > 0 else [])
+
+
+def _line(text: str) -> str:
+    return harmless_line(text, _LONGEST_LINE)
+
+
+_WIDEST = 100
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
+
+
+def for_terminal(case: str, stream: TextIO) -> str:
+    """A case's text as a stream shows it best: in colour and wrapped on a terminal that has colours, else as it is.
+
+    It is not rendered as Markdown: that would take `__init__` in an answer for a word in bold.
+    """
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+        return case
+    width = min(_WIDEST, _columns(stream))
+    return "\n".join(_styled(line, width) for line in case.split("\n"))
+
+
+def _styled(line: str, width: int) -> str:
+    if line.startswith("# "):
+        return f"\x1b[1;33m{line[2:]}\x1b[0m"
+    if line.startswith(">"):
+        bar = "\x1b[36m\N{BOX DRAWINGS LIGHT VERTICAL}\x1b[0m "
+        return "\n".join(f"{bar}{piece}" for piece in _wrapped(line[2:], width - 2))
+    if line.startswith("- "):
+        return "\n".join(_wrapped(line, width, "  "))
+    if line.startswith("    "):
+        return f"\x1b[36m{line}\x1b[0m"
+    return _BOLD.sub("\x1b[1m\\1\x1b[0m", line)
+
+
+def _wrapped(line: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        line,
+        max(width, 20),
+        subsequent_indent=indent,
+        replace_whitespace=False,
+        drop_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [""]
+
+
+def _columns(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _WIDEST  # some report none
+    except (OSError, ValueError):
+        return _WIDEST

@@ -1,0 +1,335 @@
+"""The cases that wait for a human, in the journal: they outlive every process, and any process may go on with them.
+
+A case is `open` until some sink has shown its present revision (`notified`), `resolved` once a human has decided, `expired` where
+nobody did in time and the agent's answer is used, and `superseded` where its question was asked anew instead. Each change names
+the version that it changes, so of two humans who answer at once one is first, and the other is told.
+
+What was done for a case (`care`) is a part of its document, so that a reply and the note that it was dealt with, or a notice and
+the reason for it, are kept together or not at all.
+
+The cases of a project as they are changed: each change in one transaction with what is said of it, and seen by observers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.errors import ConfigError
+from kr_core.escalation.render import shown
+from kr_core.escalation.schedule import WAITING, Standing
+from kr_core.escalation.serialization import KIND, LATELY, document_of, plain, read, standing_of
+from kr_core.model.event import Event, new_id
+from kr_core.protocols import Document, Notice
+from kr_core.research.stages import show
+from kr_core.templates import search_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from kr_core.escalation.case import KeptCase
+    from kr_core.model.questions import EscalationRequest
+    from kr_core.protocols import Case, Journal
+    from kr_core.research.pipeline import Pipeline
+
+__all__ = ["Cases", "Keeping", "Listed"]
+
+
+_QUESTION = "escalation.question"
+"""Which cases a question has, by a hash of its feature and id: so that nobody reads all of them to find one."""
+_ALL = "all"
+"""The key that says that all questions are listed so; cases of an older KR are not."""
+_MOST_OF_QUESTION = 20
+"""So many are listed before those are dropped that are decided."""
+_DECIDED = ("resolved", "expired", "superseded")
+_PAGE = 100
+"""Cases that are in memory at once; one may have 100 kB."""
+
+
+class Listed(NamedTuple):
+    """A case as a list of all has it."""
+
+    id: str
+    status: str
+    version: int
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has decided yet."""
+        return self.status in WAITING
+
+
+class Cases:
+    """The cases of a project.
+
+    Args:
+        journal: where they are kept.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._standing: dict[str, tuple[int, Standing]] = {}
+        self._all_listed = False
+
+    def new_id(self) -> str:
+        """The id of the next case; never given twice."""
+        return f"E{self._journal.number(KIND)}"
+
+    # -- changes --------------------------------------------------------------------------------------------
+
+    def open(self, case: KeptCase, events: Sequence[Event] = ()) -> bool:
+        """Keep a new case, so that its question leads to it."""
+        self._list_all()
+        question = case.request.question
+        self._list(question.feature_id, question.id, case.request.id)
+        return self.keep(case, events)
+
+    def keep(self, case: KeptCase, events: Sequence[Event] = ()) -> bool:
+        """Keep a case, together with what is said of it; False where somebody has changed it meanwhile.
+
+        Args:
+            case: its `version` is one more than the one that it was made from.
+            events: kept only if the case is.
+        """
+        return self._journal.change(document_of(case), events)
+
+    def supersede(self, case: KeptCase, successor: str) -> bool:
+        """End a case because its question was asked anew; on the record. False where somebody has changed it meanwhile.
+
+        Args:
+            case: as it waits.
+            successor: the exchange in which the question was asked anew.
+        """
+        request = case.request
+        data = {
+            "exchange_id": request.exchange_id,
+            "parent_id": request.parent_id,
+            "feature_id": request.question.feature_id,
+            "question_id": request.question.id,
+            "escalation_id": request.id,
+            "revision": request.revision,
+            "successor": successor,
+        }
+        event = Event("escalation.superseded", request.exchange_id, data, f"{request.exchange_id}-{new_id()}")
+        notice = Notice(
+            f"{request.id}-ended",
+            "ended",
+            f"{request.id} needs no reply any more: its question was asked anew",
+        )
+        ended = case._replace(status="superseded", version=case.version + 1)
+        return self.keep(ended.ended(notice), [event])
+
+    # -- one ------------------------------------------------------------------------------------------------
+
+    def get(self, escalation_id: str) -> KeptCase:
+        """A case by its id, in either case of the letter.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        document = self._journal.document(KIND, escalation_id.strip().upper())
+        if document is None:
+            raise ConfigError(
+                f"there is no escalation `{escalation_id}`", where="inbox", todo="see `kr inbox list`"
+            )
+        return read(document)
+
+    # -- several, oldest first ------------------------------------------------------------------------------
+
+    def page(self, *, waiting: bool = True, limit: int = 50, after: str = "") -> list[KeptCase]:
+        """Some of the cases.
+
+        Args:
+            waiting: only those that nobody has decided.
+            limit: how many at most.
+            after: the id of the last one of the page before.
+        """
+        statuses = WAITING if waiting else ("",)
+        found = [one for status in statuses for one in self._journal.documents(KIND, status, limit, after)]
+        return [read(one) for one in sorted(found, key=_number)[:limit]]
+
+    def waiting(self) -> list[KeptCase]:
+        """The cases that nobody has decided; all of them, where there may be thousands."""
+        return list(self.each(waiting=True))
+
+    def all(self) -> list[KeptCase]:
+        """All cases, where there may be thousands."""
+        return list(self.each())
+
+    def each(self, *, waiting: bool = False) -> Iterator[KeptCase]:
+        """All cases, or those that nobody has decided, one in memory at a time."""
+        return (case for _, case in self.keyed(waiting=waiting))
+
+    def keyed(self, *, waiting: bool = False) -> Iterator[tuple[str, KeptCase]]:
+        """The same, each with the id under which it is kept: which is its own, if nobody has copied it."""
+        for one in self.index():
+            document = self._journal.document(KIND, one.id) if one.waits or not waiting else None
+            if document is not None and (document.status in WAITING or not waiting):
+                yield one.id, read(document)
+
+    def index(self) -> list[Listed]:
+        """Id, status and version of all cases; of ten thousand in some milliseconds."""
+        return [Listed(key, plain(status), version) for key, status, version in self._journal.versions(KIND)]
+
+    def ids(self) -> tuple[list[str], list[str]]:
+        """The ids of the cases that wait, and of those that wait no longer: what replies are read with."""
+        waiting: list[str] = []
+        closed: list[str] = []
+        for one in self.index():
+            (waiting if one.waits else closed).append(one.id)
+        return waiting, closed
+
+    def waiting_of(self, questions: Iterable[tuple[str, str]]) -> list[KeptCase]:
+        """The cases that nobody has decided of some questions.
+
+        Args:
+            questions: by feature and id.
+        """
+        self._list_all()
+        names: dict[str, None] = {}
+        for feature_id, question_id in questions:
+            listed = self._journal.document(_QUESTION, _key(feature_id, question_id))
+            names.update(dict.fromkeys([] if listed is None else listed.data["cases"]))
+        documents = [self._journal.document(KIND, name) for name in names]
+        found = [one for one in documents if one is not None and one.status in WAITING]
+        return [read(one) for one in sorted(found, key=_number)]
+
+    def has(self, feature_id: str, question_id: str) -> bool:
+        """Whether a question was ever put to a human, as far as its cases are listed."""
+        return self._journal.document(_QUESTION, _key(feature_id, question_id)) is not None
+
+    def standing(self) -> list[Standing]:
+        """The cases that something may be due for: those that wait, and those decided lately.
+
+        What has not changed since the last call is not read again.
+        """
+        wanted = {*WAITING, *(f"{status}{LATELY}" for status in _DECIDED)}
+        listed = [(key, version) for key, status, version in self._journal.versions(KIND) if status in wanted]
+        known = self._standing
+        changed = [key for key, version in listed if known.get(key, (0,))[0] != version]
+        fresh = {}
+        for document in self._documents_of(changed, wanted):
+            fresh[document.key] = (document.version, standing_of(document))
+        self._standing = {
+            key: fresh[key] if key in fresh else known[key]
+            for key, _ in listed
+            if key in fresh or key in known
+        }
+        return [standing for _, standing in self._standing.values()]
+
+    # -- how they are found ---------------------------------------------------------------------------------
+
+    def _documents_of(self, keys: Sequence[str], statuses: Iterable[str]) -> Iterator[Document]:
+        if len(keys) <= _PAGE:
+            yield from (one for one in (self._journal.document(KIND, key) for key in keys) if one is not None)
+            return
+        for status in statuses:
+            yield from self._pages(status)
+
+    def _pages(self, status: str) -> Iterator[Document]:
+        after = ""
+        while page := self._journal.documents(KIND, status, _PAGE, after):
+            yield from page
+            after = page[-1].key
+
+    def _list(self, feature_id: str, question_id: str, name: str) -> None:
+        key = _key(feature_id, question_id)
+        while True:
+            listed = self._journal.document(_QUESTION, key)
+            names = [] if listed is None else list(listed.data["cases"])
+            if name in names:
+                return
+            if len(names) >= _MOST_OF_QUESTION:
+                names = [one for one in names if self._may_wait(one)]
+            data = {"cases": [*names, name]}
+            if self._journal.change(
+                Document(_QUESTION, key, "", 1 if listed is None else listed.version + 1, data)
+            ):
+                return
+
+    def _may_wait(self, name: str) -> bool:
+        """Whether a case waits, or will: it is listed before it is kept."""
+        document = self._journal.document(KIND, name)
+        return document is None or document.status in WAITING
+
+    def _list_all(self) -> None:
+        """See to it that the questions of all cases that wait lead to them: an older KR did not list them."""
+        if self._all_listed:
+            return
+        if self._journal.document(_QUESTION, _ALL) is None:
+            for status in WAITING:
+                for document in self._pages(status):
+                    question = document.data["request"]["question"]
+                    self._list(question["feature_id"], question["id"], document.key)
+            self._journal.change(Document(_QUESTION, _ALL, "", 1, {"cases": []}))
+        self._all_listed = True
+
+
+def _key(feature_id: str, question_id: str) -> str:
+    return hashlib.sha256(f"{feature_id}\0{question_id}".encode()).hexdigest()
+
+
+def _number(document: Document) -> int:
+    return int(document.key[1:])
+
+
+class Keeping:
+    """Keeps the cases of a project.
+
+    Args:
+        pipeline: the project's.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+        self._folders = search_folders(pipeline.config.root)
+        self._cases: Cases | None = None
+
+    @property
+    def cases(self) -> Cases:
+        """The cases of the project; the first look opens the journal."""
+        if self._cases is None:
+            self._cases = Cases(self.pipeline.components.journal)
+        return self._cases
+
+    def shown(self, request: EscalationRequest) -> Case:
+        """A case as people read it."""
+        return shown(request, self._folders)
+
+    def keep(self, case: KeptCase, events: Sequence[Event] = ()) -> bool:
+        """Keep a case with what is said of it; False where somebody was first."""
+        kept = self.cases.keep(case, events)
+        if kept:
+            self.observed(events)
+        return kept
+
+    def change(
+        self,
+        escalation_id: str,
+        change: Callable[[KeptCase], tuple[KeptCase, Sequence[Event]] | None],
+        known: KeptCase | None = None,
+    ) -> KeptCase:
+        """Change a case, whoever changes it at the same time; the case as it is then.
+
+        Args:
+            escalation_id: the case.
+            change: what is to become of it; called anew where somebody was first. It changes nothing itself.
+            known: the case as it was read just now, if it was.
+
+        Raises:
+            ConfigError: there is no such case.
+        """
+        while True:
+            case = known or self.cases.get(escalation_id)
+            made = change(case)
+            if made is None:
+                return case
+            changed = made[0]._replace(version=case.version + 1)
+            if self.keep(changed, made[1]):
+                return changed
+            known = None
+
+    def observed(self, events: Sequence[Event]) -> None:
+        """Show observers what was kept together with a case, and so did not go by them."""
+        for event in events:
+            show(event, self.pipeline.observers)

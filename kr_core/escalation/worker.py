@@ -1,0 +1,466 @@
+"""What is due for the cases of a project is done: they are shown, replies are heard, people are told and reminded.
+
+Any process does it, as often as it likes, and several at once: each step is found from what is kept, one process at a time works
+with one way to a human, and each change names the version that it changes. Whatever is interrupted is found again.
+
+What is due for cases is done again and again while a process lives: every minute, when it is due, and when it is woken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from kr_core.agents.dispatch import together
+from kr_core.aio import to_its_end
+from kr_core.errors import KRError, RequestError, StorageError
+from kr_core.escalation import transitions
+from kr_core.escalation.backoff import Pausing, is_whole, left_alone, said_of
+from kr_core.escalation.channels import Sinks, turn
+from kr_core.escalation.deadlines import Timing
+from kr_core.escalation.inbound import Hearing
+from kr_core.escalation.schedule import Pending, SinkState, pause
+from kr_core.escalation.summary import Round, Tended
+from kr_core.model.event import Event
+from kr_core.model.questions import HumanResponse
+from kr_core.protocols import Case, Notice
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+
+    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.repository import Keeping
+    from kr_core.protocols import Escalation
+
+    AskAgain = Callable[[KeptCase, HumanResponse], Awaitable[object]]
+
+__all__ = ["TEND_SECONDS", "Minding", "Tending"]
+
+
+_AT_A_TIME = 100
+"""Calls of one sink before replies are heard again."""
+_MOST_POLLS = 10
+"""Of one sink, one after the other, that has more to tell than one call brings; the next look goes on."""
+_TELL_SECONDS = 3.0
+"""Whoever has replied waits so long for others to be told."""
+_NO_CASE = {"exchange_id": "", "parent_id": None, "feature_id": "", "question_id": "", "escalation_id": ""}
+"""What an event about no case has in place of it."""
+
+
+class Tending:
+    """Does what is due for the cases of a project.
+
+    Args:
+        keeping: keeps them.
+    """
+
+    def __init__(self, keeping: Keeping) -> None:
+        self._keeping = keeping
+        self._pipeline = keeping.pipeline
+        self._sinks = Sinks(self._pipeline)
+        self._now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
+        self._pausing = Pausing(lambda: self._pipeline.journal, self._time)
+        self._timing = Timing(keeping, self._pausing, self._time)
+        self._hearing = Hearing(keeping, self._sinks, self._pausing, self._time, self._observe)
+
+    def _time(self) -> dt.datetime:
+        return self._now()  # whoever tries how time passes sets it after this was made
+
+    # -- all that is due ------------------------------------------------------------------------------------
+
+    async def tend(self, ask_again: AskAgain) -> Tended:
+        """Do all that is due once, and ask the agents again that are to be asked.
+
+        Args:
+            ask_again: asks the agent of a case again, with what a human has added.
+
+        Raises:
+            ConfigError: a sink is wrongly configured.
+            StorageError: the journal cannot be used.
+        """
+        done = Round()
+        await self._tended(done)
+        if await self._asked_again(ask_again, done):
+            await self._tended(done)
+        return done.tended()
+
+    async def look(self) -> Tended:
+        """The same, but for the agents, which may take minutes."""
+        done = Round()
+        await self._tended(done)
+        return done.tended()
+
+    async def ask_agents(self, ask_again: AskAgain) -> Tended:
+        """Ask the agents again that are to be asked; what they say is shown."""
+        done = Round()
+        await self._asked_again(ask_again, done)
+        return done.tended()
+
+    async def _tended(self, done: Round) -> None:
+        sinks, _, notes = self._sinks.there()
+        for note in notes:
+            done.note(note)
+        deaf: set[str] = set()
+        for polls in count(1):
+            asked = [name for name in sinks if name not in deaf]
+            came = await together([self._hearing.hear(name, sinks[name], done) for name in asked])
+            heard = dict(zip(asked, came, strict=True))
+            deaf |= {name for name, told in heard.items() if told == "none"}
+            behind = {name for name, told in heard.items() if told == "more"}
+            look = partial(self._timing.looked_through, list(sinks), deaf | behind, done)
+            due_by = await to_its_end(look)
+            more = await together(
+                [self._work(name, sinks[name], due_by.get(name, []), done) for name in sinks]
+            )
+            if any(more) or (behind and polls < _MOST_POLLS):
+                continue
+            if due_by:  # what was done now is due again at another time
+                await to_its_end(look)
+            if behind:
+                done.next = self._now()
+            return
+
+    async def receive(self, name: str, headers: Mapping[str, str], body: bytes) -> int:
+        """Apply what a service tells that calls by itself; how many replies were new.
+
+        Raises:
+            ConfigError: there is no such sink, or it receives nothing.
+            RequestError: the call is not the service's, cannot be understood, or cannot be heard now.
+        """
+        return await self._hearing.receive(name, headers, body)
+
+    # -- what is shown and said -----------------------------------------------------------------------------
+
+    async def _work(self, name: str, sink: Escalation, escalation_ids: Sequence[str], done: Round) -> bool:
+        """Show and say what is due by a sink, as far as it goes; whether there may be more."""
+        if not escalation_ids:
+            return False
+        for escalation_id in escalation_ids[:_AT_A_TIME]:
+            if not await self.attend(name, sink, escalation_id, done):
+                return False
+        return len(escalation_ids) > _AT_A_TIME
+
+    async def attend(self, name: str, sink: Escalation, escalation_id: str, done: Round) -> bool:
+        """Show a case by a sink if that is due, and say what is owed; whether the sink can go on with other cases."""
+        async with self._sinks.turn(name) as mine:
+            if not mine:
+                done.note(f"escalation {name}: it is busy, and does the rest a little later")
+                return False
+            kept = await to_its_end(lambda: self._pausing.kept(name))
+            if kept.held_back(self._now()):
+                done.note(f"escalation {name}: {left_alone(kept)}")
+                return False
+            case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+            found = self._timing.due(case.standing, [name], self._now())
+            if name in found.show:
+                going_on, case = await self._show(name, sink, case, done)
+                if not going_on or case.care.at(name).revision < case.request.revision:
+                    return going_on
+            for notice in case.care.at(name).owed if not found.settled else ():
+                if not await self._say(name, sink, case, notice, done):
+                    return False
+            if kept.show_faults:
+                await to_its_end(
+                    lambda: self._pausing.keep(name, kept._replace(show_faults=0, show_again=None))
+                )
+            return True
+
+    async def _show(self, name: str, sink: Escalation, case: KeptCase, done: Round) -> tuple[bool, KeptCase]:
+        revision = case.request.revision
+
+        def tried(kept: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+            state = kept.care.at(name)
+            return (
+                None if state.tried == revision else (_with(kept, name, state._replace(tried=revision)), [])
+            )
+
+        def shown(place: str, kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+            state = kept.care.at(name)._replace(revision=revision, place=place, faults=0, again=None)
+            changed = _with(kept, name, state)
+            if kept.waits and kept.request.revision == revision:
+                changed = changed._replace(
+                    status="notified", care=changed.care._replace(seen=changed.care.seen or self._now())
+                )
+            return changed, [self._shown_event(case, name, place, None)]
+
+        def nobody(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+            state = kept.care.at(name)
+            return _with(kept, name, state._replace(tried=state.revision)), []
+
+        case = await self._changed(case, tried)
+        place = case.care.at(name).place
+        try:
+            came = await self._sinks.call(
+                name, self._emitter(case), partial(sink.open, self._case(case, place))
+            )
+            if came is not None and not (isinstance(came, str) and came.strip()):
+                raise TypeError(f"`open` returned {type(came).__name__} instead of where the case stands")
+        except StorageError:
+            raise
+        except Exception as error:
+            return await to_its_end(partial(self._failed_with, name, case, error, done)), case
+        if came is None:  # nobody is there, for no case
+            return False, await self._changed(case, nobody)
+        done.count("shown")
+        return True, await self._changed(case, partial(shown, printable(came)))
+
+    async def _say(self, name: str, sink: Escalation, case: KeptCase, notice: Notice, done: Round) -> bool:
+        def said(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+            state = kept.care.at(name)
+            left = tuple(one for one in state.owed if one.id != notice.id)
+            event = self._told_event(case, name, notice, None)
+            return _with(kept, name, state._replace(owed=left, faults=0, again=None)), [event]
+
+        place = case.care.at(name).place
+        try:
+            await self._sinks.call(
+                name, self._emitter(case), partial(sink.acknowledge, self._case(case, place), notice)
+            )
+        except StorageError:
+            raise
+        except Exception as error:
+            return await to_its_end(partial(self._failed_with, name, case, error, done, notice))
+        done.count("told")
+        await self._changed(case, said)
+        return True
+
+    def _case(self, case: KeptCase, place: str | None) -> Case:
+        return self._keeping.shown(case.request)._replace(place=place)
+
+    async def _changed(
+        self, case: KeptCase, change: Callable[[KeptCase], tuple[KeptCase, list[Event]] | None]
+    ) -> KeptCase:
+        return await to_its_end(lambda: self._keeping.change(case.request.id, change, case))
+
+    # -- one case at once -----------------------------------------------------------------------------------
+
+    async def present(self, escalation_id: str) -> list[str]:
+        """Show a case that was just put, by every sink whose turn it is; notes of those that could not."""
+        sinks, passing, notes = self._sinks.there()
+        done = Round()
+        await together([self._pass_by(name, sink, escalation_id, done) for name, sink in passing.items()])
+        await together([self.attend(name, sink, escalation_id, done) for name, sink in sinks.items()])
+        return [*notes, *done.notes]
+
+    async def _pass_by(self, name: str, sink: Escalation, escalation_id: str, done: Round) -> None:
+        """Show a case to whoever sits here."""
+        case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+        if name not in self._timing.due(case.standing, [name], self._now()).show:
+            return  # a later tier's
+        place, fault = None, None
+        try:
+            place = await self._sinks.call(
+                name, self._emitter(case), partial(sink.open, self._case(case, None))
+            )
+        except Exception as error:
+            fault = said_of(error)
+            done.note(f"escalation {name}: {fault}")
+        revision = case.request.revision
+
+        def change(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+            changed = kept
+            if place is not None and kept.waits and kept.request.revision == revision:
+                changed = changed._replace(status="notified")
+            return changed, [self._shown_event(case, name, place, fault)]
+
+        await self._changed(case, change)
+
+    async def tell(self, escalation_id: str) -> None:
+        """Let all sinks say at once what they owe about a case; what cannot be said within some seconds is said later."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_TELL_SECONDS):
+                await self._tell(escalation_id)
+
+    async def _tell(self, escalation_id: str) -> None:
+        sinks, passing, _ = self._sinks.there()
+        case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+        if not case.waits:
+            await self._tell_here(case, passing)
+        owing = [name for name in sinks if case.care.at(name).owed]
+        await together([self.attend(name, sinks[name], escalation_id, Round()) for name in owing])
+
+    async def _tell_here(self, case: KeptCase, passing: Mapping[str, Escalation]) -> None:
+        """Tell whoever sits here that a case is decided."""
+        notice = Notice(f"{case.request.id}-ended", "ended", transitions.ending(case))
+        for name, sink in passing.items():
+            try:
+                await self._sinks.call(
+                    name, self._observe, partial(sink.acknowledge, self._case(case, None), notice)
+                )
+            except Exception:  # noqa: S112  the answer stands; who sits here sees that the case is decided
+                continue
+
+    # -- agents that are asked again ------------------------------------------------------------------------
+
+    async def _asked_again(self, ask_again: AskAgain, done: Round) -> int:
+        standing = await to_its_end(self._keeping.cases.standing)
+        now = self._now()
+        names = [one.id for one in standing if one.care.pending and self._timing.due(one, (), now).ask_again]
+        return sum(await together([self._one_asked_again(name, ask_again, done) for name in names]))
+
+    async def _one_asked_again(self, escalation_id: str, ask_again: AskAgain, done: Round) -> int:
+        async with self.asking(escalation_id) as mine:
+            if not mine:
+                return 0  # somebody does it
+            case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+            pending = case.care.pending
+            if not case.waits or pending is None:
+                return 0
+            response = HumanResponse(action="add_context", content=pending.content, by=pending.by)
+            try:
+                await ask_again(case, response)
+            except StorageError:
+                raise
+            except KRError as error:
+                done.note(f"{escalation_id}: {error}")
+                faults = pending.faults + 1
+                later = pending._replace(faults=faults, again=self._now() + pause(faults))
+                await self._changed(case, partial(_postponed, pending, later))
+                return 0
+            done.count("asked_again")
+            return 1
+
+    def asking(self, escalation_id: str, seconds: float = 0.0) -> Any:
+        """Be the one that asks the agent of a case, by its id; a context that is False where somebody else is."""
+        return turn(self._pipeline.config.state_folder / "asking" / f"{escalation_id}.lock", seconds)
+
+    # -- faults ---------------------------------------------------------------------------------------------
+
+    def _failed_with(
+        self, name: str, case: KeptCase, error: Exception, done: Round, notice: Notice | None = None
+    ) -> bool:
+        """Note that a sink failed with a case; whether it can go on with others."""
+        told = said_of(error)
+        note = f"{case.request.id} by escalation {name}: {told}" if notice else f"escalation {name}: {told}"
+        whole = is_whole(error)
+        if whole:
+            self._pausing.failed(name, error, done, showing=True)
+        else:
+            done.note(note)
+        asked = error.seconds if isinstance(error, RequestError) else None
+
+        def change(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+            state = kept.care.at(name)
+            faults = state.faults + 1
+            changed = _with(
+                kept, name, state._replace(faults=faults, again=self._now() + pause(faults, asked))
+            )
+            if state.faults:
+                return changed, []  # the first one is on record; there may be thousands
+            if notice is None:
+                return changed, [self._shown_event(case, name, None, told)]
+            return changed, [self._told_event(case, name, notice, told)]
+
+        self._keeping.change(case.request.id, change)
+        return not whole
+
+    # -- what is said of it ---------------------------------------------------------------------------------
+
+    def _emitter(self, case: KeptCase) -> Callable[[str, dict[str, Any]], None]:
+        """What a sink reports about a case goes on the record."""
+        request = case.request
+
+        def emit(kind: str, data: dict[str, Any]) -> None:
+            event = transitions.event(case, kind, escalation_id=request.id, **data)
+            self._pipeline.journal.append([event])
+            self._keeping.observed([event])
+
+        return emit
+
+    def _observe(self, kind: str, data: dict[str, Any]) -> None:
+        """What a sink reports when it is asked for replies, every minute, only observers see."""
+        self._keeping.observed([Event(kind, "", {**_NO_CASE, **data})])
+
+    @staticmethod
+    def _shown_event(case: KeptCase, name: str, place: str | None, error: str | None) -> Event:
+        about = {"escalation_id": case.request.id, "revision": case.request.revision}
+        return transitions.event(case, "escalation.shown", **about, sink=name, place=place, error=error)
+
+    @staticmethod
+    def _told_event(case: KeptCase, name: str, notice: Notice, error: str | None) -> Event:
+        about = {"escalation_id": case.request.id, "sink": name, "kind": notice.kind, "said": notice.said}
+        return transitions.event(case, "escalation.told", **about, error=error)
+
+
+def _with(case: KeptCase, name: str, state: SinkState) -> KeptCase:
+    return case._replace(care=case.care.with_sink(name, state))
+
+
+def _postponed(before: Pending, later: Pending, kept: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+    if kept.care.pending != before:
+        return None
+    return kept._replace(care=kept.care._replace(pending=later)), []
+
+
+TEND_SECONDS = 60.0
+"""How often a process that lives long asks for replies."""
+_SOON_SECONDS = 1.0
+
+
+class Minding:
+    """Minds the cases of a project: people's replies are not held up by agents, which may take minutes.
+
+    Args:
+        tending: does what is due.
+        ask_again: asks the agent of a case again, with what a human has added.
+    """
+
+    def __init__(self, tending: Tending, ask_again: AskAgain) -> None:
+        self._tending = tending
+        self._ask_again = ask_again
+        self._wake = asyncio.Event()
+        self._added = asyncio.Event()
+
+    def wake(self) -> None:
+        """Look at once; in the event loop's thread."""
+        self._wake.set()
+
+    def ask(self) -> None:
+        """See at once whether an agent has to be asked with what was added to a case; in the event loop's thread."""
+        self._added.set()
+
+    async def mind(self, tell: Callable[[str], object] | None, every_seconds: float) -> NoReturn:
+        """Do what is due until cancelled.
+
+        Args:
+            tell: called with each note of what could not be done, once until it changes.
+            every_seconds: how often people's replies are asked for.
+        """
+        noted: dict[str, tuple[str, ...]] = {}
+
+        async def again(
+            what: str, woken: asyncio.Event, once: Callable[[], Coroutine[Any, Any, Tended]]
+        ) -> None:
+            while True:
+                woken.clear()
+                wait = every_seconds
+                try:
+                    tended = await once()
+                    notes = tended.notes
+                    if tended.applied:
+                        self._added.set()  # somebody may have added context
+                    if tended.next is not None:
+                        left = (tended.next - datetime.now(UTC)).total_seconds()
+                        wait = min(max(left, _SOON_SECONDS), every_seconds)
+                except KRError as error:  # it may be mended while this process lives
+                    notes = (str(error),)
+                if tell is not None and notes != noted.get(what, ()):
+                    for note in notes:
+                        tell(note)
+                noted[what] = notes
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(woken.wait(), wait)
+
+        await together(
+            [
+                again("look", self._wake, self._tending.look),
+                again("ask", self._added, lambda: self._tending.ask_agents(self._ask_again)),
+            ]
+        )
+        raise AssertionError  # it does not return

@@ -1,0 +1,195 @@
+"""Sentences that a language model wrote, kept only where the passages that they cite bear them out.
+
+A sentence comes with what it rests on: `Pass timeout= to get. [2: "timeout - The timeout to use"]`, the number of a passage
+and words of it. It is kept if each quote stands in its passage; its code stands in a cited passage; its names, numbers and
+two thirds of its content words stand in the quotes, the others in the passages; it compares in the order of a quote; and it
+denies something only where a quote does. No model judges a model: `kr verify` repeats all of this offline.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.evidence.citations import slot_stands
+from kr_core.evidence.quotes import folded, holds, plain
+from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, stems, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.evidence.citations import Citer
+    from kr_core.model import Claim, Passage
+
+__all__ = ["Prose", "claims_of", "unsupported"]
+
+_BORNE_OUT = 2 / 3
+"""The share of a sentence's content words that must stand in its quotes; the others tell what the quotes are about."""
+_REST = re.compile(r"\[(\d{1,3})\s*:\s*[\"“”]((?:(?!\[\d{1,3}\s*:\s*[\"“”]).)*?)[\"“”]\s*\]", re.DOTALL)
+_SPAN = re.compile(r"`([^`]+)`")
+_FACT = re.compile(r"(?<![\w.])\d+(?:\.\d+)*|\b\w+(?:\.\w+)+\b|\b\w*_\w+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z]{2,}\b")
+"""What is either there or not: numbers, versions, dotted and compound names, abbreviations."""
+_DENIED = re.compile(
+    r"\b(?:not|no|never|none|neither|nor|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE
+)
+_TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]\w*")
+_COMPARED = re.compile(r"\b(?:than|before|after|instead|over|versus|vs|prefer\w*)\b", re.IGNORECASE)
+"""Words whose sides cannot be exchanged."""
+_CONNECTING = stems(
+    "accept apply argument call configure control default define describe function give include mean method option "
+    "parameter pass provide read return see set specify supply use value"
+)
+"""Words that say how code spans hang together; what they join is checked."""
+_OPENING = re.compile(r"(?:^|[.!?:;]\s)[\W_]{0,200}+(\w+)")
+_OPENS = _CONNECTING | frozenset(
+    map(
+        stem,
+        STOP_WORDS
+        | WEAK_WORDS
+        | set("add although choose create each every note otherwise run since write".split()),
+    )
+)
+"""Words that begin a sentence, and so are capitalised without being a name."""
+_LONGEST = 400
+_LEAST_QUOTED = 3
+"""Words, or one name in code: less than that stands anywhere."""
+
+
+class Prose(NamedTuple):
+    """What a model wrote for a report."""
+
+    summary: tuple[str, ...]
+    details: tuple[str, ...]
+
+
+class _Read(NamedTuple):
+    sentence: str
+    rests: tuple[tuple[int, str], ...]
+
+
+def claims_of(
+    lines: Sequence[str], passages: Sequence[tuple[str, Passage]], citer: Citer
+) -> tuple[list[Claim], list[str]]:
+    """The sentences that are borne out, as claims, and why each of the others is not.
+
+    Args:
+        lines: sentences, each with what it rests on.
+        passages: (source, passage) as they were numbered for the model, from 1.
+        citer: numbers the citations of the report.
+    """
+    claims: list[Claim] = []
+    dropped: list[str] = []
+    for line in lines:
+        read = _read(line)
+        if not read.sentence:
+            continue
+        fault = _fault(read, passages)
+        claim = None
+        if not fault:
+            numbers = [citer.cite(*passages[number - 1], quote) for number, quote in read.rests]
+            claim = citer.claim(read.sentence, numbers, _SPAN.findall(read.sentence))
+            fault = "" if claim is not None else "a slot of it stands in no cited passage"
+        if claim is None:
+            dropped.append(f"{read.sentence[:80]}: {fault}")
+        else:
+            claims.append(claim.model_copy(update={"written": True}))
+    return claims, dropped
+
+
+def unsupported(sentence: str, texts: Sequence[str], quotes: Sequence[str]) -> str:
+    """What of a sentence the passages that it cites do not bear out; empty if they do.
+
+    Args:
+        sentence: without citation marks.
+        texts: the cited passages.
+        quotes: what is quoted of them.
+    """
+    for span in _SPAN.findall(sentence):
+        if not slot_stands(span, texts):
+            return f"`{span[:60]}` stands in no cited passage"
+    prose = _SPAN.sub(" ", sentence)
+    quoted = " ".join(f"{plain(quote)} {folded(quote)}" for quote in quotes)
+    for fact in _FACT.findall(prose):
+        if not re.search(rf"(?<![\w.]){re.escape(fact)}(?!\w)", quoted):
+            return f"{fact} stands in none of its quotes"
+    if bool(_DENIED.search(prose)) != any(_DENIED.search(plain(quote)) for quote in quotes):
+        return "it denies what its quotes do not, or the other way round"
+    telling, said = stems(prose) - _CONNECTING, frozenset(map(stem, words(quoted)))
+    if len(telling & said) < _BORNE_OUT * len(telling):
+        return f"says more than its quotes: {_some(telling - said)}"
+    beyond = telling - said - stems(" ".join(map(plain, texts)))
+    if beyond:
+        return f"says more than its passages: {_some(beyond)}"
+    named = _named(prose)
+    unknown = [one for one in named if one[0].isalpha() and stem(one.casefold()) not in said]
+    if unknown:
+        return f"{unknown[0]} stands in none of its quotes"
+    return _exchanged(sentence.replace("`", " "), named, quotes)
+
+
+def _named(prose: str) -> list[str]:
+    """The numbers and capitalised words of a sentence in order, but for words that merely open it."""
+    opening = {found.start(1) for found in _OPENING.finditer(prose) if stem(found[1].casefold()) in _OPENS}
+    return [
+        found.group()
+        for found in _TOKEN.finditer(prose)
+        if found.start() not in opening and (found.group()[0].isupper() or found.group()[0].isdigit())
+    ]
+
+
+def _exchanged(sentence: str, named: Sequence[str], quotes: Sequence[str]) -> str:
+    """What a sentence says the other way round than all quotes that speak of it; empty for nothing."""
+    told = [[stem(one.casefold()) for one in _TOKEN.findall(plain(quote))] for quote in quotes]
+    called = [stem(one.casefold()) for one in named]
+    for number, first in enumerate(called):
+        for second in called[number + 1 :]:
+            both = [quote for quote in told if first in quote and second in quote]
+            if both and not any(second in quote[quote.index(first) :] for quote in both):
+                return f"its quotes have {named[number]} after what it has before"
+    said = [[stem(word) for word in words(plain(quote))] for quote in quotes]
+    for found in _COMPARED.finditer(sentence):
+        word = stem(found.group().casefold())
+        left, right = (
+            frozenset(map(stem, words(side))) for side in (sentence[: found.start()], sentence[found.end() :])
+        )
+        if not any(_same_sides(quote, word, left - right, right - left) for quote in said):
+            return f"none of its quotes compares so: {found.group()}"
+    return ""
+
+
+def _same_sides(quote: Sequence[str], word: str, left: frozenset[str], right: frozenset[str]) -> bool:
+    """Whether a quote compares by a word, and does not have on its other sides what stands left and right of it."""
+    places = [place for place, one in enumerate(quote) if one == word]
+    return any(
+        not (
+            left & set(quote[place:]) - set(quote[:place]) and right & set(quote[:place]) - set(quote[place:])
+        )
+        for place in places
+    )
+
+
+def _some(stems_of_words: frozenset[str]) -> str:
+    return ", ".join(sorted(stems_of_words)[:4])
+
+
+def _read(line: str) -> _Read:
+    rests = tuple((int(number), folded(quote)) for number, quote in _REST.findall(line))
+    return _Read(folded(_REST.sub(" ", line)).replace(" .", "."), rests)
+
+
+def _fault(read: _Read, passages: Sequence[tuple[str, Passage]]) -> str:
+    if len(read.sentence) > _LONGEST:
+        return f"longer than {_LONGEST} characters"
+    if re.search(r"\[\d", read.sentence):
+        return "a citation in it cannot be read"
+    if not read.rests:
+        return "cites nothing"
+    for number, quote in read.rests:
+        if not 1 <= number <= len(passages):
+            return f"there is no passage {number}"
+        if len(quote.split()) < _LEAST_QUOTED and not re.search(r"[\w.]{4}[(=:_.]", quote):
+            return f"quotes too little: {quote[:40]}"
+        if not holds(passages[number - 1][1].text, quote):
+            return f"the quote is not in passage {number}: {quote[:60]}"
+    texts = [passages[number - 1][1].text for number, _quote in read.rests]
+    return unsupported(read.sentence, texts, [quote for _number, quote in read.rests])

@@ -1,0 +1,396 @@
+"""`kr verify`: each quote of a report found again in the kept passage, without any language model.
+
+What is checked: the passages have the fingerprints they were kept with; each quote stands in its passage; each slot of a
+sentence stands in the sentence and in a cited passage, with nothing but connecting words between the slots; each
+sentence and code example stands in the report as it was checked; the answer that is served from the knowledge base is
+made of them alone; and the report's head, sections and citations say nothing that the evidence does not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.evidence.citations import slot_stands
+from kr_core.evidence.generated import unsupported
+from kr_core.evidence.quotes import folded, holds, holds_code, plain
+from kr_core.model import SKELETON_MARK, STALE_MARK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_ATTRIBUTION = "Source Attribution"
+_PARTS = {
+    "Summary": ("summary", "summary_code"),
+    "Details": ("details",),
+    "Code Examples": ("code",),
+    "Caveats & Version-Specific Notes": ("caveats",),
+    _ATTRIBUTION: ("citations",),
+}
+"""The sections of the template, and what of the evidence each prints."""
+_PLACEHOLDERS = {
+    "Summary": "No answer was found.",
+    "Details": "No further details were found.",
+    "Code Examples": "No code example was found.",
+    "Caveats & Version-Specific Notes": "No caveat was found.",
+    _ATTRIBUTION: "No source was used.",
+}
+_CAVEATS = "Caveats & Version-Specific Notes"
+_FENCE = re.compile(r"^(`{3,}|~{3,})")
+_HEADING = re.compile(r"^##\s++(.*)$")
+_MARKS = re.compile(r"(?:\[\d{1,9}\]){1,100}+$")
+_MARK = re.compile(r"\[\d+\]")
+_LABEL = re.compile(r"^\*\*(Framework|Version|Research Date|Confidence|Score|Sources):\*\*(.*)$")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+_CONNECTING = frozenset(
+    "pass to set in call await use read see with related it accepts which is the default returns".split()
+)
+"""The words that KR puts between slots."""
+_BETWEEN = re.compile(r"[\s\w`:;,.=()*]*")
+_VERSION = r"[^\s`\[\]()]{1,60}"
+_FINDINGS = {
+    "verified via official docs": True,
+    "inferred from community examples": False,
+    "partial coverage only": None,
+}
+"""What is said of a source, and whether it must be an official one."""
+
+
+class Problem(NamedTuple):
+    """Something that does not hold, and where."""
+
+    where: str
+    what: str
+
+
+class _Line(NamedTuple):
+    """A line of a report outside its code; `section` is "" above the first."""
+
+    section: str
+    text: str
+
+
+class _Block(NamedTuple):
+    """A code block of a report, and the line below it."""
+
+    section: str
+    code: str
+    below: str
+
+
+def verify(report: str, evidence: Mapping[str, Any]) -> list[Problem]:
+    """What is false in a report and its evidence; empty where all holds."""
+    if not report.strip():
+        return [Problem("report", "the report is empty")]
+    try:
+        return list(_problems(report, evidence))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        return [Problem("evidence", f"not in the form KR writes ({type(error).__name__}: {error})")]
+
+
+def not_checked(report: str) -> list[str]:
+    """What `verify` passes over: sections that are not the template's own, and notes of the run."""
+    _blocks, lines, sections = _read(report)
+    foreign = [f"the section {section}" for section in dict.fromkeys(sections) if section not in _PARTS]
+    return [*foreign, *(line.text for line in lines if _is_note(line))]
+
+
+def _problems(report: str, evidence: Mapping[str, Any]) -> Iterator[Problem]:
+    passages: dict[str, Mapping[str, Any]] = {}
+    for sha256, passage in evidence["passages"].items():
+        passages[sha256] = passage
+        if hashlib.sha256(passage["text"].encode()).hexdigest() != sha256:
+            yield Problem(f"passage {sha256[:12]}", "the text is not the one that was kept")
+    cited: dict[int, _Cited] = {}
+    for citation in evidence["citations"]:
+        kept = passages.get(citation["sha256"])
+        if kept is None:
+            yield Problem(f"[{citation['n']}]", "its passage is missing")
+            continue
+        cited[int(citation["n"])] = _Cited(
+            kept["text"], kept.get("title") or "", citation.get("symbol") or "", citation["quote"]
+        )
+        if not holds(kept["text"], citation["quote"]):
+            yield Problem(f"[{citation['n']}]", f"the quote is not in its passage: {citation['quote'][:80]}")
+    for part in ("summary", "details", "caveats"):
+        for claim in evidence[part]:
+            if claim["citations"]:
+                yield from _claim_problems(claim, cited)
+            elif not _is_notice(claim["text"], part, evidence):
+                yield Problem(
+                    claim["text"][:60], "a sentence without a citation that is none of KR's notices"
+                )
+    for example in (example for part in ("summary_code", "code") for example in evidence[part]):
+        source = cited.get(int(example["citation"]))
+        if source is None or not holds_code(source.text, example["code"]):
+            yield Problem(
+                f"[{example['citation']}]", f"the code is not in its passage: {example['code'][:60]}"
+            )
+    yield from _answer_problems(evidence)
+    yield from _report_problems(report, evidence)
+
+
+class _Cited(NamedTuple):
+    """What a citation stands for."""
+
+    text: str
+    title: str
+    symbol: str
+    quote: str
+
+
+# -- sentences --
+
+
+def _claim_problems(claim: Mapping[str, Any], citations: Mapping[int, _Cited]) -> Iterator[Problem]:
+    where = claim["text"][:60]
+    cited = [citations[number] for number in claim["citations"] if number in citations]
+    if len(cited) < len(claim["citations"]):
+        yield Problem(where, "cites a passage that is missing")
+    said = folded(_MARKS.sub("", claim["text"]))
+    for slot in claim["slots"]:
+        if not slot_stands(slot, [one.text for one in cited]) or not _named_so(slot, cited):
+            yield Problem(where, f"not in the cited passage: {slot[:80]}")
+        if plain(slot) not in said and folded(slot) not in said:
+            yield Problem(where, f"not in the sentence: {slot[:80]}")
+    marks = {int(number) for number in re.findall(r"\d+", (_MARKS.search(claim["text"]) or [""])[0])}
+    if marks != set(claim["citations"]):
+        yield Problem(where, "its citation marks are not those that were checked")
+    if claim.get("written"):
+        fault = unsupported(said, [one.text for one in cited], [one.quote for one in cited])
+        if fault:
+            yield Problem(where, fault)
+        return
+    between = _unslotted(said, claim["slots"], cited)
+    if between:
+        yield Problem(where, f"says more than its passages: {between[:60]}")
+
+
+def _named_so(slot: str, cited: Sequence[_Cited]) -> bool:
+    """Whether a dotted name is that of a cited symbol, where its passage does not have it as it is."""
+    if not re.fullmatch(r"\w+(?:\.\w+)+", slot):
+        return True
+    symbols = [one.symbol for one in cited if one.symbol]
+    return not symbols or slot in symbols or any(holds(one.text, slot) for one in cited)
+
+
+def _unslotted(said: str, slots: Sequence[str], cited: Sequence[_Cited]) -> str:
+    """What a sentence says beside its slots, its title and connecting words; '' for nothing."""
+    rest = said
+    for one in cited:
+        title, opening = plain(one.title), "Related: " if rest.startswith("Related: ") else ""
+        for label in (f"{opening}{folded(one.title)}: ", f"{opening}{title}: ", f"{opening}`{title}`: "):
+            if one.title and rest.startswith(label):
+                rest = rest[len(label) :]
+    pieces = {text for slot in slots for text in (plain(slot), folded(slot)) if text}
+    pieces |= {one.symbol for one in cited if one.symbol}
+    for piece in sorted(pieces, key=len, reverse=True):
+        before, after = r"(?<!\w)" * piece[0].isalnum(), r"(?!\w)" * piece[-1].isalnum()
+        rest = re.sub(f"{before}{re.escape(piece)}{after}", "\x01", rest)
+    for value in re.findall(r"`\x01=(True|False)`", rest):  # the switch that differs from its default
+        if any(re.search(rf"\b{value}\b", one.text) for one in cited):
+            rest = rest.replace(f"`\x01={value}`", "\x01")
+    inside = " ".join(part for part in rest.split("`")[1::2] if re.search(r"\w", part))
+    outside = rest.replace("\x01", " ")
+    words = [word for word in re.findall(r"\w+", outside) if word.lower() not in _CONNECTING]
+    if inside or words:
+        return (inside or " ".join(words)).replace("\x01", "...").strip()
+    return "" if _BETWEEN.fullmatch(outside) else outside.strip()
+
+
+def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
+    """Whether a sentence without a citation is one that KR itself says."""
+    name = re.escape(folded(str(evidence["framework"])))
+    said = folded(text)
+    if part == "summary":
+        words = r'"[^"`\[\]]{1,60}"(?:, "[^"`\[\]]{1,60}"){0,3}'
+        unknown = rf"says nothing of {words}|does not seem to answer this"
+        notice = rf"The documentation of {name}(?: {_VERSION})? (?:{unknown}); the nearest passages follow\."
+        return bool(re.fullmatch(notice, said))
+    if part != "caveats":
+        return False
+    read = re.fullmatch(rf"([\w.-]+) read {name} ({_VERSION})(?: \([^()`\[\]]{{1,80}}\))?\.", said)
+    if read:
+        known = {
+            citation["version"]
+            for citation in evidence["citations"]
+            if citation["source"] == read[1] and citation["version"]
+        }
+        return not known or read[2] in known
+    other = r"The question is about [^`\[\]]{1,60}, another (?:major|minor) version: check before use\."
+    return bool(re.fullmatch(other, said))
+
+
+def _answer_problems(evidence: Mapping[str, Any]) -> Iterator[Problem]:
+    """The answer served from the knowledge base: the summary's sentences in order, its code between two of them."""
+    if "answer" not in evidence:
+        return
+    claims = [claim["text"] for claim in evidence["summary"]]
+    code = [
+        f"```{example['language']}\n{example['code']}\n```\n[{example['citation']}]"
+        for example in evidence["summary_code"]
+    ]
+    places = range(len(claims) + 1)
+    if not any(
+        evidence["answer"] == "\n\n".join([*claims[:place], *code, *claims[place:]]) for place in places
+    ):
+        yield Problem("answer", "it is not made of the summary's checked sentences and code alone")
+
+
+# -- the report --
+
+
+def _report_problems(report: str, evidence: Mapping[str, Any]) -> Iterator[Problem]:
+    blocks, lines, sections = _read(report)
+    claims = {
+        _folded_line(claim["text"]): part
+        for part in ("summary", "details", "caveats")
+        for claim in evidence[part]
+    }
+    examples = {
+        (folded(example["code"]), int(example["citation"])): part
+        for part in ("summary_code", "code")
+        for example in evidence[part]
+    }
+    printed = {_folded_line(line.text) for line in lines}
+    for claim in claims:
+        if claim not in printed:
+            yield Problem(claim[:60], "a checked sentence is not in the report as it was checked")
+    shown = {folded(block.code): block for block in blocks}
+    for code, _number in examples:
+        if code not in shown:
+            yield Problem(code[:60], "a code example is not in the report as it was checked")
+    for block in blocks:
+        numbers = [number for code, number in examples if code == folded(block.code)]
+        if block.section in {*_PARTS, ""} and not numbers:
+            yield Problem(block.code.split("\n")[0][:60], "a code example that was never checked")
+        elif numbers and block.below not in {f"[{number}]" for number in numbers}:
+            yield Problem(block.code.split("\n")[0][:60], "its citation mark is not the one that was checked")
+    below = {block.below for block in blocks if _MARK.fullmatch(block.below)}
+    for section in dict.fromkeys(sections):
+        if section not in _PARTS:
+            yield from _foreign_heading(section, sections, lines, blocks, claims)
+    title = next((line for line in lines if line.text.strip()), None)
+    if title is None or not _is_title(title, evidence):
+        yield Problem("title", "it is not that of the evidence")
+    for line in lines:
+        if line is title or not line.text.strip():
+            continue
+        text = _folded_line(line.text)
+        label = _LABEL.match(line.text.strip())
+        if label:
+            if folded(label[2]) != _heads(evidence)[label[1]]:
+                yield Problem(f"{label[1]}: {folded(label[2])[:60]}", "the evidence says otherwise")
+        elif text in claims or text in below or text in {SKELETON_MARK, STALE_MARK}:
+            continue
+        elif line.section in _PARTS or not line.section:
+            if not _is_own(line, text, evidence):
+                yield Problem(f"{line.section or 'head'}: {text[:60]}", "a sentence that was never checked")
+        elif _MARK.search(text):
+            yield Problem(f"{line.section}: {text[:60]}", "a sentence that was never checked")
+
+
+def _foreign_heading(
+    section: str,
+    sections: Sequence[str],
+    lines: Sequence[_Line],
+    blocks: Sequence[_Block],
+    claims: Mapping[str, str],
+) -> Iterator[Problem]:
+    """A heading that is not the template's own may head its own text, not nothing or what belongs under another."""
+    held = [_folded_line(line.text) for line in lines if line.section == section and line.text.strip()]
+    if not held and not any(block.section == section for block in blocks):
+        yield Problem(section[:60], "a heading with nothing below it that is not the template's own")
+    homes = {home for home, parts in _PARTS.items() if home in sections for part in parts}
+    taken = [claims[text] for text in held if text in claims]
+    if any(part in _PARTS[home] for home in homes for part in taken):
+        yield Problem(section[:60], "a heading over sentences that stand under another one")
+
+
+def _is_title(line: _Line, evidence: Mapping[str, Any]) -> bool:
+    """Whether a line is the report's title."""
+    title = f"# {_folded_line(evidence['framework'])} - {_folded_line(evidence['topic'])}"
+    return not line.section and folded(line.text) == folded(title)
+
+
+def _heads(evidence: Mapping[str, Any]) -> dict[str, str]:
+    """The lines at the head of a report, by their label."""
+    urls = dict.fromkeys(_folded_line(citation["url"]) for citation in evidence["citations"])
+    return {
+        "Framework": _folded_line(evidence["framework"]),
+        "Version": _folded_line(evidence["version"]) or "unknown",
+        "Research Date": evidence["research_date"],
+        "Confidence": evidence["level"],
+        "Score": f"{evidence['score']}/100",
+        "Sources": folded(", ".join(urls)) or "none",
+    }
+
+
+def _is_own(line: _Line, text: str, evidence: Mapping[str, Any]) -> bool:
+    """Whether a line is one that the template writes beside sentences and code."""
+    if text == _PLACEHOLDERS.get(line.section):
+        return not any(evidence[part] for part in _PARTS[line.section])
+    if line.section == _CAVEATS:
+        reasons = {folded(f"- Confidence: {_folded_line(reason)}") for reason in evidence["reasons"]}
+        return text in reasons or _is_note(line)
+    if line.section == _ATTRIBUTION:
+        listed = {
+            folded(f"- [{citation['n']}] {_folded_line(citation['url'])} {_folded_line(citation['locator'])}")
+            for citation in evidence["citations"]
+        }
+        return text == "Citations:" or text in listed or _is_attribution(text, evidence)
+    return False
+
+
+def _is_note(line: _Line) -> bool:
+    return line.section == _CAVEATS and line.text.startswith("- Note: ") and not _MARK.search(line.text)
+
+
+def _is_attribution(text: str, evidence: Mapping[str, Any]) -> bool:
+    said = re.fullmatch(r"- Source \d+: (.*)", text)
+    if said is None:
+        return False
+    return any(
+        said[1]
+        == folded(f"{_folded_line(citation['url'])} (via {_folded_line(citation['source'])}) - {finding}")
+        for citation in evidence["citations"]
+        for finding, official in _FINDINGS.items()
+        if official is None or official == citation["official"]
+    )
+
+
+def _folded_line(text: str) -> str:
+    """A text as the template prints it on a line: without breaks and control characters; an opening may be escaped."""
+    line = folded(_CONTROL.sub(" ", text))
+    return line.removeprefix("\\")
+
+
+def _read(report: str) -> tuple[list[_Block], list[_Line], list[str]]:
+    """The code blocks of a report, its other lines, and its sections in order."""
+    blocks: list[_Block] = []
+    lines: list[_Line] = []
+    sections: list[str] = []
+    section, fence, block, closed = "", "", list[str](), False
+    for line in report.split("\n"):
+        opening = _FENCE.match(line)
+        heading = _HEADING.match(line)
+        if closed:
+            blocks[-1] = blocks[-1]._replace(below=line.strip())
+            closed = False
+        if fence:
+            if opening and line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+                blocks.append(_Block(section, "\n".join(block), ""))
+                fence, block, closed = "", [], True
+            else:
+                block.append(line)
+        elif opening:
+            fence = opening[1]
+        elif heading:
+            section = heading[1].rstrip()
+            sections.append(section)
+        else:
+            lines.append(_Line(section, line))
+    if fence:
+        blocks.append(_Block(section, "\n".join(block), ""))
+    return blocks, lines, sections

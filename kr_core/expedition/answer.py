@@ -1,0 +1,362 @@
+"""The answer, composed by rule from axioms: what says most first, the rest by category, conflicts side by side, then the sources."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.evidence.quotes import plain
+from kr_core.expedition.facts.axiom import MEANINGS
+from kr_core.expedition.facts.corroboration import where
+from kr_core.expedition.facts.extraction import dated, tells_outright
+from kr_core.expedition.facts.relevance import fit_of
+from kr_core.expedition.passage_pool import page_of
+from kr_core.question.analysis import asks_since, asks_since_when, asks_time, keywords_in
+from kr_core.text import root_of, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kr_core.expedition.state import State
+    from kr_core.model.expedition import Axiom, Signal
+
+__all__ = ["Answer", "Written", "answer_of", "chosen"]
+
+_FIRST = 5
+_NEAR_BEST = 0.6
+"""Of what the best axiom says about the question; what says less stands in the tree alone."""
+_MOST = 20
+_MOST_SAID = 0.6
+"""Of the telling words that the best axiom says, for one to stand beside it; half of the words always do."""
+_TITLES = {
+    "specifications": "Specifications",
+    "procedures": "Procedures",
+    "compatibility": "Compatibility",
+    "diagnostics": "Diagnostics",
+    "history": "History",
+    "safety": "Safety",
+}
+_OUTRIGHT = 0.15
+_HALF, _MOST_OF_IT = 0.5, 2 / 3
+_NEARLY_ALL = 0.8
+"""Of the telling words of a question, so that what says them answers it though another word is missing."""
+_LITTLE = 0.5
+"""A question of which less is covered gets a warning before anything else."""
+
+
+_INDEXED = re.compile(r"docs:([^/#]+)")
+_PACKAGE = re.compile(r"pkg:[^/]+/(.+)@([^@]+)$")
+
+
+class Written(NamedTuple):
+    """An answer as it is read."""
+
+    text: str
+    """Markdown."""
+    cited: tuple[str, ...]
+    """The ids of the axioms that it cites."""
+    answers: bool
+    """Whether it says what was asked; else it tells the nearest that was found, or nothing."""
+
+
+class Answer:
+    """Lines of an answer, with its citations numbered in the order in which they are made."""
+
+    def __init__(self) -> None:
+        self.cited: dict[str, int] = {}
+        self.lines: list[str] = []
+
+    def mark(self, axiom: Axiom) -> str:
+        """`[n]`, the axiom's number."""
+        return f"[{self.cited.setdefault(axiom.id, len(self.cited) + 1)}]"
+
+
+def chosen(state: State) -> list[Axiom]:
+    """The axioms that an answer may rest on, those that say most about the question first; the others are in the tree."""
+    names = dict.fromkeys([*state.found, *state.recalled])
+    axioms = [axiom for name in names if (axiom := state.known.get(name)) is not None]
+    worth = {axiom.id: _worth(state, axiom) for axiom in axioms}
+    # what only tells a version says little else, and is no worse for it; nor is what answers another part of the question
+    kind = {
+        axiom.id: (
+            tells_outright(state.plan.query, axiom.statement),
+            state.pool.part_of(axiom.signals[0].quote),
+        )
+        for axiom in axioms
+    }
+    best: dict[tuple[bool, int], float] = {}
+    for axiom in axioms:
+        best[kind[axiom.id]] = max(worth[axiom.id], best.get(kind[axiom.id], 0.0))
+    telling = [
+        axiom for axiom in axioms if worth[axiom.id] >= _NEAR_BEST * best[kind[axiom.id]] or axiom.conflicts
+    ]
+    said = {axiom.id: _share_told(state, axiom) for axiom in axioms}
+    most: dict[int, float] = {}
+    for axiom in axioms:
+        part = kind[axiom.id][1]
+        most[part] = max(said[axiom.id], most.get(part, 0.0))
+    telling = [
+        axiom
+        for axiom in telling
+        if said[axiom.id] >= min(_HALF, _MOST_SAID * most[kind[axiom.id][1]]) or axiom.conflicts
+    ]
+    told = {signal.sha256 for axiom in telling for signal in axiom.signals if signal.sha256}
+    telling += [  # a passage's warnings are told with the rest of it
+        axiom
+        for axiom in axioms
+        if axiom not in telling and axiom.category == "safety" and axiom.signals[0].sha256 in told
+    ]
+    best_first = sorted(telling, key=lambda axiom: -worth[axiom.id])
+    kept = {axiom.id for axiom in _in_turn(state, best_first)[:_MOST]}
+    return [axiom for axiom in best_first if axiom.id in kept]
+
+
+def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) -> Written:
+    """The answer, with what it cites.
+
+    Args:
+        state: what was found.
+        told: sentences that a language model wrote, with `{A-...}` for what each rests on; by rule where there are none.
+        by: the axioms that those sentences cite.
+    """
+    axioms = chosen(state)
+    made = Answer()
+    made.lines.append(f"# {state.plan.query}")
+    if not axioms:
+        made.lines += ["", _nothing(state)]
+        return Written("\n".join(made.lines) + "\n", (), answers=False)
+    missing, answers = _missing(state, axioms)
+    if missing:
+        made.lines += ["", missing]
+    current = [axiom for axiom in axioms if axiom.status != "superseded"]
+    if told:
+        made.lines += ["", "## Answer", ""]
+        for line in told:
+            marked = line
+            for axiom in by:
+                if f"{{{axiom.id}}}" in line:
+                    marked = marked.replace(f"{{{axiom.id}}}", made.mark(axiom))
+            made.lines.append(marked)
+    first = (
+        [] if told else _in_turn(state, [axiom for axiom in current if not _is_open(state, axiom)])[:_FIRST]
+    )
+    if first:
+        made.lines += ["", "## Answer" if answers else "## The nearest that was found", ""]
+        made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in first]
+    for category in MEANINGS if answers or told else ():  # what is not even an answer stands in the tree
+        rest = [
+            axiom
+            for axiom in current
+            if axiom.category == category and axiom not in first and not _is_open(state, axiom)
+        ]
+        if rest:
+            made.lines += ["", f"## {_TITLES[category]}", ""]
+            made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in rest]
+    made.lines += _conflicts(state, axioms, made)
+    made.lines += _sources(state, made)
+    return Written("\n".join(made.lines) + "\n", tuple(made.cited), answers or bool(told))
+
+
+def _is_open(state: State, axiom: Axiom) -> bool:
+    """Whether something that still holds says otherwise; what is superseded leaves no doubt."""
+    others = (state.known.get(name) for name in axiom.conflicts)
+    return any(other is not None and other.status != "superseded" for other in others)
+
+
+def _in_turn(state: State, axioms: Sequence[Axiom]) -> list[Axiom]:
+    """Axioms in such an order that each part of the question has its turn, those that stand first in each part first."""
+    turns: dict[int, int] = {}
+    placed = []
+    for place, axiom in enumerate(axioms):
+        part = state.pool.part_of(axiom.signals[0].quote)
+        turns[part] = turns.get(part, 0) + 1
+        placed.append((turns[part], place, axiom))
+    return [axiom for _turn, _place, axiom in sorted(placed, key=lambda entry: entry[:2])]
+
+
+def _said(axiom: Axiom) -> str:
+    """A statement, with the package or documents whose version says it."""
+    said = " ".join(axiom.statement.split())
+    first = axiom.signals[0]
+    package = _PACKAGE.match(first.source)
+    if package:
+        return f"{said} ({package[1]} {package[2]})"
+    indexed = _INDEXED.match(first.source)
+    return f"{said} ({indexed[1]} {first.version})" if indexed and first.version else said
+
+
+def _worth(state: State, axiom: Axiom) -> float:
+    """How much of the question an axiom says, and whether as it asks; one that tells the version or the default that it asks for counts more."""
+    context = _context(state, axiom)
+    outright = tells_outright(state.plan.query, axiom.statement)
+    fit = fit_of(state.plan.query)(plain(axiom.signals[0].quote), context)
+    said = state.pool.share(f"{context} . {axiom.statement}") + (_OUTRIGHT if outright else 0.0)
+    return fit * said * axiom.confidence
+
+
+def _context(state: State, axiom: Axiom) -> str:
+    """What an axiom is about without saying so: the headings of its first passage, its page and whose documents it is of."""
+    first = axiom.signals[0]
+    return f"{plain(first.title)} . {page_of(first.source)} . {state.pool.owner(first.source)}"
+
+
+def _share_told(state: State, axiom: Axiom) -> float:
+    """The most that an axiom says of the telling words of the question, or of a part of it."""
+    held = {root_of(word) for word in words(f"{_context(state, axiom)} . {axiom.statement}")}
+    return max(
+        (len(telling & held) / len(telling) for telling in state.pool.asks(_dating(state.plan.query))),
+        default=1.0,
+    )
+
+
+@lru_cache(maxsize=64)
+def _dating(question: str) -> frozenset[str]:
+    """The stems by which a question asks for a time, and names no thing."""
+    return (
+        frozenset(root_of(word) for word in words(question) if asks_time(word))
+        if asks_since(question)
+        else frozenset()
+    )
+
+
+def _nothing(state: State) -> str:
+    if not state.asks:
+        return (
+            "Nobody could look: there is no source that can be asked. That says nothing about the question."
+        )
+    if state.history and all(report.down for report in state.history):
+        who = ", ".join(state.history[-1].down)
+        return f"Nobody could look: {who} did not answer in any cycle. That says nothing about the question."
+    if not len(state.pool):
+        return "Nothing was found: no source has a passage about this question."
+    return "Nothing was found: no sentence of the passages that were read says enough about this question."
+
+
+def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
+    """A warning where the axioms leave something of the question out, and whether they answer it all the same."""
+    pool = state.pool
+    if unspoken := pool.unspoken:
+        return (
+            f"Nothing that was found says it: no passage says anything about {_listed(unspoken, {})}.",
+            False,
+        )
+    quotes = " ".join(signal.quote for axiom in axioms for signal in axiom.signals)
+    if passed := [word for word in keywords_in(state.plan.query) if not re.search(rf"\b{word}\b", quotes)]:
+        return (
+            f"Nothing found below says anything about {_listed(passed, {})}, which no search looks for.",
+            False,
+        )
+    said = frozenset().union(*(_told_by(state, axiom) for axiom in axioms))
+    total = sum(pool.asked.values())
+    held = sum(weight for root, weight in pool.asked.items() if root in said)
+    left = [root for root in pool.asked if root in pool.telling and root not in said]
+    says_most = any(_says(state, axiom, _HALF, _MOST_OF_IT) for axiom in axioms)
+    if (
+        asks_since_when(state.plan.query)
+        and not any(dated(axiom.statement) for axiom in axioms)
+        and says_most
+    ):
+        return "No source says since when. What follows is so in the versions that are named beside it.", True
+    spelled = {root_of(word): word for word in reversed(words(state.plan.query))}
+    if asks_since(state.plan.query):
+        left = [root for root in left if not asks_time(spelled.get(root, root))]
+    nowhere = [root for root in left if not _found(state, root)]
+    if not says_most:
+        who = _listed(nowhere, spelled)
+        said_of = f"says anything about {who}" if who else "speaks of most of the question at once"
+        return f"Nothing that was found says it: no passage {said_of}.", False
+    if not left:
+        return "", True
+    named = [root for root in left if root not in nowhere]
+    told = [f"No passage that was found says anything about {_listed(nowhere, spelled)}."] if nowhere else []
+    told += [f"Nothing found below says anything about {_listed(named, spelled)}."] if named else []
+    if held < _LITTLE * total:
+        return " ".join(["The sources do not seem to answer this.", *told]), False
+    lacks = nowhere or any(pool.is_name(root) for root in left)
+    return " ".join(told), not lacks and any(
+        _says(state, axiom, _NEARLY_ALL, _NEARLY_ALL) for axiom in axioms
+    )
+
+
+def _listed(roots: Sequence[str], spelled: Mapping[str, str]) -> str:
+    """Stems as the question has their words: `a, b or c`."""
+    *first, last = [spelled.get(root, root) for root in roots] or [""]
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _told_by(state: State, axiom: Axiom) -> frozenset[str]:
+    """The stems that an axiom speaks of: its own, those of its headings, and what else its passage says, names and numbers aside."""
+    places = " ".join(f"{one.title} {state.pool.owner(one.source)}" for one in axiom.signals)
+    own = {root_of(word) for word in words(f"{axiom.statement} {places}")}
+    taken = {signal.sha256 for signal in axiom.signals if signal.sha256}
+    beside = {root for one in state.pool if one.passage.sha256 in taken for root in one.counts}
+    return frozenset(own | {root for root in beside if not state.pool.is_name(root)})
+
+
+def _found(state: State, root: str) -> bool:
+    """Whether any passage that was found has a word, be it in a heading that leads to it."""
+    return any(
+        root in one.counts or root in {root_of(word) for word in words(one.passage.title)}
+        for one in state.pool
+    )
+
+
+def _says(state: State, axiom: Axiom, with_name: float, without: float) -> bool:
+    """Whether one axiom says so much of what a question, or a part of it, is about; less will do with the name that it spells."""
+    pool = state.pool
+    text = " . ".join(
+        [
+            axiom.statement,
+            *(f"{one.title} . {one.source} . {pool.owner(one.source)}" for one in axiom.signals),
+        ]
+    )
+    held = {root_of(word) for word in words(text)}
+    enough = with_name if pool.names_it(text) else without
+    return any(
+        len(telling & held) >= enough * len(telling) for telling in pool.asks(_dating(state.plan.query))
+    )
+
+
+def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]:
+    """Axioms that say otherwise, side by side, the newest first, each with its version and dates."""
+    lines: list[str] = []
+    shown: set[frozenset[str]] = set()
+    for axiom in axioms:
+        for name in axiom.conflicts:
+            other = state.known.get(name)
+            pair = frozenset((axiom.id, name))
+            if other is None or pair in shown:
+                continue
+            shown.add(pair)
+            for one in sorted((axiom, other), key=_newness, reverse=True):
+                superseded = " (superseded)" if one.status == "superseded" else ""
+                lines.append(f"- {_said(one)} {made.mark(one)}, {_dated(one.signals[0])}{superseded}")
+            lines.append("")
+    return ["", "## The sources disagree", "", *lines[:-1]] if lines else []
+
+
+def _dated(signal: Signal) -> str:
+    version = f"version {signal.version}, " if signal.version else ""
+    day = f"of {signal.dated.isoformat()}, " if signal.dated else ""
+    return f"{version}{day}read {signal.timestamp.date().isoformat()}"
+
+
+def _newness(axiom: Axiom) -> tuple[date, list[int]]:
+    """By what its document states of itself: the day, then the version."""
+    signal = axiom.signals[0]
+    return signal.dated or date.min, [int(part[:9]) for part in re.findall(r"\d+", signal.version or "")]
+
+
+def _sources(state: State, made: Answer) -> list[str]:
+    lines = ["", "## Sources", ""]
+    for name, number in made.cited.items():
+        axiom = state.known.get(name)
+        if axiom is None:
+            continue
+        for place, signal in enumerate(axiom.signals):
+            head = f"[{number}] {axiom.id}, {round(axiom.confidence * 100)}/100" if place == 0 else "   "
+            told = f"{signal.type} {where(signal)}{f' (version {signal.version})' if signal.version else ''}"
+            lines.append(f"- {head}: {told}" if place == 0 else f"  - {told}")
+    return lines

@@ -1,0 +1,1 @@
+"""The facts of an expedition: extracted, compared, merged and kept."""

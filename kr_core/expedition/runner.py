@@ -1,0 +1,222 @@
+"""An expedition from its first cycle to its answer, as updates that come while it runs."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kr_core.aio import to_its_end
+from kr_core.expedition import answer
+from kr_core.expedition.checkpoints import Steps
+from kr_core.expedition.convergence import decide
+from kr_core.expedition.cycle import Cycle
+from kr_core.expedition.facts.corroboration import where
+from kr_core.expedition.facts.store import AxiomStore, found_before, gone
+from kr_core.expedition.llm import Mind
+from kr_core.expedition.passage_pool import Pool
+from kr_core.expedition.search import engines_of
+from kr_core.expedition.state import Plan, State
+from kr_core.model.expedition import (
+    Axiom,
+    Converging,
+    Finished,
+    Noted,
+    Spent,
+    Started,
+    Synthesised,
+)
+from kr_core.question.packages import subjects_of
+from kr_core.research.budget import Budget
+from kr_core.research.stages import Run
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Sequence
+
+    from kr_core.model import Event
+    from kr_core.model.expedition import CycleReport, Ending, ExpeditionUpdate
+    from kr_core.research.container import Components
+
+__all__ = ["expedition"]
+
+STORY = "0-0"
+_TOLD_GONE = 3
+
+
+async def expedition(
+    plan: Plan,
+    components: Components,
+    observers: tuple[Callable[[Event], object], ...] = (),
+    *,
+    resumed: bool = False,
+) -> AsyncGenerator[ExpeditionUpdate, None]:
+    """Run an expedition to its end; what its journal has of it is not done again.
+
+    Args:
+        plan: what is asked and may be spent.
+        components: the pipeline's.
+        observers: called with every event at once.
+        resumed: whether it goes on after a kill.
+
+    Raises:
+        ConfigError: a source or the agent is wrongly configured.
+        StorageError: the journal cannot be used.
+    """
+    run = Run(components.journal, observers)
+    steps = Steps(components.journal, plan.run)
+    store = AxiomStore(components.journal, components.config.state_folder, components.project)
+    budget = Budget(components.journal, plan.run, STORY, plan.max_calls, None)
+    run.emit("expedition.started", {"expedition": plan.id, "query": plan.query, "resumed": resumed})
+    state = await _begun(plan, components, steps, store)
+    engines, notes = await engines_of(components)
+    if plan.max_calls == 0:
+        engines = [engine for engine in engines if not engine.external]
+    state.asks = bool(engines)
+    mind = None if plan.agent is None else Mind(components, plan, run.emit)
+    yield Started(
+        id=plan.id, query=plan.query, sources=tuple(engine.link.name for engine in engines),
+        max_cycles=plan.max_cycles, max_calls=plan.max_calls, max_tokens=plan.max_tokens if mind else 0,
+        agent=plan.agent, known=len(state.recalled), resumed=resumed,
+    )  # fmt: skip
+    for note in [*_no_longer(state.gone), *notes]:
+        state.notes.append(note)
+        yield Noted(text=note)
+    paid = any(engine.external for engine in engines)
+    cycle = Cycle(state, steps, engines, components, budget, store, mind, run.emit)
+    number, attempt = 1, 1
+    reason: Ending | None = None
+    while reason is None:
+        run.emit("cycle.started", {"expedition": plan.id, "cycle": number, "attempt": attempt})
+        ran = cycle.run(number, attempt)
+        try:
+            async for update in ran:
+                yield update
+        finally:
+            await ran.aclose()  # a caller that goes away stops the searches
+        report = state.history[-1]
+        verdict = decide(state.history, plan.max_cycles)
+        # Kept: a cycle that is done already was decided on with what was left then.
+        left = await steps.do(f"cycle {number}.{attempt} left", partial(to_its_end, lambda: budget.remaining))
+        spent = (left == 0 and paid) or (mind is not None and mind.spent_up)
+        if (cycle.cut and verdict.rule != "maximum_cycles") or (spent and verdict.rule is None):
+            verdict = verdict._replace(decision="stop", rule="budget_exhausted")
+        run.emit(
+            "cycle.finished",
+            {"expedition": plan.id, **report.model_dump(mode="json"), "decision": verdict.decision},
+        )
+        yield Converging(
+            report=report, previous=verdict.previous, decision=verdict.decision, rule=verdict.rule
+        )
+        yield Spent(
+            tokens=state.tokens,
+            tokens_left=mind.left if mind else 0,
+            calls=plan.max_calls - left,
+            calls_left=left,
+        )
+        if report.down:
+            told = _told_down(report, repeats=verdict.decision == "repeat")
+            state.notes.append(told)
+            yield Noted(text=told)
+        reason = verdict.rule
+        number, attempt = (number, 2) if verdict.decision == "repeat" else (number + 1, 1)
+    written = await steps.do("synthesis", lambda: _written(state, mind))
+    if mind is not None:
+        mind.account(written, state)
+        for note in mind.take_notes():
+            state.notes.append(note)
+            yield Noted(text=note)
+    yield Synthesised(agent=written["agent"], cited=tuple(written["cited"]), dropped=written["dropped"])
+    finished = Finished.model_validate(
+        await steps.do("end", lambda: _end(state, reason, written, plan.max_calls - left))
+    )
+    run.emit(
+        "expedition.finished",
+        {"expedition": plan.id, "reason": reason, "cycles": finished.cycles, "axioms": len(finished.axioms)},
+    )
+    await run.settled()
+    yield finished
+
+
+async def _begun(plan: Plan, components: Components, steps: Steps, store: AxiomStore) -> State:
+    async def begin() -> dict[str, Any]:
+        every = await to_its_end(lambda: _remembered(plan.query, components, store))
+        recalled = [axiom for axiom in every if not gone(axiom)]
+        named, subjects = await to_its_end(lambda: subjects_of(plan.query, components.project))
+        return {
+            "recalled": [axiom.model_dump(mode="json") for axiom in recalled],
+            "gone": [f"{axiom.id} ({where(axiom.signals[0])})" for axiom in every if gone(axiom)],
+            "named": named,
+            "subjects": subjects,
+        }
+
+    kept = await steps.do("begin", begin)
+    state = State.begin(
+        plan, [Axiom.model_validate(one) for one in kept["recalled"]], kept["named"], kept["subjects"]
+    )
+    state.gone = tuple(kept.get("gone", ()))
+    return state
+
+
+def _remembered(query: str, components: Components, store: AxiomStore) -> list[Axiom]:
+    """What is known of a question: what was found for it before, and what says of it what a passage must say to be read."""
+    before = [axiom for name in found_before(components.journal, query) if (axiom := store.get(name))]
+    found = {axiom.id: axiom for axiom in store.standing(before)}
+    pool = Pool(query)
+    for axiom in store.recalled(query):
+        places = " . ".join(f"{one.title} . {pool.owner(one.source)}" for one in axiom.signals)
+        if pool.about_it(f"{places} . {axiom.statement}", axiom.signals[0].source):
+            found.setdefault(axiom.id, axiom)
+    return list(found.values())
+
+
+def _no_longer(gone: Sequence[str]) -> list[str]:
+    """What is said of known axioms that may not be used."""
+    if not gone:
+        return []
+    more = f" and {len(gone) - _TOLD_GONE} more" if len(gone) > _TOLD_GONE else ""
+    told = f"{', '.join(gone[:_TOLD_GONE])}{more}"
+    return [f"not used, since their documents say them no longer or they were withdrawn: {told}"]
+
+
+async def _written(state: State, mind: Mind | None) -> dict[str, Any]:
+    """The answer, by the agent or by rule."""
+    came = {} if mind is None else await mind.write(state)
+    lines = came.get("lines") or ()
+    by = [axiom for name in came.get("cited", ()) if (axiom := state.known.get(name)) is not None]
+    made = answer.answer_of(state, lines, by)
+    agent = state.plan.agent if lines else None
+    told = {"answer": made.text, "answered": made.answers, "cited": list(made.cited), "agent": agent}
+    return {
+        **told,
+        "dropped": came.get("dropped", 0),
+        "tokens": came.get("tokens"),
+        "notes": came.get("notes", []),
+    }
+
+
+async def _end(state: State, reason: Ending, written: dict[str, Any], calls: int) -> dict[str, Any]:
+    names = dict.fromkeys(
+        [*state.found, *written["cited"]]
+    )  # what is cited of earlier ones is traced here too
+    found = [axiom for name in names if (axiom := state.known.get(name)) is not None]
+    return Finished(
+        id=state.plan.id,
+        query=state.plan.query,
+        reason=reason,
+        cycles=state.cycles,
+        tokens=state.tokens.total,
+        calls=calls,
+        axioms=tuple(found),
+        sources=tuple(state.documents),
+        answer=written["answer"],
+        answered=written.get("answered", True),
+        notes=tuple(dict.fromkeys(state.notes)),
+        written_by=written["agent"],
+    ).model_dump(mode="json")
+
+
+def _told_down(report: CycleReport, *, repeats: bool) -> str:
+    who = ", ".join(report.down)
+    if repeats:
+        return f"cycle {report.cycle}: {who} down; the cycle is repeated once"
+    still = "still " if report.attempt == 2 else ""
+    return f"cycle {report.cycle}: {who} {still}down; the cycle says nothing about convergence"

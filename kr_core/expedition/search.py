@@ -1,0 +1,233 @@
+"""One search of one source: by the same way as research asks it, with its deadline, circuit, rate, egress and budget.
+
+Which engines were down in a cycle: a source that could not look is never read as one that found nothing.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.aio import apart
+from kr_core.model import Finding, Outcome, ResearchQuery
+from kr_core.protocols import Selective
+from kr_core.question.topics import topic_and_tags
+from kr_core.research.requests import UNKNOWN_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kr_core.model.expedition import SubQuery
+    from kr_core.project.project import LocalProject
+    from kr_core.protocols import Source
+    from kr_core.research.budget import Budget
+    from kr_core.research.container import Components, Link
+
+__all__ = ["Engine", "Health", "Search", "affordable", "engines_of", "search", "wanted"]
+
+
+AXIOMS = "axioms"
+"""The source that tells what expeditions have found; asked here it would bear witness to itself."""
+_BESIDE = ("local_docs",)
+"""What is asked beside the default chain, where nobody said which sources to ask."""
+_RUN_SECONDS = 600.0
+
+
+class Engine(NamedTuple):
+    """A source that an expedition may ask."""
+
+    link: Link
+    external: bool
+    """Whether a search costs a call."""
+    knows: Callable[[ResearchQuery], bool] | None
+    """Of which libraries it has anything; None where it takes any question."""
+
+
+class Search(NamedTuple):
+    """One planned search."""
+
+    source: str
+    text: str
+    framework: str
+
+
+async def engines_of(components: Components) -> tuple[list[Engine], list[str]]:
+    """The sources that can be asked, in order, and a note for each that cannot be built."""
+    links = [link for link in components.sources(_BESIDE) if link.name != AXIOMS]
+    found, notes = [], []
+    for link in links:
+        try:
+            source = await apart(link.build)
+            reason = await apart(partial(_unready, source))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a plugin may raise anything
+            from kr_core.errors import ConfigError
+
+            if isinstance(error, ConfigError) and not components.under_bmad:
+                raise
+            notes.append(f"{link.name}: unavailable: {error}")
+            continue
+        if reason:
+            notes.append(f"{link.name}: not asked: {reason}")
+            continue
+        knows = _knows(source, components.project) if isinstance(source, Selective) else None
+        there = link._replace(build=lambda source=source: source, built=True)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+        found.append(Engine(there, bool(source.external), knows))
+    return found, notes
+
+
+def _unready(source: Source) -> str:
+    """What it lacks before it can be asked; most sources never lack anything, and do not say so."""
+    return str(getattr(source, "unready", ""))
+
+
+def wanted(
+    engines: Sequence[Engine],
+    queries: Sequence[SubQuery],
+    subjects: Sequence[str],
+    named: str,
+    project: LocalProject,
+) -> list[Search]:
+    """The searches of a cycle in order, query by query.
+
+    A source that knows only some libraries is asked about each subject that it knows; any other is asked once for each
+    query, about the library that the question names. What holds words of the project's own documents leaves the machine only
+    to a source that may be sent code.
+    """
+    found: list[Search] = []
+    for query in queries:
+        for engine in engines:
+            if query.private and engine.external and engine.link.egress != "code":
+                continue
+            frameworks = [named]
+            if engine.knows is not None:
+                frameworks = [name for name in subjects if engine.knows(_query(query.text, name, project))]
+            found += [
+                Search(engine.link.name, query.text, framework)
+                for framework in frameworks
+                if framework or not engine.link.mcp  # an MCP source has the documentation of libraries alone
+            ]
+    return found
+
+
+def affordable(
+    searches: Sequence[Search], engines: Mapping[str, Engine], calls_left: int
+) -> tuple[list[Search], bool]:
+    """As many of these searches as calls are left for, in order and each once; and whether any had to be left out."""
+    planned: list[Search] = []
+    cut = False
+    for one in dict.fromkeys(searches):
+        engine = engines.get(one.source)
+        costs = engine is not None and engine.external
+        if costs and calls_left <= 0:
+            cut = True
+            continue
+        calls_left -= costs
+        planned.append(one)
+    return planned, cut
+
+
+async def search(
+    asked: Search,
+    engine: Engine,
+    components: Components,
+    budget: Budget,
+    run: str,
+    emit: Callable[[str, dict[str, Any]], None],
+) -> tuple[Finding, tuple[str, ...]]:
+    """Ask the source; whatever becomes of it is an outcome, with the notes on it.
+
+    Args:
+        asked: what is searched for.
+        engine: the source.
+        components: the pipeline's.
+        budget: of the expedition.
+        run: names the search; one that is made again after a kill is charged once.
+        emit: says what happens.
+    """
+    from kr_core.research.sources import Walk
+
+    limit = components.config.settings.knowledge_research.timeout_seconds
+    async with components.gate():
+        walk = Walk(
+            (engine.link,),
+            _query(asked.text, asked.framework, components.project),
+            components.project,
+            budget,
+            components.outside,
+            emit,
+            sufficient=lambda _found: False,
+            timeout_seconds=None if limit is None else float(limit),
+            run_seconds=_RUN_SECONDS,
+            run=run,
+            lenient=components.under_bmad,
+        )
+        chain = await walk.go()
+    finding = chain.consulted[0].finding
+    if finding is None:
+        finding = Finding(outcome=Outcome.limited, reason="no call is left in the budget", reached=False)
+    return finding, chain.notes
+
+
+def _knows(source: Selective, project: LocalProject) -> Callable[[ResearchQuery], bool]:
+    def known(query: ResearchQuery) -> bool:
+        try:
+            return source.knows(query, project)
+        except Exception:
+            return False
+
+    return known
+
+
+def _query(text: str, framework: str, project: LocalProject) -> ResearchQuery:
+    topic, tags = topic_and_tags(text, framework)
+    version = project.version_of(framework) if framework else None
+    return ResearchQuery(
+        framework=framework,
+        framework_version=version[0] if version else UNKNOWN_VERSION,
+        topic=topic,
+        tags=tags,
+        question=text,
+        inferred=frozenset({"framework", "framework_version", "topic", "tags"}),
+        version_from=version[1] if version else None,
+    )
+
+
+_LOOKED = frozenset({Outcome.ok.value, Outcome.empty.value})
+
+
+class Health:
+    """What is known of the engines from one cycle to the next.
+
+    An engine that has answered is expected to answer again: if it fails in a whole cycle, the cycle is down. If it fails
+    in the repetition too it is given up until it answers again, so that one dead engine among several does not keep an
+    expedition from its end. Where nobody could look, the cycle is down in any case.
+    """
+
+    def __init__(self) -> None:
+        self._answered: set[str] = set()
+        self._given_up: set[str] = set()
+
+    def expects(self, source: str) -> bool:
+        """Whether an engine has answered before, so that it may do so again."""
+        return source in self._answered
+
+    def down(self, outcomes: Iterable[tuple[str, str]], *, again: bool) -> tuple[str, ...]:
+        """The engines that were down in a cycle, in order; none where it can be judged.
+
+        Args:
+            outcomes: (source, outcome) of each search in the cycle.
+            again: whether it is the repetition.
+        """
+        looked: dict[str, bool] = {}
+        for source, outcome in outcomes:
+            looked[source] = looked.get(source, False) or outcome in _LOOKED
+        failed = [source for source, could in looked.items() if not could]
+        self._answered.update(source for source, could in looked.items() if could)
+        self._given_up.difference_update(source for source, could in looked.items() if could)
+        expected = [source for source in failed if source in self._answered - self._given_up]
+        down = failed if looked and len(failed) == len(looked) else expected
+        if again:
+            self._given_up.update(down)
+        return tuple(down)

@@ -1,0 +1,281 @@
+"""A commit of exactly the given files: not of what else is changed or staged, and not of what is staged in the same file.
+
+The commit is built in an index of its own, from the tree of HEAD and the files as they are. The user's index is locked
+meanwhile, as `git commit` locks it, and gets the same entries, so that the files do not stand there as undone. What the user
+has staged in one of the files stays staged and is left out of the commit (a merge of three texts); where the two cannot be
+told apart, the whole file is left out and a note says so.
+
+`git commit --only` was the other way. It refuses files that are new, commits what is staged in the same file along with the
+rest, and runs hooks that `--no-verify` does not turn off.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.files import locked
+from kr_core.git.repository import Change, Git
+from kr_core.git.worktree import RefusedError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["Committed", "commit", "foresee"]
+
+_LOCK_SECONDS = 3.0
+"""How long another git command may hold the index before we give up; `git add` takes milliseconds."""
+_ATTEMPTS = 3
+_BUSY = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "sequencer": "a cherry-pick or revert",
+    "BISECT_LOG": "a bisection",
+}
+"""What lies in the repository's folder while an operation waits for its end: a commit would become part of it."""
+
+
+class Committed(NamedTuple):
+    """What became of the files."""
+
+    id: str | None = None
+    """The commit; None where there was nothing to commit, or no work tree to commit it in."""
+    notes: tuple[str, ...] = ()
+    """What was not committed, and why."""
+
+
+def commit(
+    files: Iterable[Path], message: str, *, folder: Path, environ: Mapping[str, str] = os.environ
+) -> Committed:
+    """Commit files as they are now, those that are gone as removed; never raises for what git refuses.
+
+    Outside a work tree, and for files that are ignored or have not changed, nothing happens and nothing is said.
+
+    Args:
+        files: below `folder`.
+        message: of the commit; its first line is the subject.
+        folder: what decides which work tree it is.
+        environ: of git; what would lead it to another repository is left out.
+    """
+    where = Path(os.path.realpath(folder))
+    try:
+        git = Git.open(where, environ)
+        paths = [] if git is None else _paths(files, git.top)
+        if git is None or not paths:
+            return Committed()
+        _check_state(git, environ)
+        with locked(git.folder):  # KR's own processes wait for each other here, and not for the index
+            return _committed(git, paths, message)
+    except RefusedError as refused:
+        return Committed(notes=(f"not committed: {refused}",))
+    except OSError as error:
+        return Committed(notes=(f"not committed: {_explained(error, where)}",))
+
+
+def foresee(folder: Path, environ: Mapping[str, str] = os.environ) -> tuple[bool, str]:
+    """Whether a commit of what changes in a folder would be made now, and where or why not; for `kr doctor`."""
+    where = Path(os.path.realpath(folder))
+    near = next(above for above in (where, *where.parents) if above.is_dir())
+    try:
+        git = Git.open(near, environ)
+        if git is None:
+            return False, f"{shown(folder)} lies in no git work tree; nothing is committed"
+        name = os.fsencode(where.relative_to(git.top) / "index.yaml")
+        if git("check-ignore", "-z", "--stdin", stdin=_joined([name]), ok=(0, 1)):
+            return False, f"{shown(folder)} is ignored by git; nothing is committed"
+        _check_state(git, environ)
+        git("var", "GIT_COMMITTER_IDENT")
+    except RefusedError as refused:
+        return False, f"nothing is committed: {refused}"
+    except OSError as error:
+        return False, f"nothing is committed: {_explained(error, where)}"
+    return True, f"what changes in {shown(folder)} is committed in {shown(git.top)}"
+
+
+def _paths(files: Iterable[Path], top: Path) -> list[bytes]:
+    """The files as git names them, each once. A link in the last place is a file itself, in another it is followed."""
+    paths = []
+    for file in files:
+        real = Path(os.path.realpath(file.parent), file.name)
+        if not real.is_relative_to(top):
+            raise RefusedError(f"{shown(file)} lies outside the work tree {shown(top)}")
+        paths.append(os.fsencode(real.relative_to(top)))
+    return list(dict.fromkeys(paths))
+
+
+def _check_state(git: Git, environ: Mapping[str, str]) -> None:
+    for name, operation in _BUSY.items():
+        if os.path.lexists(git.folder / name):
+            raise RefusedError(f"{operation} is under way in {shown(git.top)}; commit when it is done")
+    index = environ.get("GIT_INDEX_FILE")
+    if index and any(
+        Path(near, index).resolve().is_relative_to(git.folder) for near in (Path.cwd(), git.top)
+    ):
+        # In a pre-commit hook, say: git would find its HEAD moved, and refuse the user's commit.
+        raise RefusedError("another git command is at work here and has run KR (GIT_INDEX_FILE is set)")
+
+
+def _committed(git: Git, paths: Sequence[bytes], message: str) -> Committed:
+    ignored = set(_split(git("check-ignore", "-z", "--stdin", stdin=_joined(paths), ok=(0, 1))))
+    paths = [path for path in paths if path not in ignored]
+    if not paths:
+        return Committed()
+    for _attempt in range(_ATTEMPTS):
+        with tempfile.TemporaryDirectory() as scratch:
+            ours = Path(scratch, "ours")
+            head = git.head()
+            if not _prepared(git, paths, head, ours):
+                return Committed()
+            with _locked_index(
+                git.folder
+            ) as lock:  # no longer than it must be: the user's git does not wait for it
+                if (now := git.head()) != head:
+                    head = now
+                    _prepared(git, paths, head, ours)
+                try:
+                    return _beside_the_users(git, message, head, ours, lock)
+                except RefusedError:
+                    if git.head() == head:
+                        raise
+    raise RefusedError("others commit here faster than KR can; commit it yourself")
+
+
+def _prepared(git: Git, paths: Sequence[bytes], head: str, ours: Path) -> bool:
+    """Make an index of what HEAD holds and the files as they are; returns whether they differ."""
+    base = git.tree_of(head)
+    git("read-tree", base, index=ours)
+    git.enter(git.objects(paths), index=ours)
+    changes = git.staged(base, ours)
+    if other := changes.keys() - set(paths):
+        name = shown(os.fsdecode(min(other)))
+        raise RefusedError(f"{name} is a file in HEAD and a folder now; commit that yourself")
+    return bool(changes)
+
+
+def _beside_the_users(git: Git, message: str, head: str, ours: Path, lock: _Lock) -> Committed:
+    """Commit what an index holds, without what the user has staged, and bring the user's index up to date."""
+    base = git.tree_of(head)
+    changes = git.staged(base, ours)
+    theirs = ours.with_name("theirs")
+    if lock.index.exists():
+        shutil.copy2(lock.index, theirs)  # with its time: git trusts what is older than the index
+    staged = {path: change for path, change in git.staged(base, theirs).items() if path in changes}
+    kept_staged, notes = _leave_staged(git, changes, staged, ours)
+    tree = git.tree(ours)
+    entries = {path: change.after for path, change in git.changes(base, tree).items()}
+    if not entries:
+        return Committed(None, notes)
+    git.enter(entries | {path: kept_staged[path] for path in kept_staged if path in entries}, index=theirs)
+    parents = ("-p", head) if head else ()
+    made = git.text("commit-tree", tree, *parents, stdin=message.encode("utf-8", "replace"))
+    lock.write(theirs.read_bytes())
+    moved = False
+    try:
+        subject = message.partition("\n")[0]
+        git("update-ref", "-m", f"commit: {subject}", "HEAD", made, head)  # refused if HEAD has moved
+        moved = True
+    finally:
+        if moved or git.head() == made:  # also where we were interrupted just after it was done
+            lock.publish()
+    return Committed(made, notes)
+
+
+def _leave_staged(
+    git: Git, changes: Mapping[bytes, Change], staged: Mapping[bytes, Change], ours: Path
+) -> tuple[dict[bytes, tuple[bytes, bytes]], tuple[str, ...]]:
+    """Take what the user has staged out of the commit's index; returns the entries in which it stays staged."""
+    in_ours, in_theirs = {}, {}
+    notes = []
+    for path, change in changes.items():
+        if path not in staged:
+            continue
+        parts = _told_apart(git, change, staged[path])
+        if parts is None:
+            in_ours[path] = change.before
+            name = shown(os.fsdecode(path))
+            notes.append(f"not committed: {name}: you have staged it; commit it with your own changes")
+        else:
+            in_ours[path] = (change.before[0], parts[0])
+            in_theirs[path] = (staged[path].after[0], parts[1])
+    git.enter(in_ours, index=ours)
+    return in_theirs, tuple(notes)
+
+
+def _told_apart(git: Git, change: Change, staged: Change) -> tuple[bytes, bytes] | None:
+    """A file's text without what is staged, and with it; None where they cannot be told apart."""
+    if not all(mode.startswith(b"100") for mode, _id in (change.before, change.after, staged.after)):
+        return None
+    head, mine, user = change.before[1], change.after[1], staged.after[1]
+    without = git.merged(mine, base=user, other=head)
+    together = git.merged(mine, base=head, other=user)
+    return None if without is None or together is None else (without, together)
+
+
+# -- the lock on the user's index ------------------------------------------------------------------------
+
+
+class _Lock:
+    """`index.lock`, made as git makes it: whoever has it may replace the index."""
+
+    def __init__(self, index: Path) -> None:
+        self.index = index
+        self._file = index.with_name("index.lock")
+        self._before = index.stat() if index.exists() else None
+        mode = self._before.st_mode & 0o777 if self._before else 0o666
+        self._handle = os.open(self._file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+        self._published = False
+
+    def write(self, raw: bytes) -> None:
+        with os.fdopen(os.dup(self._handle), "wb") as file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        if self._before:  # git looks into files that are not older than the index, and did not do so now
+            os.utime(self._file, ns=(self._before.st_atime_ns, self._before.st_mtime_ns))
+
+    def publish(self) -> None:
+        self._file.replace(self.index)
+        self._published = True
+
+    def close(self) -> None:
+        os.close(self._handle)
+        if not self._published:
+            self._file.unlink(missing_ok=True)
+
+
+@contextmanager
+def _locked_index(folder: Path) -> Iterator[_Lock]:
+    until = monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            lock = _Lock(folder / "index")
+            break
+        except FileExistsError:
+            if monotonic() > until:
+                todo = "let the other git command end, or remove the file if none runs"
+                raise RefusedError(f"{shown(folder / 'index.lock')} is there; {todo}") from None
+            sleep(0.02)
+    try:
+        yield lock
+    finally:
+        lock.close()
+
+
+def _explained(error: OSError, where: Path) -> str:
+    return shown(f"{error.strerror or error}: {error.filename or where}")
+
+
+def _joined(paths: Iterable[bytes]) -> bytes:
+    return b"".join(path + b"\0" for path in paths)
+
+
+def _split(raw: bytes) -> list[bytes]:
+    return raw.split(b"\0")[:-1]

@@ -1,0 +1,372 @@
+"""Git's plumbing in one repository, by commands that run nothing, ask nothing and take the user's files as they are.
+
+A repository's settings, and the attributes of its files, name programs: filters, hooks, monitors, helpers that fetch what is
+missing. Whoever wrote the project may have written them too. So this runs only commands that have no use for such a program,
+with the rest turned off; a file enters as the bytes that it has, never through `git add` or `git update-index PATH`.
+
+Some settings cannot be turned off from outside: hooks that the configuration itself defines (git 2.54), and extensions that
+put the refs into another repository. KR refuses a repository that has them, whatever git is installed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.files import read_bytes
+from kr_core.git.worktree import RefusedError, WorkTree, find_work_tree, require_plain, shown
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["Change", "Git", "RefusedError"]
+
+_SECONDS = 60.0
+_LARGEST = 256 * 1024 * 1024
+"""In bytes: of a file that is committed."""
+_SETTINGS = (
+    "safe.bareRepository=explicit",
+    f"core.hooksPath={os.devnull}",
+    f"core.attributesFile={os.devnull}",
+    "core.fsmonitor=false",  # it would start a program, too
+    "core.untrackedCache=keep",  # it names the work tree, which an index of ours has not got
+    "commit.gpgSign=false",
+    "credential.helper=",
+    "fetch.bundleURI=",  # would be loaded before the protocol is looked at
+    "i18n.commitEncoding=UTF-8",
+)
+_USERS = ("system", "global", "command")
+"""Whose settings are the user's own; those of any other scope came with the repository."""
+_RUNS = ("hook.", "core.virtualfilesystem", "core.usegvfshelper")
+"""How the names of settings begin that run a program, and that no other setting turns off; the last two are Microsoft's."""
+_EXTENSIONS = {
+    "objectformat": "sha1|sha256",
+    "compatobjectformat": "sha1|sha256",
+    "refstorage": "files|reftable",  # one with an address leads to another repository
+    "partialclone": ".*",
+    "preciousobjects": r"\w*",
+    "relativeworktrees": r"\w*",
+    "submodulepathconfig": r"\w*",
+    "worktreeconfig": r"\w*",
+    "noop": ".*",
+    "noop-v1": ".*",
+}
+"""The extensions of a repository that do no harm, and what each may be."""
+_CONDITIONS = ("gitdir:", "gitdir/i:", "onbranch:", "hasconfig:")
+"""When a file is included: what these say is the same for each of our commands; the work tree, say, is not."""
+_YES = ("true", "yes", "on", "1", "")
+_OURS = (
+    "GIT_AUTHOR_",
+    "GIT_COMMITTER_",
+    "GIT_CONFIG_",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_",
+    "GIT_EXEC_",
+)
+_NEVER = "GIT_CONFIG_PARAMETERS"
+"""What an outer `git -c key=value` hands to its hooks."""
+_UNKNOWN_IDENTITY = (
+    "tell me who you are",
+    "auto-detect",
+    "ident name",
+    "no email was given",
+    "no name was given",
+)
+_NO_FILE = b"0"
+
+
+class Change(NamedTuple):
+    """What happened to a path: mode and object, before and after; mode 0 where there is none."""
+
+    before: tuple[bytes, bytes]
+    after: tuple[bytes, bytes]
+
+
+class _Setting(NamedTuple):
+    """A line of git's configuration, and where it stands."""
+
+    scope: str
+    file: str
+    name: str
+    """In small letters, but for the part in the middle."""
+    value: str
+
+
+class Git:
+    """Git in one work tree.
+
+    Args:
+        program: the path of git.
+        environ: its environment, already rid of what leads elsewhere.
+        top: the work tree.
+        folder: the repository's own folder, the work tree's part of it where there are several.
+    """
+
+    def __init__(self, program: str, environ: Mapping[str, str], top: Path, folder: Path) -> None:
+        self._program = program
+        self._environ = environ
+        self.top = top
+        self.folder = folder
+        self._settings: Mapping[str, str] = {}
+
+    @classmethod
+    def open(cls, where: Path, environ: Mapping[str, str]) -> Git | None:
+        """Open the work tree that a folder lies in; None where it lies in none.
+
+        Raises:
+            RefusedError: git is not installed, does not read the repository, or must not.
+            OSError: a file of the repository cannot be read.
+        """
+        tree = find_work_tree(where, environ)
+        if tree is None:
+            return None
+        program = shutil.which("git", path=environ.get("PATH"))
+        if program is None or not Path(program).is_absolute():  # another one could lie in the project
+            raise RefusedError(
+                "git is not installed; install it, or set knowledge_research.git_commit to off"
+            )
+        ours = _environment(environ)
+        led = {**ours, "GIT_DIR": str(tree.folder), "GIT_WORK_TREE": str(tree.top)}
+        git = cls(program, led, tree.top, tree.folder)
+        settings = _settings(git)
+        for one in settings:
+            if one.scope not in _USERS:
+                _require_harmless(one, tree, environ)
+        git._settings = {
+            one.name: one.value if one.name == "core.worktree" else one.value.lower() for one in settings
+        }
+        _check_work_tree(git._settings.get("core.worktree"), tree)
+        return None if _is_bare(cls(program, ours, tree.top, tree.folder), tree) else git
+
+    def __call__(
+        self, *arguments: str, stdin: bytes = b"", index: Path | None = None, ok: tuple[int, ...] = (0,)
+    ) -> bytes:
+        """What a git command prints.
+
+        Args:
+            arguments: the command and what follows it.
+            stdin: what it reads.
+            index: the index that it works on; the user's if not given. The command then sees no files of the work tree: whoever
+                writes an index compares files that are as old as it is with their objects, through their filters.
+            ok: exit codes that are no failure.
+
+        Raises:
+            RefusedError: it failed, or took too long.
+        """
+        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        environ, cwd = dict(self._environ), self.top
+        if index:
+            cwd = index.with_name("no-files")
+            cwd.mkdir(exist_ok=True)
+            environ |= {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(cwd)}
+        try:
+            done = subprocess.run(  # noqa: S603  no shell; names go through standard input
+                [self._program, "--no-pager", *settings, *arguments],
+                check=False, capture_output=True, input=stdin, cwd=cwd, env=environ, timeout=_SECONDS,
+                start_new_session=True,  # no terminal to ask on, and no part in our Ctrl-C
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise RefusedError(f"`git {arguments[0]}` took longer than {_SECONDS:g} s") from None
+        if done.returncode not in ok:
+            raise RefusedError(_said(arguments[0], done.stderr.decode("utf-8", "replace")))
+        return done.stdout
+
+    def text(self, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> str:
+        """A line that a command prints.
+
+        Raises:
+            RefusedError: it failed.
+        """
+        return self(*arguments, stdin=stdin, index=index).decode().strip()
+
+    # -- trees and indexes -------------------------------------------------------------------------------
+
+    def head(self) -> str:
+        """The commit that HEAD is; empty before the first one."""
+        return self("rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1)).decode().strip()
+
+    def tree_of(self, commit: str) -> str:
+        """The tree of a commit; the empty tree for no commit."""
+        if commit:
+            return self.text("rev-parse", f"{commit}^{{tree}}")
+        return self.text("hash-object", "-t", "tree", "-w", "--stdin")
+
+    def tree(self, index: Path) -> str:
+        """Write what an index holds as a tree."""
+        return self.text("write-tree", "--missing-ok", index=index)  # a partial clone has not got all of HEAD
+
+    def changes(self, before: str, after: str) -> dict[bytes, Change]:
+        """The paths in which two trees differ."""
+        return _changes(self("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after))
+
+    def staged(self, tree: str, index: Path) -> dict[bytes, Change]:
+        """The paths in which an index differs from a tree; what is only intended to be added does not count."""
+        raw = ("-z", "--raw", "--no-renames", "--no-abbrev", "--ita-invisible-in-index")
+        return _changes(self("diff-index", "--cached", *raw, tree, index=index))
+
+    def enter(self, entries: Mapping[bytes, tuple[bytes, bytes]], *, index: Path) -> None:
+        """Put mode and object of each path into an index; mode 0 removes it."""
+        if entries:
+            lines = (b"%s %s\t%s\0" % (mode, id_, path) for path, (mode, id_) in entries.items())
+            self("update-index", "-z", "--index-info", stdin=b"".join(lines), index=index)
+
+    def objects(self, paths: Iterable[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
+        """Mode and object of each file as it is now, by no filter; mode 0 where it is gone, links as themselves.
+
+        Raises:
+            RefusedError: git does not take it.
+            OSError: it cannot be read, is too large, or is neither a file nor a link.
+        """
+        digits = 64 if self._settings.get("extensions.objectformat") == "sha256" else 40
+        found = dict.fromkeys(paths, (_NO_FILE, b"0" * digits))
+        there = []
+        with tempfile.TemporaryDirectory() as scratch:
+            for path in found:
+                if (mode_and_text := self._read(self.top / os.fsdecode(path))) is not None:
+                    there.append((path, mode_and_text[0]))
+                    place = Path(scratch, str(len(there)))  # its own name could be two lines
+                    place.write_bytes(mode_and_text[1])
+            names = "".join(f"{scratch}/{number}\n" for number in range(1, len(there) + 1))
+            ids = self("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=os.fsencode(names)).split()
+        return found | {path: (mode, id_) for (path, mode), id_ in zip(there, ids, strict=True)}
+
+    def _read(self, file: Path) -> tuple[bytes, bytes] | None:
+        try:
+            mode = file.lstat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if stat.S_ISDIR(mode):  # the file is gone, and there are others in its place
+            return None
+        if stat.S_ISLNK(mode):
+            return b"120000", os.fsencode(file.readlink())
+        text = read_bytes(file, limit=_LARGEST, within=self.top)
+        if self._settings.get("core.autocrlf") in (*_YES, "input") and b"\0" not in text:
+            text = text.replace(b"\r\n", b"\n")  # as git would, or it would show the file as changed
+        executable = mode & stat.S_IXUSR and self._settings.get("core.filemode", "true") in _YES
+        return b"100755" if executable else b"100644", text
+
+    def merged(self, mine: bytes, *, base: bytes, other: bytes) -> bytes | None:
+        """The object of a text with the changes from `base` to `other` made in it too; None where they conflict."""
+        with tempfile.TemporaryDirectory() as scratch:
+            names = [Path(scratch, name) for name in ("mine", "base", "other")]
+            for name, id_ in zip(names, (mine, base, other), strict=True):
+                name.write_bytes(self("cat-file", "blob", id_.decode()))
+            try:
+                text = self("merge-file", "-p", "-q", *map(str, names))
+            except RefusedError:  # the number of conflicts, or not text
+                return None
+        return self("hash-object", "-w", "--stdin", stdin=text).strip()
+
+
+def _is_bare(git: Git, tree: WorkTree) -> bool:
+    """Whether git, left to find the repository itself, finds it bare; it refuses one that another user owns.
+
+    Raises:
+        RefusedError: it refuses it, or finds another.
+    """
+    bare, _, folder = git("rev-parse", "--is-bare-repository", "--absolute-git-dir").partition(b"\n")
+    if os.path.realpath(os.fsdecode(folder[:-1])) != str(tree.folder):
+        raise RefusedError(f"git takes another repository for {shown(tree.top)} than {shown(tree.folder)}")
+    return bare == b"true"
+
+
+def _settings(git: Git) -> list[_Setting]:
+    """All settings that git sees here, those of included files too; the last one of a name counts."""
+    fields = os.fsdecode(git("config", "--list", "-z", "--show-scope", "--show-origin")).split("\0")[:-1]
+    found = []
+    for scope, origin, line in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
+        name, _, value = line.partition("\n")
+        found.append(_Setting(scope, origin.removeprefix("file:"), name, value))
+    return found
+
+
+def _require_harmless(one: _Setting, tree: WorkTree, environ: Mapping[str, str]) -> None:
+    """Check that a setting of the repository runs nothing, and leads git to no other repository.
+
+    Raises:
+        RefusedError: it does, or KR does not know it well enough.
+    """
+    section, _, rest = one.name.partition(".")
+    file = tree.top / one.file
+    if one.name.startswith(_RUNS):
+        raise _refused_setting(one, file, "makes git run a program")
+    if section == "extensions" and not re.fullmatch(_EXTENSIONS.get(rest, "(?!)"), one.value, re.DOTALL):
+        raise _refused_setting(
+            one, file, "changes how git keeps the repository, in a way that KR does not know"
+        )
+    if section in {"include", "includeif"} and one.name.endswith(".path"):
+        _require_plain_include(one, file, rest, environ)
+
+
+def _require_plain_include(one: _Setting, file: Path, rest: str, environ: Mapping[str, str]) -> None:
+    """Check that each of our commands includes the same file: a link by `/proc/self` leads each to another."""
+    if rest != "path" and not rest.startswith(_CONDITIONS):
+        raise _refused_setting(one, file, "includes a file on a condition that KR does not know")
+    home = environ.get("HOME", "")
+    path = f"{home}/{one.value[2:]}" if home and one.value.startswith("~/") else one.value
+    if path.startswith(("~", "%")):
+        raise _refused_setting(one, file, "includes a file from a place that KR does not know")
+    place = file.parent / path
+    require_plain(Path(place.anchor), str(place.relative_to(place.anchor)))
+
+
+def _refused_setting(one: _Setting, file: Path, said: str) -> RefusedError:
+    todo = "remove the setting unless you made it; if you did, commit yourself"
+    return RefusedError(f"{shown(one.name)} in {shown(file)} {said}; {todo}")
+
+
+def _check_work_tree(named: str | None, tree: WorkTree) -> None:
+    """Check that the repository says of itself what work tree it has; a linked one knows its own, which was looked at."""
+    if tree.is_linked or (named is None and not tree.is_submodule):
+        return
+    place = os.path.realpath(tree.folder / (named or ""))
+    if place != str(tree.top):
+        todo = f"commit yourself, or mend the setting in {shown(tree.folder / 'config')}"
+        raise RefusedError(f"core.worktree is {shown(place)}, and not {shown(tree.top)}; {todo}")
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what an outer git command leads its hooks by (its repository, index, objects), and no way out."""
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if not name.startswith("GIT_") or (name.startswith(_OURS) and name != _NEVER)
+    }
+    return {
+        **kept,
+        "LC_ALL": "C",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_LAZY_FETCH": "1",  # which older ones do not know
+        "GIT_ALLOW_PROTOCOL": os.urandom(16).hex(),  # none; a known one may have an alias for its helper
+    }
+
+
+def _changes(raw: bytes) -> dict[bytes, Change]:
+    """Git's raw differences: `:100644 100755 1a2b 3c4d M`, the path, and so on, each ended by NUL."""
+    fields = raw.split(b"\0")[:-1]
+    found = {}
+    for line, path in zip(fields[::2], fields[1::2], strict=True):
+        mode_before, mode_after, before, after, _status = line.removeprefix(b":").split()
+        found[path] = Change((_mode(mode_before), before), (_mode(mode_after), after))
+    return found
+
+
+def _mode(mode: bytes) -> bytes:
+    return mode if mode.strip(b"0") else _NO_FILE
+
+
+def _said(command: str, stderr: str) -> str:
+    if any(said in stderr for said in _UNKNOWN_IDENTITY):
+        return "git does not know who you are; `git config --global user.name NAME` and `user.email ADDRESS`"
+    lines = [line for line in stderr.splitlines() if line.startswith(("fatal:", "error:"))] or stderr.split(
+        "\n"
+    )
+    return printable(f"`git {command}` failed: {lines[0].strip()}")

@@ -1,0 +1,308 @@
+"""The lessons of one project: read, handed to an agent, and written down."""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.errors import ConfigError, StorageError
+from kr_core.files import locked, read_bytes, write_atomically
+from kr_core.knowledge.ids import inside
+from kr_core.lessons import selection
+from kr_core.lessons.file import (
+    LessonsFile,
+    canonical_path,
+    canonical_summary,
+    holds_reference,
+    is_date,
+    line_of,
+    parse,
+    same_words,
+)
+from kr_core.model import Fault
+from kr_core.model.lessons import PHASES, Lesson, LessonsRequest, LessonsResult, LessonsResults
+from kr_core.model.research import DISABLED
+from kr_core.research import requests
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from kr_core.config import Config
+
+FILE = "lessons/_lessons-learned.md"
+"""Where the lessons lie in the knowledge base."""
+
+_TITLE = "# Lessons Learned\n"
+_LARGEST = 20_000_000
+"""Bytes of the file: some 100,000 lessons."""
+_LONGEST_TAG = 60
+_NOT_IN_A_TAG = frozenset("[],，")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+class Recorded(NamedTuple):
+    """What became of a lesson that was to be recorded; `added` is False where it was there already."""
+
+    lesson: Lesson
+    added: bool
+    notes: tuple[str, ...] = ()
+    """Why it was not committed, where it should have been."""
+
+
+class Lessons:
+    """The lessons in a project's knowledge base; reading writes nothing and asks nobody.
+
+    Args:
+        config: names the knowledge base and the budget.
+        today: the date that a new lesson carries.
+    """
+
+    def __init__(self, config: Config, today: Callable[[], date]) -> None:
+        self.file: Path = config.knowledge_base / FILE
+        self._config = config
+        self._today = today
+
+    @property
+    def shown(self) -> str:
+        """The file's name as messages show it: relative to the project where it lies in it."""
+        root = self._config.root
+        return str(self.file.relative_to(root) if root in self.file.parents else self.file)
+
+    def read(self) -> LessonsFile:
+        """Read the file; one that is not there holds nothing.
+
+        Raises:
+            StorageError: it cannot be read.
+        """
+        return parse(self._text())
+
+    def inject(self, asked: str | Mapping[str, Any] | LessonsRequest, **options: str) -> LessonsResult:
+        """Hand out the lessons of a phase: the newest, then those that have most to do with the caller.
+
+        Args:
+            asked: a phase, or a request in the published form (L1).
+            options: framework, topic, text, story_key, session_id, beside a phase only.
+
+        Raises:
+            TypeError: options beside a request, or unknown ones.
+        """
+        request = self._requested(asked, options)
+        if isinstance(request, requests.Invalid):
+            return _refused(request.story_key, request.session_id, _phase_of(asked), request.faults)
+        if not self._config.settings.knowledge_research.enabled:
+            return _refused(request.story_key, request.session_id, request.phase, (DISABLED,))
+        try:
+            found = self.read()
+        except StorageError as error:
+            fault = Fault(type="file_read_error", message=f"Failed to read _lessons-learned.md: {error.what}")
+            return _refused(request.story_key, request.session_id, request.phase, (fault,))
+        return self._result(request, found)
+
+    def _requested(
+        self, asked: str | Mapping[str, Any] | LessonsRequest, options: Mapping[str, str]
+    ) -> LessonsRequest | requests.Invalid:
+        if isinstance(asked, str):
+            return requests.for_phase(asked, **options)
+        if options:
+            raise TypeError(f"{', '.join(options)}: options stand beside a phase; a request has its own")
+        return asked if isinstance(asked, LessonsRequest) else requests.lessons_from_mapping(asked)
+
+    def _result(self, request: LessonsRequest, found: LessonsFile) -> LessonsResult:
+        budget = self._config.settings.knowledge_research.lessons_injection_budget
+        fitting = selection.of_phase(found.lessons, request.phase)
+        about = f"{request.framework} {request.topic} {request.text}"
+        chosen = selection.select(fitting, budget, about)
+        notes = [*request.notes, *self.conflicts(found)]
+        if not fitting:
+            notes.append(f"No lessons found for phase '{request.phase}'")
+        return LessonsResult(
+            status="success" if chosen else "empty",
+            story_key=request.story_key,
+            session_id=request.session_id,
+            results=LessonsResults(
+                phase=request.phase,
+                total_lessons_found=len(found.lessons),
+                phase_filtered_count=len(fitting),
+                injected_count=len(chosen),
+                injection_block=selection.block(request.phase, chosen),
+                notes=tuple(notes),
+            ),
+        )
+
+    def conflicts(self, found: LessonsFile) -> list[str]:
+        """A note for each merge conflict in the file."""
+        return [
+            f"{self.shown}:{line}: a merge conflict begins here; lessons of both sides count until it is resolved"
+            for line in found.conflicts
+        ]
+
+    def add(self, summary: str, *, phase: str, tags: Sequence[str] = (), ref: str | None = None) -> Recorded:
+        """Record a lesson at the end of the file, dated today and durable on return; nothing else in it changes.
+
+        A lesson of the same words and phase is not recorded twice.
+
+        Args:
+            summary: at most two lines of 80 characters, its reference included.
+            phase: one of the five.
+            tags: further tags.
+            ref: where to look, as `src/app.py:12`.
+
+        Raises:
+            ConfigError: the lesson cannot be recorded as it is.
+            StorageError: the file cannot be read or written; nothing was changed.
+        """
+        lesson = _lesson(summary, phase, tags, ref, self._today())
+        try:
+            with locked(
+                self._config.knowledge_base
+            ):  # the lock of the store, which may be making the same file
+                recorded = self._append(lesson, phase)
+        except OSError as error:
+            raise StorageError(
+                error.strerror or str(error),
+                where=str(error.filename or self.file),
+                todo="make the knowledge base writable; nothing was recorded",
+            ) from error
+        if not recorded.added:
+            return recorded
+        from kr_core.git.autocommit import commit_changes
+
+        subject = f"lesson for {phase} - {recorded.lesson.summary}"
+        return recorded._replace(notes=commit_changes(self._config, (self._place(),), subject))
+
+    def _append(self, lesson: Lesson, phase: str) -> Recorded:
+        text = self._text()
+        for known in parse(text).lessons:
+            if phase in known.tags and same_words(known.summary, lesson.summary):
+                return Recorded(known, added=False)
+        before = text or _TITLE
+        ends = _LINE_END.findall(before)
+        end = ends[-1] if ends else "\n"
+        gap = "" if before.endswith(("\n", "\r")) else end
+        after = f"{before}{gap}{line_of(lesson)}{end}"
+        write_atomically(self._place(), after)
+        line = len(_LINE_END.findall(after))
+        return Recorded(lesson.model_copy(update={"line": line}), added=True)
+
+    def _place(self) -> Path:
+        """The file itself, where its name is a link; one that leads out of the knowledge base is not followed.
+
+        Raises:
+            StorageError: it leads out.
+        """
+        place = inside(self._config.knowledge_base, FILE)
+        if place is None:
+            raise StorageError(
+                "is a link that leads out of the knowledge base",
+                where=self.shown,
+                todo="put the file in its place",
+            )
+        return place
+
+    def _text(self) -> str:
+        """The file's text, byte for byte, with its mark of byte order; empty where there is no file.
+
+        Raises:
+            StorageError: it cannot be read.
+        """
+        place = self._place()
+        try:
+            raw = read_bytes(place, limit=_LARGEST, within=self._config.knowledge_base)
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            if error.errno in {errno.EINVAL, errno.EISDIR}:
+                raise StorageError(
+                    "is no file", where=self.shown, todo="move away what lies there"
+                ) from error
+            todo = "shorten it" if error.errno == errno.EFBIG else "make the file readable"
+            raise StorageError(error.strerror or str(error), where=self.shown, todo=todo) from error
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            raise StorageError(
+                f"line {line} is not UTF-8 text", where=f"{self.shown}:{line}", todo="save the file in UTF-8"
+            ) from error
+
+
+def _refused(story_key: str, session_id: str, phase: str, faults: Sequence[Fault]) -> LessonsResult:
+    return LessonsResult(
+        status="failure",
+        story_key=story_key,
+        session_id=session_id,
+        results=LessonsResults(phase=phase),
+        errors=tuple(faults),
+    )
+
+
+def _phase_of(asked: Any) -> str:
+    """The phase of a request that is none, as far as it was readable."""
+    inner = asked.get("lessons_inject") if isinstance(asked, Mapping) else {"phase": asked}
+    phase = inner.get("phase") if isinstance(inner, Mapping) else ""
+    return phase if isinstance(phase, str) else ""
+
+
+def _lesson(summary: str, phase: str, tags: Sequence[str], ref: str | None, today: date) -> Lesson:
+    """The lesson as it will be read again, or a ConfigError that says what it cannot be recorded with."""
+    if phase not in PHASES:
+        raise ConfigError(
+            "Invalid phase tag", where=f"phase {phase!r}", todo=f"use one of {', '.join(PHASES)}"
+        )
+    path = None if ref is None else _path(ref)
+    words = _one_line("the lesson", summary)
+    if path is None and holds_reference(words):
+        raise ConfigError("holds `Ref:`", where="the lesson", todo="give what follows it with --ref")
+    lesson = Lesson(
+        line=0,
+        date=today,
+        tags=tuple(dict.fromkeys([phase, *map(_tag, tags)])),
+        summary=canonical_summary(words),
+        path=path,
+    )
+    if not lesson.summary:
+        raise ConfigError("is empty", where="the lesson", todo="say in a sentence what to do or to avoid")
+    lines = max(
+        selection.lines_taken(lesson.summary, path), sum(bool(line.strip()) for line in summary.splitlines())
+    )
+    if lines > selection.LINES:
+        raise ConfigError(
+            f"takes {lines} lines of {selection.WIDTH} characters with its number and reference; at most {selection.LINES} are handed out",
+            where="the lesson",
+            todo="say it shorter, and leave the rest to what --ref points at",
+        )
+    return lesson
+
+
+def _path(ref: str) -> str:
+    path = canonical_path(_one_line("--ref", ref))
+    if path is None or holds_reference(path) or len(path) > selection.LONGEST_PATH:
+        raise ConfigError(
+            f"is not a place of at most {selection.LONGEST_PATH} characters",
+            where=f"--ref {ref!r}",
+            todo="write it as src/app.py:12",
+        )
+    return path
+
+
+def _tag(tag: str) -> str:
+    word = _one_line("--tag", tag)
+    if not word or len(word) > _LONGEST_TAG or is_date(word) or not _NOT_IN_A_TAG.isdisjoint(word):
+        raise ConfigError(
+            f"is not a tag of at most {_LONGEST_TAG} characters",
+            where=f"--tag {tag!r}",
+            todo="use words without brackets and commas, one --tag for each",
+        )
+    return word
+
+
+def _one_line(name: str, text: str) -> str:
+    folded = " ".join(text.split())
+    if printable(folded) != folded:
+        raise ConfigError("holds control characters or is no text", where=name, todo="leave them out")
+    return folded

@@ -1,0 +1,1 @@
+"""One reader for each markup: HTML, Markdown, reStructuredText and their tables."""

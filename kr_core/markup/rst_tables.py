@@ -1,0 +1,196 @@
+"""The rows of reStructuredText's tables: simple ones, those with a frame, and lists that are shown as tables.
+
+https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html#tables
+https://docutils.sourceforge.io/docs/ref/rst/directives.html#list-table
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.markup.tables import MOST_CELLS, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["Listed", "listed", "rest_rows", "without_lists"]
+
+_RULE = re.compile(r"[ \t]*=+(?: +=+)+[ \t]*")
+_FRAME = re.compile(r"[ \t]*\+(?:(?:-+\+)+|(?:=+\+)+)[ \t]*")
+_MOST_HEADING = 4
+"""Lines of a heading row."""
+_LIST = re.compile(r"([ \t]*)\.\. list-table::")
+_HEADING_ROWS = re.compile(r"[ \t]+:header-rows:[ \t]*(\d{1,2})[ \t]*")
+_ITEM = re.compile(r"([ \t]*)[-*+][ \t]+(?=[-*+](?:[ \t]|$))")
+_CELL = re.compile(r"([ \t]*)[-*+](?:[ \t]+|$)")
+
+
+class Listed(NamedTuple):
+    """A list that is shown as a table."""
+
+    rows: list[int]
+    """The line with which each row begins, of the table's lines."""
+    heading: int
+    """How many of them are headings."""
+
+
+def rest_rows(text: str) -> list[Row]:
+    """The rows of all tables that have headings, those of each form in order; cells over several columns or rows are left out."""
+    lines = text.split("\n")
+    found = [*_ruled(lines), *_framed(lines), *_listed_rows(lines)]
+    return [row for row in found if 1 < len(row.cells) <= MOST_CELLS]
+
+
+def listed(lines: Sequence[str]) -> Listed | None:
+    """The rows of a list that is shown as a table, given its lines from the directive on; None for anything else."""
+    if not lines or not _LIST.match(lines[0]):
+        return None
+    starts: list[int] = []
+    heading, margin = 0, ""
+    for number, line in enumerate(lines):
+        found = _ITEM.match(line)
+        if found and (not starts or found[1] == margin):
+            margin = found[1]
+            starts.append(number)
+        elif not starts and (told := _HEADING_ROWS.fullmatch(line)):
+            heading = int(told[1])
+    return Listed(starts, heading)
+
+
+def without_lists(text: str) -> str:
+    """A text without the lists that are shown as tables: their cells are no sentences."""
+    lines = text.split("\n")
+    for start, end in _lists(lines):
+        lines[start:end] = [""] * (end - start)
+    return "\n".join(lines)
+
+
+def _ruled(lines: Sequence[str]) -> list[Row]:
+    """The rows of simple tables, whose columns are ruled by runs of equals signs; a row goes on where its first cell is empty."""
+    found: list[Row] = []
+    at = 0
+    while at < len(lines):
+        rule = lines[at].rstrip()
+        body = _below_heading(lines, at) if _RULE.fullmatch(rule) else 0
+        if not body:
+            at += 1
+            continue
+        spans = _spans(rule)
+        heads = _joined([_cells(line, spans) for line in lines[at + 1 : body - 1]])
+        at, first = body, len(found)
+        while at < len(lines) and lines[at].strip() and not _RULE.fullmatch(lines[at]):
+            line, cells = lines[at], _cells(lines[at], spans)
+            if cells[0]:
+                found.append(Row(line.strip(), heads, cells))
+            elif len(found) > first:
+                last = found[-1]
+                found[-1] = Row(f"{last.line}\n{line.rstrip()}", heads, _joined([last.cells, cells]))
+            at += 1
+    return found
+
+
+def _below_heading(lines: Sequence[str], at: int) -> int:
+    """Where the rows of a simple table begin, behind the second of its rules; 0 where there is none."""
+    for number in range(at + 1, min(len(lines), at + 2 + _MOST_HEADING)):
+        if not lines[number].strip():
+            return 0
+        if lines[number].rstrip() == lines[at].rstrip():
+            return number + 1 if number > at + 1 else 0
+    return 0
+
+
+def _spans(rule: str) -> list[slice]:
+    """Where each column lies; the last one has no end."""
+    starts = [found.start() for found in re.finditer(r"=+", rule)]
+    return [slice(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+
+
+def _cells(line: str, spans: list[slice]) -> tuple[str, ...]:
+    return tuple(line[span].strip() for span in spans)
+
+
+def _joined(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Cells of several lines as one row."""
+    return tuple(" ".join(filter(None, told)) for told in zip(*parts, strict=True))
+
+
+def _framed(lines: Sequence[str]) -> list[Row]:
+    """The rows of tables with a frame; a line whose bars stand elsewhere has a cell over several columns or rows."""
+    found: list[Row] = []
+    frame, heads = "", tuple[str, ...]()
+    bars: list[int] = []
+    held: list[tuple[str, ...]] = []
+    plain, start = True, 0
+    for number, line in enumerate(lines):
+        bare = line.rstrip()
+        if not frame or not bare.lstrip().startswith(("+", "|")):
+            frame, heads, held, plain = (bare if _FRAME.fullmatch(bare) else ""), (), [], True
+            bars = [place for place, mark in enumerate(frame) if mark == "+"]
+        elif _FRAME.fullmatch(bare) and len(bare) == len(frame):
+            plain = plain and [place for place, mark in enumerate(bare) if mark == "+"] == bars
+            if "=" in bare:
+                heads = _joined(held) if plain and held else ()
+            elif heads and held and plain:
+                told = "\n".join(one.strip() for one in lines[start:number])
+                found.append(Row(told, heads, _joined(held)))
+            held, plain = [], True
+        else:
+            start = number if not held else start
+            plain = plain and len(bare) == len(frame) and all(bare[place] == "|" for place in bars)
+            cells = [bare[one + 1 : other].strip() for one, other in pairwise(bars)]
+            held.append(tuple(cells))
+    return found
+
+
+def _lists(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where lists that are shown as tables begin and end."""
+    number = 0
+    while number < len(lines):
+        found = _LIST.match(lines[number])
+        start = number
+        number += 1
+        if found is None:
+            continue
+        while number < len(lines) and (not lines[number].strip() or _indented(lines[number]) > len(found[1])):
+            number += 1
+        yield start, number
+
+
+def _indented(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _listed_rows(lines: Sequence[str]) -> list[Row]:
+    found: list[Row] = []
+    for start, end in _lists(lines):
+        table = lines[start:end]
+        told = listed(table)
+        if told is None or not 0 < told.heading < len(told.rows):
+            continue
+        bounds = zip(told.rows, [*told.rows[1:], len(table)], strict=True)
+        rows = [(table[one:other], _listed_cells(table[one:other])) for one, other in bounds]
+        width = len(rows[0][1])
+        if any(len(cells) != width for _row, cells in rows[: told.heading]):
+            continue
+        heads = _joined([cells for _row, cells in rows[: told.heading]])
+        for row, cells in rows[told.heading :]:
+            if len(cells) == width:
+                found.append(Row("\n".join(row).strip(), heads, cells))
+    return found
+
+
+def _listed_cells(row: Sequence[str]) -> tuple[str, ...]:
+    """The cells of a row; what is indented deeper than their marks belongs to the cell above it."""
+    lead = _ITEM.match(row[0])
+    mark = len(lead[0]) if lead else 0
+    cells: list[list[str]] = []
+    for number, line in enumerate(row):
+        shown = line if number else " " * mark + line[mark:]
+        found = _CELL.match(shown)
+        if found and len(found[1]) == mark:
+            cells.append([shown[found.end() :].strip()])
+        elif cells and line.strip():
+            cells[-1].append(line.strip())
+    return tuple(" ".join(filter(None, cell)) for cell in cells)

@@ -1,0 +1,58 @@
+"""The data of each kind of event, by what it tells of; read where events are described, not where they are said."""
+
+from kr_core.model.event import STAGES
+from kr_core.model.events import exchanges, expeditions, runs
+
+__all__ = ["EVENTS"]
+
+EVENTS: dict[str, type] = {
+    "run.started": runs.RunStarted,
+    **{f"{stage}.started": runs.Nothing for stage in STAGES},
+    **{f"{stage}.failed": runs.StageFailed for stage in STAGES},
+    "lookup.finished": runs.LookupFinished,
+    "route.finished": runs.RouteFinished,
+    "source.started": runs.SourceStarted,
+    "source.request": runs.SourceRequest,
+    "source.said": runs.SourceSaid,
+    "source.finished": runs.SourceFinished,
+    "index.progress": runs.IndexProgress,
+    "budget.exhausted": runs.BudgetExhausted,
+    "consult.finished": runs.ConsultFinished,
+    "compose.finished": runs.ComposeFinished,
+    "synthesis.started": runs.SynthesisStarted,
+    "synthesis.finished": runs.SynthesisFinished,
+    "score.finished": runs.ScoreFinished,
+    "render.finished": runs.RenderFinished,
+    "keep.finished": runs.KeepFinished,
+    "run.waited": runs.RunWaited,
+    "run.retried": runs.Reason,
+    "run.cancelled": runs.Nothing,
+    "needs-intervention": runs.NeedsIntervention,
+    "run.repeated": runs.RunRepeated,
+    "run.finished": runs.RunFinished,
+    "question.asked": exchanges.QuestionAsked,
+    "question.routed": exchanges.QuestionRouted,
+    "agent.started": exchanges.AgentStarted,
+    "agent.request": exchanges.AgentRequest,
+    "agent.repaired": exchanges.AgentRepaired,
+    "agent.failed": exchanges.AgentFailed,
+    "answer.received": exchanges.AnswerReceived,
+    "answers.compared": exchanges.AnswersCompared,
+    "answer.gated": exchanges.AnswerGated,
+    "escalation.opened": exchanges.EscalationOpened,
+    "escalation.shown": exchanges.EscalationShown,
+    "sink.request": exchanges.SinkRequest,
+    "escalation.told": exchanges.EscalationTold,
+    "escalation.reminded": exchanges.EscalationReminded,
+    "escalation.timed_out": exchanges.EscalationTimedOut,
+    "escalation.expired": exchanges.EscalationExpired,
+    "escalation.superseded": exchanges.EscalationSuperseded,
+    "human.unclear": exchanges.HumanUnclear,
+    "human.replied": exchanges.HumanReplied,
+    "exchange.finished": exchanges.ExchangeFinished,
+    "expedition.started": expeditions.ExpeditionStarted,
+    "cycle.started": expeditions.CycleStarted,
+    "cycle.finished": expeditions.CycleFinished,
+    "expedition.finished": expeditions.ExpeditionFinished,
+}
+"""The data of each kind of event; a source may emit further kinds of its own through `context.emit`."""

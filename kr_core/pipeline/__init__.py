@@ -1,6 +1,0 @@
-"""The pipeline: look up, consult sources, score, render, keep, answer; each step an event in the journal."""
-
-from kr_core.pipeline.pipeline import Pipeline
-from kr_core.pipeline.results import Research
-
-__all__ = ["Pipeline", "Research"]

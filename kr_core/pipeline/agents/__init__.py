@@ -1,1 +1,0 @@
-"""Agents at work: their prompts, their replies, and what follows a failure."""

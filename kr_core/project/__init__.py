@@ -1,0 +1,1 @@
+"""What a project has installed and locked, in which versions."""

@@ -1,0 +1,198 @@
+"""What the files of a project say of versions: lock files, and lists of what is asked for."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.project import lockfiles
+from kr_core.project.environments import label_of, workspace_of
+from kr_core.project.lockfiles import UnreadableError
+from kr_core.project.lockfiles.formats import format_of, names_choices, names_direct
+from kr_core.project.version_ranges import allows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from kr_core.project.lockfiles import Ecosystem, LockFile, Pin
+
+_State = tuple[int, int, int] | None
+
+
+class Named(NamedTuple):
+    """A package as one file names it."""
+
+    pin: Pin
+    lock: LockFile
+    depth: int
+    """How many folders up from the nearest one the file lies."""
+
+
+class Declared:
+    """The lock files and wishes in some folders, each read when it is first asked and again when it has changed.
+
+    Args:
+        folders: where files are looked for, nearest first.
+        root: labels are relative to it.
+        environment: the values of environment markers for the project's Python, None where that is unknown;
+            asked when a file of Python is first read.
+        warnings: what cannot be read, or is odd, is added here.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        root: Path,
+        environment: Callable[[], Mapping[str, str] | None],
+        warnings: list[str],
+    ) -> None:
+        self._folders = folders
+        self._root = root
+        self._environment = environment
+        self._warnings = warnings
+        self._candidates: list[tuple[Path, int]] | None = None
+        self._looked_at: set[Path] = set()
+        self._read: dict[Path, tuple[tuple[tuple[Path, _State], ...], LockFile | None]] = {}
+
+    def find(self, names: Sequence[str], ecosystem: Ecosystem | None = None) -> Named | None:
+        """Find the version in use of a package that is known by one of some names.
+
+        The nearest file that names it decides the ecosystem, if that is not given. Of its files the nearest that has
+        chosen a version is believed, unless the wish of a folder below it says otherwise: then that folder is no
+        member of the workspace that is locked. Where no version was chosen, it is the range that is asked for.
+        """
+        for name in names:
+            if found := _in_use(self._naming(name, ecosystem)):
+                return found
+        return None
+
+    def all(self) -> Iterator[Named]:
+        """Yield the version in use of each package that is named with one; one for each ecosystem."""
+        named: dict[tuple[str, Ecosystem], list[Named]] = {}
+        for path, depth in self._all():
+            if lock := self._lock_file(path):
+                for key, pin in lock.pins.items():
+                    named.setdefault((key, lock.ecosystem), []).append(Named(pin, lock, depth))
+        for _, each in sorted(named.items()):
+            if found := _in_use(each):
+                yield found
+
+    def asked_for(self) -> Iterator[tuple[Ecosystem, str, Pin]]:
+        """Yield what the project asks for itself: ecosystem, normalised name and pin, nearest file first."""
+        for path, _depth in self._all():
+            if names_direct(path) and (lock := self._lock_file(path)):
+                yield from ((lock.ecosystem, key, pin) for key, pin in lock.pins.items() if pin.direct)
+
+    def locks(self) -> list[LockFile]:
+        """The files that are there and can be read, nearest first."""
+        return [lock for path, _depth in self._all() if (lock := self._lock_file(path))]
+
+    def look_again(self) -> None:
+        """Look again whether files have changed, when they are next asked."""
+        self._looked_at.clear()
+
+    def label(self, lock: LockFile) -> str:
+        """A file's path relative to the root."""
+        return label_of(lock.path, self._root)
+
+    def files(self) -> list[Path]:
+        """The files that answers may rest on, absent ones included."""
+        found: list[Path] = []
+        for path, _depth in self._all():
+            found.append(path)
+            if path.suffix == ".txt":  # what `-r` includes is not known before it is read
+                self._lock_file(path)
+        return found + [path for states, _lock in self._read.values() for path, _state in states[1:]]
+
+    def _naming(self, name: str, ecosystem: Ecosystem | None) -> Iterator[Named]:
+        """The files that name a package, nearest first; files of another ecosystem than the first are not read."""
+        for path, depth in self._all():
+            if ecosystem is not None and format_of(path).ecosystem != ecosystem:
+                continue
+            lock = self._lock_file(path)
+            if lock is not None and (pin := lock.find(name)):
+                ecosystem = lock.ecosystem
+                yield Named(pin, lock, depth)
+
+    def _all(self) -> list[tuple[Path, int]]:
+        if self._candidates is None:
+            self._candidates = [
+                (path, depth)
+                for depth, folder in enumerate(self._folders)
+                for path in lockfiles.candidates(folder)
+            ]
+        return self._candidates
+
+    def _lock_file(self, path: Path) -> LockFile | None:
+        known = self._read.get(path)
+        if known is not None and path in self._looked_at:
+            return known[1]
+        self._looked_at.add(path)
+        if known is not None and all(_state(each) == state for each, state in known[0]):
+            return known[1]
+        state = _state(path)
+        lock = self._read_anew(path) if state is not None else None
+        others = lock.files if lock else ()
+        states = ((path, state), *((other, _state(other)) for other in others if other != path))
+        self._read[path] = states, lock
+        return lock
+
+    def _read_anew(self, path: Path) -> LockFile | None:
+        label = label_of(path, self._root)
+        python = format_of(path).ecosystem == "python"
+        try:
+            lock = lockfiles.read(
+                path,
+                working_folder=self._folders[0],
+                top=self._top(path),
+                workspace=workspace_of(self._folders, self._root),
+                environment=self._environment() if python else None,
+            )
+        except UnreadableError as error:
+            at = f":{error.line}" if error.line else ""
+            self._warn(f"{label}{at}: {error}; left out until it is mended")
+            return None
+        except (OSError, ValueError) as error:
+            reason = (isinstance(error, OSError) and error.strerror) or str(error).partition("\n")[0]
+            self._warn(f"{label}: cannot be read and is left out ({reason})")
+            return None
+        if lock is None:
+            self._warn(f"{label}: not a regular file; left out")
+        for line, what in lock.notes if lock else ():
+            self._warn(f"{label}{f':{line}' if line else ''}: {what}")
+        return lock
+
+    def _warn(self, text: str) -> None:
+        if text not in self._warnings:
+            self._warnings.append(text)
+
+    def _top(self, path: Path) -> Path:
+        return next(folder for folder in reversed(self._folders) if path.is_relative_to(folder))
+
+
+def _in_use(named: Iterable[Named]) -> Named | None:
+    """The version in use among what files of one ecosystem say of a package, nearest first."""
+    first: Named | None = None
+    wish: Named | None = None
+    for each in named:
+        if not each.pin.version:
+            continue
+        first = first or each
+        if each.pin.exact and names_choices(each.lock.path):
+            outside = wish is not None and wish.depth < each.depth and _contradict(wish, each)
+            return wish if outside else each
+        wish = wish or (each if each.lock.wish else None)
+    return first
+
+
+def _contradict(wish: Named, chosen: Named) -> bool:
+    return allows(wish.pin.version, chosen.pin.version, chosen.lock.ecosystem) is False
+
+
+def _state(path: Path) -> _State:
+    try:
+        status = os.stat(path)  # noqa: PTH116  a third of the time, and a cache hit takes a hundred
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size

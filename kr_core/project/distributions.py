@@ -1,0 +1,243 @@
+"""The distributions installed in an environment, read from the names of their metadata folders.
+
+Only folder names are read for the list, so that 100 distributions cost about a millisecond; `importlib.metadata`
+would read a file for each.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kr_core.files import lies_within, read_text
+from kr_core.project.environments import pth_lines
+from kr_core.project.package_names import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from kr_core.project.environments import Environment
+
+_DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][^/]*)-(?P<version>[^-\d]*+\d[^-]*)\.dist-info")
+_EGG_INFO = re.compile(
+    r"(?=[^/]*\.egg-info\Z)(?P<name>[A-Za-z0-9][^/]*?)-(?P<version>\d[^-]*)(?:-py\d[\d.]*)?(?:-[^/]+)?\.egg-info"
+)
+_MODULE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\.[\w-]+)?\.(?:pyi?|so|pyd)", re.ASCII)
+_LARGEST = 50_000_000
+"""Bytes of a METADATA or RECORD; a RECORD of 100,000 files has some ten million."""
+_NOT_IMPORTED = frozenset({"__pycache__", "bin", "docs", "doc", "examples", "scripts", "test", "tests"})
+"""Top-level folders that packages leave behind by mistake, or that hold no code to import."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """An installed distribution; `name` is normalised (PEP 503), `site` the folder that it is found in."""
+
+    name: str
+    version: str
+    metadata_folder: Path
+    site: Path
+    environment: Environment
+
+
+class Installed:
+    """What is installed in one environment, scanned once and when it is first asked for.
+
+    What is odd, such as two versions of one distribution, is added to `warnings`.
+    """
+
+    def __init__(self, environment: Environment, warnings: list[str]) -> None:
+        self.environment = environment
+        self.warnings = warnings
+        self._by_name: dict[str, Distribution] | None = None
+        self._top_level: frozenset[str] = frozenset()
+        self._owners: dict[str, Distribution | None] = {}
+
+    @property
+    def by_name(self) -> dict[str, Distribution]:
+        """The distributions by normalised name."""
+        if self._by_name is None:
+            self._by_name, self._top_level = self._scan()
+        return self._by_name
+
+    @property
+    def top_level(self) -> frozenset[str]:
+        """Everything that `import` finds at the top, in lower case."""
+        assert self.by_name is not None
+        return self._top_level
+
+    def owner(self, dotted: str) -> Distribution | None:
+        """Find the distribution that ships a module, whatever the case: `yaml`, `PIL.Image`, `google.protobuf`."""
+        key = dotted.lower()
+        if key.partition(".")[0] not in self.top_level:
+            return None
+        if key not in self._owners:
+            self._owners[key] = self._find_owner(key)
+        return self._owners[key]
+
+    def _find_owner(self, dotted: str) -> Distribution | None:
+        parts = dotted.split(".")
+        head = normalise(parts[0])
+        likely = sorted(
+            self.by_name.values(), key=lambda one: (one.name != head, head not in one.name, one.name)
+        )
+        # Several distributions may share the top of a dotted name (`google`): the deepest that is owned wins.
+        for depth in range(len(parts), 0, -1):
+            folder = "/".join(parts[:depth])
+            owner = next((one for one in likely if _ships(one, folder)), None)
+            if owner is not None:
+                return owner
+        return None
+
+    def _scan(self) -> tuple[dict[str, Distribution], frozenset[str]]:
+        found: dict[str, Distribution] = {}
+        top_level: set[str] = set()
+        for site in self.environment.site_packages:
+            here: dict[str, Distribution] = {}
+            for name in _names(site):
+                lower = name.lower()
+                if lower.endswith((".dist-info", ".egg-info")):
+                    one = self._distribution(site, name)
+                    if one is not None:
+                        here[one.name] = self._preferred(here[one.name], one) if one.name in here else one
+                elif (module := _MODULE.fullmatch(name)) is not None:
+                    top_level.add(module["name"].lower())
+                elif name.isidentifier() and lower not in _NOT_IMPORTED:
+                    top_level.add(lower)
+            for key, one in here.items():
+                found.setdefault(key, one)  # an earlier folder hides a later one, as `import` has it
+        return found, frozenset(top_level)
+
+    def _distribution(self, site: Path, name: str) -> Distribution | None:
+        parsed = _DIST_INFO.fullmatch(name) or _EGG_INFO.fullmatch(name)
+        if parsed:
+            return Distribution(
+                normalise(parsed["name"]), parsed["version"], site / name, site, self.environment
+            )
+        if name.endswith(".egg-info") and (
+            version := _version_in(site / name / "PKG-INFO", self.environment.bounds)
+        ):
+            # A development install by setuptools: the folder beside the sources bears no version.
+            return Distribution(
+                normalise(name[: -len(".egg-info")]), version, site / name, site, self.environment
+            )
+        return None
+
+    def _preferred(self, a: Distribution, b: Distribution) -> Distribution:
+        """Choose between two versions of one distribution; an interrupted upgrade leaves such a pair.
+
+        A folder without METADATA or RECORD is what is left of an uninstalled one.
+        """
+
+        def rank(one: Distribution) -> tuple[bool, bool, tuple[object, ...]]:
+            folder = one.metadata_folder
+            return (folder / "METADATA").exists(), (folder / "RECORD").exists(), version_key(one.version)
+
+        first, second = sorted((a, b), key=rank, reverse=True)
+        self.warnings.append(
+            f"{self.environment.label}: two versions of {a.name}, {second.version} and {first.version}; "
+            f"{first.version} is taken"
+        )
+        return first
+
+
+def version_key(version: str) -> tuple[object, ...]:
+    """Order versions as PEP 440 does, with what is no version before all others."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return (1, Version(version), "")
+    except InvalidVersion:
+        return (0, Version("0"), version)
+
+
+def import_names(distribution: Distribution) -> tuple[str, ...]:
+    """List the names that a distribution is imported by: packages and modules at its top, sorted.
+
+    They come from `top_level.txt`, else from RECORD, else (an editable install) from the folders that its
+    `.pth` file names, else they are guessed from the distribution's name.
+    """
+    recorded = _recorded_paths(distribution)
+    names = set(_metadata(distribution, "top_level.txt").split())
+    names = {name for name in names if name.isidentifier()} or {
+        name for path in recorded if (name := _top_of(path)) is not None
+    }
+    if not names:
+        names = set(_editable_names(distribution, recorded))
+    return tuple(sorted(names)) or (distribution.name.replace("-", "_"),)
+
+
+def _ships(distribution: Distribution, folder: str) -> bool:
+    """Whether a distribution has this package or module, given in lower case with slashes.
+
+    Searching the text of RECORD is ten times faster than parsing it, and all of an environment may be asked.
+    """
+    record = _metadata(distribution, "RECORD").lower()
+    if re.search(rf'^"?{re.escape(folder)}(?:/|(?:\.[\w-]+)?\.(?:pyi?|so|pyd)\b)', record, re.MULTILINE):
+        return True
+    if "/" in folder:
+        return False
+    return folder in (name.lower() for name in import_names(distribution))
+
+
+def _recorded_paths(distribution: Distribution) -> list[str]:
+    lines = _metadata(distribution, "RECORD").splitlines()
+    return [line[1:].partition('"')[0] if line.startswith('"') else line.partition(",")[0] for line in lines]
+
+
+def _top_of(path: str) -> str | None:
+    """The name by which a recorded file is imported, or None where it is not."""
+    top, slash, _ = path.replace("\\", "/").partition("/")
+    if slash:
+        return top if top.isidentifier() and top.lower() not in _NOT_IMPORTED else None
+    module = _MODULE.fullmatch(top)
+    return module["name"] if module else None
+
+
+def _editable_names(distribution: Distribution, recorded: list[str]) -> Iterator[str]:
+    wanted = distribution.name.replace("-", "_")
+    folders = [
+        folder
+        for path in recorded
+        if path.endswith(".pth") and "/" not in path
+        for folder in pth_lines(distribution.site / path, distribution.environment.bounds)
+        if _may_be_read(distribution, folder)
+    ]
+    if distribution.metadata_folder.suffix == ".egg-info":
+        folders.append(distribution.site)
+    for folder in folders:
+        for name in _names(folder):
+            if normalise(name.removesuffix(".py")) == normalise(wanted):
+                yield name.removesuffix(".py")
+
+
+def _may_be_read(distribution: Distribution, folder: Path) -> bool:
+    bounds = distribution.environment.bounds
+    return bounds is None or lies_within(folder, bounds)
+
+
+def _version_in(pkg_info: Path, bounds: tuple[Path, ...] | None) -> str | None:
+    found = re.search(r"^Version:\s*(\S+)", _read(pkg_info, bounds), re.MULTILINE)
+    return found[1] if found else None
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208  names are enough, and faster
+    except OSError:
+        return []
+
+
+def _metadata(distribution: Distribution, name: str) -> str:
+    """A file of a distribution's metadata; empty where it cannot be read, or leads out of the environment."""
+    return _read(distribution.metadata_folder / name, distribution.environment.bounds)
+
+
+def _read(path: Path, bounds: tuple[Path, ...] | None) -> str:
+    try:
+        return read_text(path, limit=_LARGEST, within=bounds, errors="replace")
+    except (OSError, ValueError):
+        return ""

@@ -1,0 +1,99 @@
+"""`Cargo.lock` and `Cargo.toml`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kr_core.project.lockfiles.parser import parse_packages, parse_toml
+from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, strings, table, tables
+from kr_core.project.version_ranges import allows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kr_core.project.lockfiles.pins import View
+
+_GROUPS = ("dependencies", "build-dependencies", "dev-dependencies")
+_PARENTS = 10
+
+
+def read_lock(text: str, view: View) -> Iterator[Pin]:
+    """Read what the nearest member depends on, then all that is locked; a member's name is in its `Cargo.toml`."""
+    data = parse_packages(text, members=True)
+    if data.get("version") not in {None, 1, 2, 3, 4}:
+        view.note(f"lock version {data['version']} is not known to KR; what is understood of it is read")
+    packages = [each for each in tables(data.get("package")) if string(each.get("name"))]
+    local = {package["name"]: package for package in packages if "source" not in package}
+    named = [_member(folder, view) for folder in view.members]
+    seen = [local[name] for name in named if name in local] or list(local.values())
+    versions: dict[str, list[str]] = {}
+    for package in packages:
+        versions.setdefault(package["name"], []).append(string(package.get("version")))
+    asked = {name: _own_names(folder, view) for folder, name in zip(view.members, named, strict=True)}
+    for nearness, member in enumerate(reversed(seen), 1):
+        ranges = asked.get(member["name"], {})
+        for dependency in strings(member.get("dependencies")):
+            name, _, rest = dependency.partition(" ")
+            version = rest.partition(" ")[0] or next(iter(versions.get(name, ())), "")
+            renamed = allows(ranges.get(name, ""), version, "rust") is False
+            yield Pin(name, version, direct=True, nearness=nearness, renamed=renamed)
+    for package in packages:
+        yield Pin(package["name"], string(package.get("version")))
+
+
+def read_manifest(text: str, view: View) -> Iterator[Pin]:
+    """Read what `Cargo.toml` asks for; a bare version is a caret range, and is shown as one."""
+    data = parse_toml(text)
+    shared = table(table(data.get("workspace")).get("dependencies"))
+    for name, wanted in shared.items():
+        yield _asked(name, wanted, {}, development=False)
+    if not shared:
+        shared = _shared(view)
+    for place in (data, *map(table, table(data.get("target")).values())):
+        for group in _GROUPS:
+            for name, wanted in table(place.get(group)).items():
+                yield _asked(name, wanted, shared, development=group != "dependencies")
+
+
+def _asked(name: str, wanted: Any, shared: dict[str, Any], *, development: bool) -> Pin:
+    if table(wanted).get("workspace") is True:
+        wanted = shared.get(name, "")
+    version = string(wanted) or string(table(wanted).get("version"))
+    if version[:1].isdigit() and "," not in version:
+        version = f"^{version}"
+    package = string(table(wanted).get("package")) or name
+    version = "" if version == "*" else version
+    return Pin(package, version, development, direct=True, renamed=package != name)
+
+
+def _shared(view: View) -> dict[str, Any]:
+    """The dependencies that a workspace keeps for its members, in the nearest `Cargo.toml` above that has any."""
+    for depth in range(1, _PARENTS):
+        manifest = view.beside("../" * depth + "Cargo.toml")
+        if manifest is not None and (
+            shared := table(_manifest(manifest).get("workspace")).get("dependencies")
+        ):
+            return table(shared)
+    return {}
+
+
+def _member(folder: str, view: View) -> str:
+    manifest = view.beside(f"{folder}/Cargo.toml")
+    return string(table(_manifest(manifest).get("package")).get("name")) if manifest else ""
+
+
+def _own_names(folder: str, view: View) -> dict[str, str]:
+    """What a member asks for of the packages that it uses by their own names; another version of one is renamed."""
+    manifest = view.beside(f"{folder}/Cargo.toml")
+    pins = read_manifest(manifest, view) if manifest and _manifest(manifest) else ()
+    return {pin.name: pin.version for pin in pins if not pin.renamed}
+
+
+def _manifest(text: str) -> dict[str, Any]:
+    try:
+        return parse_toml(text)
+    except (UnreadableError, RecursionError):  # it is told where that file itself is read
+        return {}
+
+
+READERS = {"Cargo.lock": read_lock, "Cargo.toml": read_manifest}

@@ -1,0 +1,41 @@
+"""`composer.lock` and `composer.json`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kr_core.project.lockfiles.parser import parse_json
+from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table, tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kr_core.project.lockfiles.pins import View
+
+
+def read_lock(text: str, view: View) -> Iterator[Pin]:
+    """Read the packages that are locked; `composer.json` beside it says which are asked for."""
+    data = parse_json(text)
+    manifest = view.beside("composer.json")
+    try:
+        asked = {pin.name for pin in read_manifest(manifest, view)} if manifest else set()
+    except UnreadableError:  # it is told where that file itself is read
+        asked = set()
+    for group in ("packages", "packages-dev"):
+        for package in tables(data.get(group)):
+            if name := string(package.get("name")):
+                version = string(package.get("version"))
+                yield Pin(name, version, group == "packages-dev", direct=name in asked)
+
+
+def read_manifest(text: str, _view: View) -> Iterator[Pin]:
+    """Read what `composer.json` asks for, without PHP itself and its extensions."""
+    data = parse_json(text)
+    for group in ("require", "require-dev"):
+        for name, wanted in table(data.get(group)).items():
+            if "/" in name:
+                version = string(wanted)
+                yield Pin(name, "" if version == "*" else version, group == "require-dev", direct=True)
+
+
+READERS = {"composer.lock": read_lock, "composer.json": read_manifest}

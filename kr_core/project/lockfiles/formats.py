@@ -1,0 +1,128 @@
+"""The files that may name versions, in the order in which they are asked, and the reader of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.project.lockfiles.pins import LIMIT_BYTES, LockFile, UnreadableError, View, merged, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from kr_core.project.lockfiles.pins import Ecosystem, Pin
+
+    Reader = Callable[[str, View], Iterator[Pin]]
+
+
+class Format(NamedTuple):
+    """A kind of file: its name, whose it is, the module that reads it, and whether it only says what is wished."""
+
+    name: str
+    ecosystem: Ecosystem
+    module: str
+    wish: bool = False
+    limit_bytes: int = LIMIT_BYTES
+
+
+_BY_HAND = 2_000_000
+"""What people write, and what has no hashes, is smaller by far."""
+
+CATALOGUE = "gradle/libs.versions.toml"
+REQUIREMENTS = "requirements.txt"
+FORMATS = (
+    Format("uv.lock", "python", "uv"),
+    Format("poetry.lock", "python", "python"),
+    Format("pdm.lock", "python", "python"),
+    Format("Pipfile.lock", "python", "python"),
+    Format("pylock.toml", "python", "python"),
+    Format(REQUIREMENTS, "python", "requirements", wish=True, limit_bytes=_BY_HAND),
+    Format("pyproject.toml", "python", "pyproject", wish=True, limit_bytes=_BY_HAND),
+    Format("package-lock.json", "node", "npm"),
+    Format("pnpm-lock.yaml", "node", "pnpm"),
+    Format("yarn.lock", "node", "yarn"),
+    Format("package.json", "node", "npm", wish=True),
+    Format("Cargo.lock", "rust", "cargo"),
+    Format("Cargo.toml", "rust", "cargo", wish=True, limit_bytes=_BY_HAND),
+    Format("go.mod", "go", "go", wish=True, limit_bytes=_BY_HAND),
+    Format("pom.xml", "java", "maven", wish=True, limit_bytes=_BY_HAND),
+    Format("build.gradle", "java", "gradle", wish=True, limit_bytes=_BY_HAND),
+    Format("build.gradle.kts", "java", "gradle", wish=True, limit_bytes=_BY_HAND),
+    Format(CATALOGUE, "java", "gradle", wish=True, limit_bytes=_BY_HAND),
+    Format("Gemfile.lock", "ruby", "bundler", limit_bytes=_BY_HAND),
+    Format("composer.lock", "php", "composer"),
+    Format("composer.json", "php", "composer", wish=True),
+)
+"""In one folder the first that names a package is believed. What stands in a wish exactly counts as chosen where
+no tool of its ecosystem writes a lock file beside it (`requirements.txt`, `go.mod`, `pom.xml`, `build.gradle`)."""
+
+_BY_NAME = {each.name: each for each in FORMATS}
+_CHOSEN = frozenset({"requirements", "go", "maven", "gradle"})
+
+
+def candidates(folder: Path) -> list[Path]:
+    """List the files of a folder that may name versions, in order, those that are absent included."""
+    found: list[Path] = []
+    for each in FORMATS:
+        found.append(folder / each.name)
+        if each.name == REQUIREMENTS:
+            others = {path.name for path in folder.glob("requirements*.txt")} - {REQUIREMENTS}
+            found += [folder / name for name in sorted(others)]
+    return found
+
+
+def format_of(path: Path) -> Format:
+    """The kind of one of the candidates."""
+    if path.suffix == ".txt":
+        return _BY_NAME[REQUIREMENTS]
+    return _BY_NAME[CATALOGUE if CATALOGUE.endswith("/" + path.name) else path.name]
+
+
+def names_choices(path: Path) -> bool:
+    """Whether exact versions in one of the candidates are those in use, as far as files can tell."""
+    kind = format_of(path)
+    return not kind.wish or kind.module in _CHOSEN
+
+
+def names_direct(path: Path) -> bool:
+    """Whether one of the candidates says what the project itself asks for, without a manifest to be read beside it."""
+    kind = format_of(path)
+    return kind.wish or kind.module == "bundler"
+
+
+def read(
+    path: Path,
+    *,
+    working_folder: Path | None = None,
+    top: Path | None = None,
+    workspace: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> LockFile | None:
+    """Read one of the candidates, or return None where there is no such file.
+
+    Args:
+        path: the file.
+        working_folder: the folder it is read for: a workspace's lock file may hold several versions of a package.
+        top: the highest folder of the project; files above it are not read.
+        workspace: a folder that links may lead into; beside it only that of the file, or of the project it belongs to.
+        environment: the values of environment markers, where the project's Python is known.
+
+    Raises:
+        UnreadableError: it cannot be understood; the message says why, and `line` where.
+        OSError: it cannot be read.
+    """
+    import importlib
+
+    if not path.is_file():
+        return None
+    kind = format_of(path)
+    module = importlib.import_module(f"kr_core.project.lockfiles.{kind.module}")
+    reader: Reader = module.READERS[kind.name]
+    folder = path.parents[kind.name.count("/")]  # not `gradle` of the catalogue: that may itself be a link
+    within = (folder,) if workspace is None else (folder, workspace)
+    view = View(path, working_folder or path.parent, top or path.parent, within, environment)
+    try:
+        pins = merged(reader(text_of(path, kind.limit_bytes, within=within), view), view)
+    except RecursionError:
+        raise UnreadableError("nested too deeply") from None
+    return LockFile(path, kind.ecosystem, kind.wish, pins, tuple(view.notes), tuple(view.files))

@@ -1,0 +1,132 @@
+"""`package-lock.json` and `package.json`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from kr_core.project.lockfiles.parser import parse_json
+from kr_core.project.lockfiles.pins import Pin, string, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kr_core.project.lockfiles.pins import View
+
+GROUPS = ("dependencies", "peerDependencies", "optionalDependencies", "devDependencies")
+_MODULES = "node_modules/"
+_ALIAS = re.compile(r"(?:npm:)?(?P<name>(?:@[^@/]+/)?[^@/]+)@(?P<version>.+)")
+_ELSEWHERE = re.compile(
+    r"(?:file|link|portal|patch|exec|git|git\+\w+|github|gitlab|bitbucket|https?|catalog):|[\w.-]+/[\w.-]+(?:#|$)|\.{1,2}/|/|~/"
+)
+_TAG = re.compile(r"#(?P<version>v?\d++\.\d++[\w.+-]*+)$|#semver:(?P<range>[\^~<>=v]*+\d[\w.+-]*+)$")
+"""A version behind an address; digits without a dot may begin the hash of a commit."""
+_TARBALL = re.compile(r"https?://[^?#]+/-/[^/?#]{1,214}?-(?P<version>\d+\.\d+\.\d+[\w.+-]{,99})\.tgz")
+"""The address of a package in a registry."""
+
+
+def read_package_lock(text: str, view: View) -> Iterator[Pin]:
+    """Read `package-lock.json` of the versions 1 to 3, as Node resolves packages from the nearest member."""
+    data = parse_json(text)
+    if data.get("lockfileVersion") not in {None, 1, 2, 3}:
+        view.note(
+            f"lockfileVersion {data['lockfileVersion']} is not known to KR; what is understood of it is read"
+        )
+    if isinstance(data.get("packages"), dict):
+        yield from _packages(data["packages"], view)
+    else:
+        yield from _tree(table(data.get("dependencies")), view)
+
+
+def read_package_json(text: str, _view: View) -> Iterator[Pin]:
+    """Read what `package.json` asks for, ranges as they are written."""
+    for name, wanted, development in dependencies(parse_json(text)):
+        yield from _pins(name, wanted, development=development, direct=True)
+
+
+def dependencies(package: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    """Yield name, range and whether only development needs it, of all that a `package.json` asks for."""
+    for group in GROUPS:
+        for name, wanted in table(package.get(group)).items():
+            yield name, string(wanted), group == "devDependencies"
+
+
+def wished(wanted: str) -> str:
+    """The range in what `package.json` asks for, empty where it names none (`*`, a folder, a branch).
+
+    >>> wished("npm:is-odd@^2.0.0"), wished("workspace:^1.2"), wished("github:user/repo#v1.2.3"), wished("file:../x")
+    ('^2.0.0', '^1.2', 'v1.2.3', '')
+    """
+    text = wanted.strip()
+    if text.startswith("workspace:"):
+        text = text.removeprefix("workspace:")
+        return text if re.match(r"[\^~]?v?\d", text) else ""
+    if text.startswith("npm:"):
+        found = _ALIAS.fullmatch(text)
+        return found["version"] if found else ""
+    if _ELSEWHERE.match(text):
+        tag = _TARBALL.fullmatch(text) or _TAG.search(text)
+        return (tag["version"] or tag["range"]) if tag else ""
+    return "" if text in {"*", "x", "X"} else text
+
+
+def aliased(name: str, wanted: str) -> str:
+    """The package that is installed under a name: another one for `npm:other@^2`."""
+    found = _ALIAS.fullmatch(wanted.strip()) if wanted.startswith("npm:") else None
+    return found["name"] if found else name
+
+
+def both_names(pin: Pin, name: str) -> Iterator[Pin]:
+    """Yield a pin, and it by the package's own name where that is another one."""
+    yield pin
+    if name != pin.name:
+        yield pin._replace(name=name, renamed=True)
+
+
+def _pins(name: str, wanted: str, *, development: bool, direct: bool) -> Iterator[Pin]:
+    """One pin, or two for a package that is installed under another name."""
+    version = wished(wanted)
+    yield from both_names(Pin(name, version, development, direct), aliased(name, wanted))
+
+
+def _packages(packages: dict[str, Any], view: View) -> Iterator[Pin]:
+    """Read the versions 2 and 3: each place in the tree with what lies there."""
+    places = {("" if folder == "." else folder + "/"): folder for folder in view.members}
+    nearness = {place: rank for rank, place in enumerate(reversed(places), 1)}
+    for place, folder in places.items():
+        for name, _wanted, development in dependencies(table(packages.get("" if folder == "." else folder))):
+            above = (each for each in places if nearness[each] <= nearness[place])
+            lying = (table(packages.get(f"{each}{_MODULES}{name}")) for each in above)
+            if found := next((each for each in lying if each and not each.get("link")), None):
+                for pin in _installed(name, found, development=development):
+                    yield pin._replace(direct=True, nearness=nearness[place])
+    for place, value in packages.items():
+        owner, modules, name = place.rpartition(_MODULES)
+        if modules and not table(value).get("link"):
+            for pin in _installed(name, table(value), development=bool(table(value).get("dev"))):
+                yield pin._replace(nearness=nearness.get(owner, 0))
+
+
+def _installed(name: str, package: dict[str, Any], *, development: bool) -> Iterator[Pin]:
+    """One pin, or two for a package that lies under another name."""
+    pin = Pin(name, string(package.get("version")), development)
+    yield from both_names(pin, string(package.get("name")) or name)
+
+
+def _tree(dependencies: dict[str, Any], view: View) -> Iterator[Pin]:
+    """Read the version 1: a tree of names; members of a workspace stand in it with their folders."""
+    trees = [(dependencies, 1)]
+    for value in dependencies.values():
+        folder = string(table(value).get("version")).removeprefix("file:")
+        if folder in view.members and folder != ".":
+            rank = len(view.members) - view.members.index(folder)
+            trees.append((table(table(value).get("dependencies")), rank))
+    for tree, nearness in trees:
+        for name, value in tree.items():
+            version = string(table(value).get("version"))
+            if not version.startswith("file:"):
+                for pin in _pins(name, version, development=bool(table(value).get("dev")), direct=False):
+                    yield pin._replace(nearness=nearness)
+
+
+READERS = {"package-lock.json": read_package_lock, "package.json": read_package_json}

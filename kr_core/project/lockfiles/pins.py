@@ -1,0 +1,243 @@
+"""What a file says of packages (pins), where the project is looked at from (a view), and how several pins become one."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from kr_core.files import read_bytes
+from kr_core.project.package_names import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+Ecosystem = Literal["python", "node", "rust", "go", "java", "ruby", "php"]
+
+LIMIT_BYTES = 20_000_000
+"""What takes some seconds to read; the largest lock files that are known have half of it."""
+_CONFLICT = re.compile(r"^(?:<<<<<<<|>>>>>>>)(?: |$)", re.MULTILINE)
+_EXACT = re.compile(r"v?\d[\w.+!-]*", re.ASCII)
+_OPEN = re.compile(r"\+$|(?:^|\.)[xX*](?:\.|$)")
+_SHORT: dict[str, str] = {"java": ":", "go": "/", "php": "/"}
+
+
+class Pin(NamedTuple):
+    """A package that a file names.
+
+    `version` is a version, a range as it is written (`>=2,<3`), or empty where any will do. `development` marks
+    what the program itself does not need, `direct` what the project asks for itself. Of several pins of one
+    package the one stands whose `marker` (PEP 508) holds, then the nearest: `nearness` is higher the closer the
+    package is to the folder that is looked from. Equally near, what is installed under its own name comes before what is
+    `renamed` (an alias).
+    """
+
+    name: str
+    version: str
+    development: bool = False
+    direct: bool = False
+    nearness: int = 0
+    marker: str = ""
+    renamed: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether `version` is one version, not a range, a tag or nothing."""
+        return bool(_EXACT.fullmatch(self.version)) and not _OPEN.search(self.version)
+
+
+class UnreadableError(ValueError):
+    """A file cannot be understood; `line` counts from 1, None where no line is to blame."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+class LockFile(NamedTuple):
+    """What one file says: pins by normalised name, with the file and all others that were read for it."""
+
+    path: Path
+    ecosystem: Ecosystem
+    wish: bool
+    """Whether the file says what the project asks for, and no tool has chosen versions in it."""
+    pins: dict[str, Pin]
+    notes: tuple[tuple[int | None, str], ...] = ()
+    """What was odd: the line, and what it is."""
+    files: tuple[Path, ...] = ()
+    """The file and those it rests on, absent ones included; a change of any may change the pins."""
+
+    def find(self, name: str) -> Pin | None:
+        """Find a package by its name, or by the last part of it where only one package has that.
+
+        `guava` finds `com.google.guava:guava`, `uuid` finds `github.com/google/uuid`, `monolog` finds
+        `monolog/monolog`.
+        """
+        if found := self.pins.get(name):
+            return found
+        separator = _SHORT.get(self.ecosystem)
+        if separator is None or separator in name:
+            return None
+        ending = [pin for key, pin in self.pins.items() if short_name(key, separator) == name]
+        ending = [pin for pin in ending if pin.direct] or ending
+        return ending[0] if len(ending) == 1 else None
+
+
+class View:
+    """Where a project is looked at from, while one of its files is read.
+
+    Args:
+        path: the file that is read.
+        working_folder: the folder that the nearest member of a workspace is looked for from.
+        top: the highest folder of the project; nothing above it is read.
+        within: the folders in one of which a file must really lie to be read.
+        environment: the values of environment markers (PEP 508); None where the project's Python is not known,
+            and then every marker holds.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        working_folder: Path,
+        top: Path,
+        within: Sequence[Path],
+        environment: Mapping[str, str] | None,
+    ) -> None:
+        self.path = path
+        self.top = top
+        self.within = within
+        self.notes: list[tuple[int | None, str]] = []
+        self.files: list[Path] = [path]
+        self._working_folder = working_folder
+        self._environment = environment
+        self._held: dict[str, bool] = {}
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the file lies in; a wrapped catalogue's (`gradle/libs.versions.toml`) is `gradle`."""
+        return self.path.parent
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The folders from the working folder to the file's own, nearest first, relative to it; `.` is the last."""
+        if not self._working_folder.is_relative_to(self.folder):
+            return (".",)
+        relative = self._working_folder.relative_to(self.folder)
+        return tuple(each.as_posix() for each in (relative, *relative.parents))
+
+    def note(self, what: str, line: int | None = None) -> None:
+        """Tell something odd in the file."""
+        self.notes.append((line, what))
+
+    def beside(self, relative: str) -> str | None:
+        """Read another file of the project, or return None where it is absent, unreadable or outside.
+
+        The path is relative to the folder of the file that is read.
+        """
+        path = Path(os.path.normpath(self.folder / relative))
+        if not path.is_relative_to(self.top):
+            return None
+        if path not in self.files:
+            self.files.append(path)
+        try:
+            return text_of(path, within=self.within)
+        except (OSError, ValueError):
+            return None
+
+    def holds(self, marker: str) -> bool:
+        """Whether a marker holds in the project's Python, with no extra asked for; what is no marker holds."""
+        if self._environment is None or not marker:
+            return True
+        if marker not in self._held:
+            from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+
+            try:
+                self._held[marker] = Marker(marker).evaluate(dict(self._environment))
+            except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName, RecursionError, ValueError):
+                self._held[marker] = True
+        return self._held[marker]
+
+
+def merged(pins: Iterable[Pin], view: View) -> dict[str, Pin]:
+    """Key pins by normalised name, one for each package."""
+    several: dict[str, list[Pin]] = {}
+    for pin in pins:
+        several.setdefault(normalise(pin.name), []).append(pin)
+    return {key: each[0] if len(each) == 1 else _one_of(each, view) for key, each in several.items()}
+
+
+def _one_of(pins: list[Pin], view: View) -> Pin:
+    """The pin that stands: with a version before none, a marker that holds, the nearest, the highest version."""
+    if any(pin.version != pins[0].version for pin in pins):
+        from kr_core.project.distributions import version_key
+
+        ranked = [_rank(pin, view) for pin in pins]
+        best = max(ranked)
+        first = [pin for pin, rank in zip(pins, ranked, strict=True) if rank == best]
+        exact = all(pin.exact for pin in first)  # ranges have no order: the first is the main one
+        chosen = max(first, key=lambda pin: version_key(pin.version)) if exact else first[0]
+    else:
+        chosen = pins[0]
+    return chosen._replace(
+        development=all(pin.development for pin in pins), direct=any(pin.direct for pin in pins)
+    )
+
+
+def _rank(pin: Pin, view: View) -> tuple[bool, bool, bool, int, bool]:
+    return bool(pin.version), view.holds(pin.marker), pin.direct, pin.nearness, not pin.renamed
+
+
+def short_name(name: str, separator: str) -> str:
+    """The last part of a name; a major version at the end of a Go module's path is none (`mux/v2`)."""
+    head, _, last = name.rpartition(separator)
+    if separator == "/" and head and re.fullmatch(r"v\d+", last):
+        return head.rpartition("/")[2]
+    return last
+
+
+def text_of(path: Path, limit_bytes: int = LIMIT_BYTES, *, within: Sequence[Path]) -> str:
+    """Read the text of a file; `pip freeze > requirements.txt` in PowerShell writes UTF-16.
+
+    Args:
+        path: the file.
+        limit_bytes: the size above which it is refused.
+        within: the folders in one of which it must really lie: a link may lead to a file of another project.
+
+    Raises:
+        UnreadableError: it is absurdly large, no text, or holds the marks of a merge conflict.
+        OSError: it cannot be read, or is a link that leads out of the folders.
+    """
+    if path.stat().st_size > limit_bytes:
+        raise UnreadableError(f"larger than {limit_bytes // 1_000_000} MB")
+    data = read_bytes(path, limit=limit_bytes, within=within)
+    try:
+        wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+        text = data.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UnreadableError(f"no {error.encoding} text: {error.reason}", line) from None
+    is_suspect = "<<<<<<<" in text or ">>>>>>>" in text  # a hundredth of the time of looking at each line
+    if is_suspect and (conflict := _CONFLICT.search(text)):
+        raise UnreadableError("a merge conflict; resolve it", text.count("\n", 0, conflict.start()) + 1)
+    return text
+
+
+def table(value: Any) -> dict[str, Any]:
+    """The value if it is a table, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def tables(value: Any) -> list[dict[str, Any]]:
+    """The tables in a list; none if it is no list."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def string(value: Any) -> str:
+    """The value if it is text, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def strings(value: Any) -> list[str]:
+    """The texts in a list; none if it is no list."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

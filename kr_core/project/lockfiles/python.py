@@ -1,0 +1,86 @@
+"""`poetry.lock`, `pdm.lock`, `Pipfile.lock` and `pylock.toml` (PEP 751)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kr_core.project.lockfiles.parser import parse_json, parse_packages, parse_toml
+from kr_core.project.lockfiles.pins import Pin, string, table, tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kr_core.project.lockfiles.pins import View
+
+_MAIN_GROUPS = frozenset({"main", "default"})
+
+
+def read_poetry(text: str, view: View) -> Iterator[Pin]:
+    """Read `poetry.lock`; markers choose among several versions of a package (written since Poetry 2)."""
+    data = parse_packages(text, members=False)
+    _check(view, table(data.get("metadata")).get("lock-version"), "12")
+    for package in tables(data.get("package")):
+        markers = package.get("markers")
+        groups = package.get("groups")
+        if isinstance(markers, dict):  # one for each group
+            markers = " or ".join(f"({each})" for each in markers.values() if isinstance(each, str))
+        development = package.get("category") == "dev" or _development(groups)
+        yield from _pin(package, string(markers), development=development)
+
+
+def read_pdm(text: str, view: View) -> Iterator[Pin]:
+    """Read `pdm.lock`."""
+    data = parse_packages(text, members=False)
+    _check(view, table(data.get("metadata")).get("lock_version"), "34")
+    for package in tables(data.get("package")):
+        yield from _pin(
+            package, string(package.get("marker")), development=_development(package.get("groups"))
+        )
+
+
+def read_pipfile(text: str, view: View) -> Iterator[Pin]:
+    """Read `Pipfile.lock`: the groups `default` and `develop`, and those of one's own."""
+    data = parse_json(text)
+    _check(view, table(data.get("_meta")).get("pipfile-spec"), "6")
+    for group, packages in data.items():
+        if group == "_meta":
+            continue
+        for name, package in table(packages).items():
+            version = string(table(package).get("version"))
+            yield Pin(
+                name,
+                version.removeprefix("==") if version != "*" else "",
+                development=group != "default",
+                marker=string(table(package).get("markers")),
+            )
+
+
+def read_pylock(text: str, view: View) -> Iterator[Pin]:
+    """Read `pylock.toml`; of a package that is locked without a version, such as a folder, only the name is known."""
+    data = parse_toml(text)
+    _check(view, data.get("lock-version"), "1")
+    for package in tables(data.get("packages")):
+        yield from _pin(package, string(package.get("marker")))
+
+
+def _pin(package: dict[str, Any], marker: str, *, development: bool = False) -> Iterator[Pin]:
+    if isinstance(package.get("name"), str):
+        yield Pin(package["name"], string(package.get("version")), development, marker=marker)
+
+
+def _development(groups: Any) -> bool:
+    return isinstance(groups, list) and bool(groups) and _MAIN_GROUPS.isdisjoint(map(str, groups))
+
+
+def _check(view: View, version: Any, known: str) -> None:
+    """Note a lock file of a format that did not exist when this was written."""
+    if version is not None and str(version).partition(".")[0] not in known:
+        view.note(f"lock version {version} is not known to KR; what is understood of it is read")
+
+
+READERS = {
+    "poetry.lock": read_poetry,
+    "pdm.lock": read_pdm,
+    "Pipfile.lock": read_pipfile,
+    "pylock.toml": read_pylock,
+}

@@ -1,0 +1,104 @@
+"""Requirements as pip reads them: one (PEP 508), and files of them with what they include."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kr_core.project.lockfiles.pins import Pin
+from kr_core.project.package_names import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kr_core.project.lockfiles.pins import View
+
+INCLUDE_DEPTH = 5
+_REQUIREMENT = re.compile(
+    r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?P<range>\(?[^;#@]*\)?)\s*(?P<url>@[^;]*)?"
+    r"(?:;(?P<marker>.*))?"
+)
+_FILE_VERSION = re.compile(r"(?:^|/)[A-Za-z0-9_.]+-(\d[^-/]*)(?:-[^/]*\.whl|\.tar\.gz|\.zip)(?:[#?]|$)")
+_TAG = re.compile(r"\.git@v?(\d+(?:\.\w+)+)(?:#|$)")
+_EGG = re.compile(r"(?:^[^#\n]*+#.*&|#)egg=([A-Za-z0-9][A-Za-z0-9._-]*)")
+_WHEEL_NAME = re.compile(r"(?:^|/)([A-Za-z0-9][A-Za-z0-9_.]*)-\d[^-/]*-[^/]*\.whl(?:[#?]|$)")
+_DEVELOPMENT = frozenset({"dev", "develop", "development", "test", "tests", "testing", "lint", "doc", "docs"})
+_INCLUDE = re.compile(r"(?:-(?P<short>[rc])|--(?P<long>requirement|constraint))[\s=]*+(?P<file>\S.*)")
+_EDITABLE = re.compile(r"(?:-e|--editable)[\s=]+")
+
+
+def requirement(text: str, *, development: bool = False) -> Pin | None:
+    """Read one requirement loosely: `httpx[http2]==0.28.1 ; python_version > "3.8"`.
+
+    An exact version loses its `==`, everything else stays as it is written. Of an address the version is known
+    where a file's name or a tag in it says so.
+    """
+    parsed = _REQUIREMENT.fullmatch(text.strip())
+    if parsed is None:
+        return None
+    wanted = "".join(parsed["range"].strip("() \t").split())
+    if wanted and wanted[0] not in "=<>!~^":
+        return None
+    if url := parsed["url"]:
+        wanted = _version_in(url)
+    exact = re.fullmatch(r"={2,3}([^,*]+)", wanted)
+    version = exact[1] if exact else wanted
+    return Pin(parsed["name"], version, development, direct=True, marker=(parsed["marker"] or "").strip())
+
+
+def read(text: str, view: View) -> Iterator[Pin]:
+    """Read a file of requirements and those it includes.
+
+    What a constraints file names is no dependency. The exact version there is the one in use of what is asked for without
+    one, or with a range: pip installs no other.
+    """
+    pins = list(_lines(text, view.path, view, [], constraint=False))
+    chosen = {
+        normalise(pin.name): pin for pin in pins if not pin.direct and pin.exact and view.holds(pin.marker)
+    }
+    for pin in pins:
+        fixed = chosen.get(normalise(pin.name))
+        yield pin if fixed is None or pin.exact else pin._replace(version=fixed.version)
+
+
+def _lines(text: str, path: Path, view: View, read_files: list[Path], *, constraint: bool) -> Iterator[Pin]:
+    if path in read_files or len(read_files) > 100:
+        return
+    read_files.append(path)
+    development = not _DEVELOPMENT.isdisjoint(re.findall("[a-z]+", path.stem.lower()))
+    for line in re.sub(r"\\\r?\n", " ", text).splitlines():
+        plain = re.sub(r"(?:^|\s)#.*", "", line).strip()
+        if include := _INCLUDE.fullmatch(plain):
+            named = Path(os.path.normpath(path.parent / include["file"].strip().strip("\"'")))
+            included = view.beside(os.path.relpath(named, view.folder))
+            if included is not None:
+                inner = constraint or include["short"] == "c" or include["long"] == "constraint"
+                yield from _lines(included, named, view, read_files, constraint=inner)
+        elif (pin := _line(plain, development=development)) is not None:
+            yield pin._replace(direct=not constraint)
+
+
+def _line(plain: str, *, development: bool) -> Pin | None:
+    """Read one line without its comment; an option, a folder and what is no requirement name no package."""
+    address = _EDITABLE.sub("", plain, count=1)
+    if address == plain and (not plain or plain.startswith("-")):
+        return None
+    address = re.sub(r"\s--[a-z].*", "", address).strip()
+    if len(address) > 1 and address[0] == address[-1] and address[0] in "\"'":
+        address = address[1:-1]
+    if pin := requirement(address, development=development):
+        return pin
+    named = _EGG.search(address) or _WHEEL_NAME.search(address)
+    if named is None:
+        return None
+    return Pin(named[1], _version_in(address), development, direct=True)
+
+
+def _version_in(address: str) -> str:
+    found = _FILE_VERSION.search(address) or _TAG.search(address)
+    return found[1] if found else ""
+
+
+READERS = {"requirements.txt": read}

@@ -1,0 +1,120 @@
+"""`yarn.lock`, of yarn 1 and of berry (2 and later).
+
+Both are read by their lines, which differ little: a line of descriptors (`ms@^2.1.0`), then what was chosen for them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+from kr_core.project.lockfiles.npm import aliased, both_names, dependencies
+from kr_core.project.lockfiles.parser import parse_json
+from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kr_core.project.lockfiles.pins import View
+
+_VERSION = re.compile(r"^  version:? [\"']?(?P<version>[^\"'\s]+)", re.MULTILINE)
+_RESOLUTION = re.compile(
+    r"^  resolution: [\"']?(?P<name>(?:@[^/@\n]+/)?[^/@\n]+)@(?P<kind>\w+):", re.MULTILINE
+)
+_ENTRY = re.compile(r"^(?P<head>[^\s#].*):\n(?P<body>(?:[ \t].*\n)*)", re.MULTILINE)
+_BOUND = "::in "
+_LONGEST_SETTINGS = 1_000_000
+
+
+class Locked(NamedTuple):
+    """What was chosen for some descriptors."""
+
+    descriptors: tuple[str, ...]
+    name: str
+    version: str
+
+
+def entries(text: str) -> Iterator[Locked]:
+    """Yield the packages of a `yarn.lock`; members of the workspace are left out."""
+    for found in _ENTRY.finditer(text.replace("\r\n", "\n") + "\n"):
+        descriptors = tuple(part.strip().strip("\"'") for part in found["head"].strip("\"'").split(", "))
+        version, resolution = _VERSION.search(found["body"]), _RESOLUTION.search(found["body"])
+        if (
+            version is None
+            or descriptors[0] == "__metadata"
+            or (resolution and resolution["kind"] == "workspace")
+        ):
+            continue
+        name, wanted = split(descriptors[0])
+        yield Locked(
+            descriptors, resolution["name"] if resolution else aliased(name, wanted), version["version"]
+        )
+
+
+def split(descriptor: str) -> tuple[str, str]:
+    """Split a descriptor into the package's name and what is asked for.
+
+    >>> split("@types/ms@npm:^2.1.0")
+    ('@types/ms', 'npm:^2.1.0')
+    """
+    name, _, wanted = descriptor[1:].partition("@")
+    return descriptor[:1] + name, wanted
+
+
+def read(text: str, view: View) -> Iterator[Pin]:
+    """Read what was chosen for the `package.json` of the nearest member, then of the root, then all that is locked."""
+    locked = list(entries(text))
+    if not locked and text.strip() and "yarn lockfile" not in text and "__metadata" not in text:
+        raise UnreadableError("no lock file of yarn", 1)
+    chosen = {_unbound(descriptor): each for each in locked for descriptor in each.descriptors}
+    catalogs, resolutions = _catalogs(view), table(_manifest(".", view).get("resolutions"))
+    for nearness, folder in enumerate(reversed(view.members), 1):
+        for name, asked, development in dependencies(_manifest(folder, view)):
+            wanted = (_catalogued(name, asked, catalogs), string(resolutions.get(name)))
+            bound = f"{_BOUND}{quote(folder, safe='')}"
+            keys = (f"{name}@{key}" for each in wanted for key in (f"npm:{each}", each, f"{each}{bound}"))
+            if found := next((chosen[key] for key in keys if key in chosen), None):
+                pin = Pin(name, found.version, development, direct=True, nearness=nearness)
+                yield from both_names(pin, found.name)
+    for one in locked:
+        yield from both_names(Pin(split(one.descriptors[0])[0], one.version), one.name)
+
+
+def _unbound(descriptor: str) -> str:
+    """A descriptor with the folder that its paths are relative to, but not the name of the member that lies there."""
+    plain, bound, parameters = descriptor.partition("::")
+    place = parameters.rpartition("%40workspace%3A")[2]
+    return f"{plain}{_BOUND}{place}" if bound else descriptor
+
+
+def _manifest(folder: str, view: View) -> dict[str, Any]:
+    manifest = view.beside(f"{folder}/package.json")
+    try:
+        return parse_json(manifest) if manifest else {}
+    except (UnreadableError, RecursionError):  # it is told where that file itself is read
+        return {}
+
+
+def _catalogs(view: View) -> dict[str, dict[str, Any]]:
+    """The catalogs by name, the default one by none; what cannot be read has none."""
+    text = view.beside(".yarnrc.yml") or ""
+    if "catalog" not in text or len(text) > _LONGEST_SETTINGS:
+        return {}
+    from kr_core import yaml_text
+
+    try:
+        settings = table(yaml_text.load(text))
+    except (yaml_text.YAMLError, ValueError, RecursionError):
+        return {}
+    named = {name: table(each) for name, each in table(settings.get("catalogs")).items()}
+    return {**named, "": table(settings.get("catalog"))}
+
+
+def _catalogued(name: str, wanted: str, catalogs: dict[str, dict[str, Any]]) -> str:
+    if not wanted.startswith("catalog:"):
+        return wanted
+    return string(catalogs.get(wanted.removeprefix("catalog:"), {}).get(name)) or wanted
+
+
+READERS = {"yarn.lock": read}

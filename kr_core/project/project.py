@@ -1,0 +1,363 @@
+"""The user's project on this machine: what is installed, what is locked, and so which version is in use."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kr_core.project.dependency_files import Declared, Named
+from kr_core.project.distributions import Distribution, Installed, import_names, version_key
+from kr_core.project.environments import (
+    OWN_LABEL,
+    VENV_NAMES,
+    Environment,
+    find_environments,
+    folders_upward,
+    label_of,
+    python_version,
+    standard_library_of,
+    workspace_of,
+)
+from kr_core.project.node_modules import Module, NodeModules
+from kr_core.project.package_names import distributions_called, normalise, spoken_names
+from kr_core.project.version_ranges import allows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kr_core.project.lockfiles import Ecosystem
+
+BELIEVED_SECONDS = 1.0
+_Stamp = tuple[int | None, ...]
+
+__all__ = ["Distribution", "Environment", "LocalProject", "import_names", "is_python", "is_standard"]
+
+
+def is_python(framework: str) -> bool:
+    """Whether a framework is Python itself, by any of its names."""
+    return framework.strip().lower() in {"python", *spoken_names("python")}
+
+
+def is_standard(framework: str) -> bool:
+    """Whether a framework is Python or a module of its standard library."""
+    name = framework.strip()
+    dotted = all(part.isidentifier() for part in name.split("."))  # `io.ktor:ktor-client` is none of Python's
+    return is_python(framework) or (dotted and name.partition(".")[0] in sys.stdlib_module_names)
+
+
+class LocalProject:
+    """The project that KR works in, read from its environments and lock files when they are asked for.
+
+    What was read is believed for a second, and not read again while it is unchanged. Nothing found here is executed. Files that cannot be
+    parsed are skipped and told in `warnings`, with the line.
+
+    Args:
+        root: the project root; labels are relative to it.
+        working_folder: where the nearest environment and lock file are looked for first.
+        environ: the environment variables (`VIRTUAL_ENV`, `CONDA_PREFIX`).
+        own_prefix: the environment that KR itself runs in, the last to be asked; None to leave it out.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        working_folder: Path,
+        environ: Mapping[str, str],
+        *,
+        own_prefix: Path | None = Path(sys.prefix),
+    ) -> None:
+        self.root = root
+        self.working_folder = working_folder
+        self.warnings: list[str] = []
+        self._environ = environ
+        self._own_prefix = own_prefix
+        self._home = root.resolve()
+        self._folders = folders_upward(working_folder.resolve(), self._home)
+        self._environments: tuple[Environment, ...] | None = None
+        self._scans: list[Installed] | None = None
+        self._stamp: _Stamp = ()
+        self._looked = time.monotonic()
+        self._configs = [folder / name / "pyvenv.cfg" for folder in self._folders for name in VENV_NAMES]
+        self._declared = Declared(self._folders, self._home, self._markers, self.warnings)
+        self.workspace = workspace_of(self._folders, self._home)
+        """The highest folder whose files are the project's: nothing that came with it is read beyond, whatever leads there."""
+        self._modules = NodeModules(self._folders, self.workspace)
+
+    def environments(self) -> tuple[Environment, ...]:
+        """List the Python environments, nearest first, KR's own one last."""
+        if self._environments is None:
+            self._environments = find_environments(self._folders, self._home, self._environ, self._own_prefix)
+            self._stamp = self._stamped()
+            self._tell_refused(self._environments)
+        return self._environments
+
+    def refused_links(self) -> list[str]:
+        """Say which links in `node_modules` are not followed since they lead out of the project, a line for all of a folder.
+
+        Each link is looked at: this is for who looks after the project, not for an answer.
+        """
+        by_folder: dict[str, list[str]] = {}
+        for link in self._modules.refused():
+            whole = link.name == "node_modules"
+            folder = link if whole else next(each for each in link.parents if each.name == "node_modules")
+            by_folder.setdefault(label_of(folder, self._home), []).append(
+                "" if whole else link.relative_to(folder).as_posix()
+            )
+        return [
+            f"{label}: {_some(names)} out of the project and nothing there is read; "
+            "install a copy, or give a folder above both a kr.yaml"
+            for label, names in by_folder.items()
+        ]
+
+    def _tell_refused(self, environments: tuple[Environment, ...]) -> None:
+        for environment in environments:
+            if environment.refused:
+                names = ", ".join(
+                    label_of(Path(os.path.realpath(each)), self._home) for each in environment.refused[:3]
+                )
+                more = f" and {len(environment.refused) - 3} more" if len(environment.refused) > 3 else ""
+                said = (
+                    f"{environment.label} imports from {names}{more}, outside of the project, and nothing there is read; "
+                    "if you trust it, activate the environment (VIRTUAL_ENV)"
+                )
+                if said not in self.warnings:
+                    self.warnings.append(said)
+
+    def distributions(self, *, own: bool = False) -> Iterator[Distribution]:
+        """Yield what is installed, nearest environment first; KR's own one only where asked for."""
+        for scan in self._installed(own=own):
+            yield from scan.by_name.values()
+
+    def distribution(self, framework: str, *, own: bool = True) -> Distribution | None:
+        """Find an installed distribution by its name, by a name it is imported by, or by what people call it.
+
+        The nearest environment is asked first, KR's own one last or, with `own=False`, never. Modules of the
+        standard library belong to none.
+        """
+        self._forget_what_changed()
+        return self._find(framework, own=False) or (self._find(framework, own=True) if own else None)
+
+    def module(self, framework: str) -> Module | None:
+        """Find the package in `node_modules` that a name means here: the one whose version `version_of` tells, or None."""
+        self._forget_what_changed()
+        return None if is_python(framework) else self._module(framework, self._find(framework, own=False))
+
+    def version_of(self, framework: str) -> tuple[str, str] | None:
+        """Tell the version in use and where that was read, relative to the root; None where unknown.
+
+        The environments and each `node_modules` are asked first, then the lock files, nearest first; where no version
+        was chosen, it is the range that the project asks for. KR's own environment is the last, for a package that
+        none of them knows.
+        """
+        self._forget_what_changed()
+        if is_python(framework):
+            return self._python()
+        installed = self._find(framework, own=False)
+        if module := self._module(framework, installed):
+            return module.version, label_of(module.folder, self._home)
+        if installed:
+            return installed.version, installed.environment.label
+        if is_standard(framework) and not self._asked_for_elsewhere(framework):
+            return self._python()
+        if locked := self._locked(framework):
+            return locked.pin.version, self._declared.label(locked.lock)
+        borrowed = self._find(framework, own=True)
+        return (borrowed.version, borrowed.environment.label) if borrowed else None
+
+    def standard_library(self) -> tuple[Path, str, str]:
+        """Find the folder of the standard library in use, its version, and whose it is."""
+        for environment in self.environments():
+            version = python_version(environment.prefix)
+            folder = standard_library_of(environment.prefix)
+            if version and folder and not environment.own:
+                return folder, version, environment.label
+        import sysconfig
+
+        return Path(sysconfig.get_path("stdlib")), _running(), OWN_LABEL
+
+    def versions(self) -> list[tuple[str, str, str]]:
+        """List name, version and origin of everything that is known, sorted by name; the nearest origin wins.
+
+        A name that packages of two ecosystems have stands there twice. KR's own environment is left out, unless it is
+        the project's too.
+        """
+        self._forget_what_changed()
+        known: dict[tuple[str, Ecosystem], tuple[str, str, str]] = {}
+        for one in self.distributions():
+            known.setdefault((one.name, "python"), (one.name, one.version, one.environment.label))
+        for module in self._modules.all():
+            label = label_of(module.folder, self._home)
+            known.setdefault((normalise(module.name), "node"), (module.name, module.version, label))
+        for pin, lock, _depth in self._declared.all():
+            key = normalise(pin.name)
+            name = key if lock.ecosystem == "python" else pin.name
+            known.setdefault((key, lock.ecosystem), (name, pin.version, self._declared.label(lock)))
+        return [known[key] for key in sorted(known)]
+
+    def direct_dependencies(self, *, development: bool = True) -> frozenset[str]:
+        """Name what the project itself asks for, normalised; without what only its development needs if told so."""
+        asked = self._declared.asked_for()
+        return frozenset(key for _, key, pin in asked if development or not pin.development)
+
+    def named_packages(self) -> frozenset[str]:
+        """Name every package that a lock file or list of dependencies names, normalised."""
+        return frozenset(key for lock in self._declared.locks() for key in lock.pins)
+
+    def looked_in(self) -> list[str]:
+        """List the environments and files that are there and are asked for versions, in the order of asking."""
+        modules = [label_of(folder, self._home) for folder in self._modules.folders if folder.is_dir()]
+        locks = [self._declared.label(lock) for lock in self._declared.locks()]
+        of_project = [each.label for each in self.environments() if not each.own]
+        return [*of_project, *modules, *locks, *(each.label for each in self.environments() if each.own)]
+
+    def disagreement(self, framework: str) -> str | None:
+        """Tell where what is installed is another version than the nearest lock file says, or return None."""
+        self._forget_what_changed()
+        installed = self._find(framework, own=False)
+        if module := self._module(framework, installed):
+            where = label_of(module.folder, self._home)
+            return self._difference(module.name, "node", module.version, where)
+        if installed is None:
+            return None
+        return self._difference(installed.name, "python", installed.version, installed.environment.label)
+
+    def files(self) -> tuple[Path, ...]:
+        """List the files and folders, absent ones included, whose change may change what `version_of` says."""
+        found = dict.fromkeys([*self._configs, *self._modules.folders])
+        for environment in self.environments():
+            found[environment.prefix / "pyvenv.cfg"] = None
+            found.update(dict.fromkeys(environment.site_packages))
+        return tuple(found | dict.fromkeys(self._declared.files()) | self._modules.looked_at)
+
+    def _difference(self, name: str, ecosystem: Ecosystem, installed: str, where: str) -> str | None:
+        locked = self._declared.find([normalise(name)], ecosystem)
+        if locked is None or _agrees(installed, locked):
+            return None
+        verb = "says" if locked.pin.exact else "asks for"
+        label = self._declared.label(locked.lock)
+        return f"{label} {verb} {locked.pin.version}, {where} has {installed}"
+
+    def _module(self, framework: str, installed: Distribution | None) -> Module | None:
+        """Of a name that Python and Node both have, the nearer one is meant, or what only Node's part asks for."""
+        module = self._modules.find(framework)
+        if module is None or installed is None:
+            return module
+        nearer = self._modules.find(framework, below=self._depth(installed.environment))
+        key = normalise(framework)
+        asking = {whose for whose, name, _pin in self._declared.asked_for() if name == key}
+        return nearer or (module if asking == {"node"} else None)
+
+    def _depth(self, environment: Environment) -> int | None:
+        """How many folders up from the nearest one an environment lies; None where it lies in none of them."""
+        folder = environment.prefix.parent
+        return self._folders.index(folder) if folder in self._folders else 0
+
+    def _asked_for_elsewhere(self, framework: str) -> bool:
+        """Whether another language's part of the project asks for a package with the name of a Python module."""
+        key = normalise(framework)
+        return any(name == key and whose != "python" for whose, name, _pin in self._declared.asked_for())
+
+    def _markers(self) -> Mapping[str, str] | None:
+        """The values of environment markers (PEP 508) in the project's Python; None where it is not known."""
+        found = (python_version(each.prefix) for each in self.environments() if not each.own)
+        version = next((each for each in found if each), None)
+        if version is None:
+            return None
+        from packaging.markers import default_environment
+
+        known: dict[str, str] = {name: str(value) for name, value in default_environment().items()}
+        minor = ".".join(version.split(".")[:2])
+        return known | {"python_version": minor, "python_full_version": version, "extra": ""}
+
+    def _forget_what_changed(self) -> None:
+        """Look again for environments and files that appeared, went, or changed, if the last look was a while ago.
+
+        A look takes some ten calls of the system, and a cache hit in a service has no time for them.
+        """
+        if time.monotonic() - self._looked >= BELIEVED_SECONDS:
+            self.look_again()
+
+    def look_again(self) -> None:
+        """Look now for what changed, however short ago the last look was."""
+        self._looked = time.monotonic()
+        self._declared.look_again()
+        self._modules.look_again()
+        if self._environments is not None and self._stamp != self._stamped():
+            self._environments = self._scans = None
+
+    def _stamped(self) -> _Stamp:
+        sites = (site for each in self._environments or () for site in each.site_packages)
+        return tuple(_changed(path) for path in self._configs) + tuple(_changed(site) for site in sites)
+
+    def _installed(self, *, own: bool) -> list[Installed]:
+        if self._scans is None:
+            self._scans = [Installed(environment, self.warnings) for environment in self.environments()]
+        return [scan for scan in self._scans if own or not scan.environment.own]
+
+    def _find(self, framework: str, *, own: bool) -> Distribution | None:
+        name = "-".join(framework.split())
+        if is_python(framework):
+            return None
+        parts = name.split(".")
+        longer = [normalise(".".join(parts[:count])) for count in range(len(parts), 0, -1)]
+        standard = parts[0] in sys.stdlib_module_names
+        for scan in self._installed(own=own):
+            # `google.protobuf` is not of the distribution `google`, so the bare head comes after the owner.
+            named = next((scan.by_name[key] for key in longer[:-1] or longer if key in scan.by_name), None)
+            if named is not None:
+                return named
+            if standard:  # a backport has the module's very name
+                continue
+            if found := scan.owner(name) or scan.by_name.get(longer[-1]):
+                return found
+            for key in distributions_called(name):
+                if key in scan.by_name:
+                    return scan.by_name[key]
+        return None
+
+    def _locked(self, framework: str) -> Named | None:
+        name = "-".join(framework.split())
+        head = name.partition(".")[0] if re.fullmatch(r"[\w.-]+", name) else ""
+        names = [each for each in (name, head) if each]
+        called = [key for each in names for key in distributions_called(each)]
+        return self._declared.find(list(dict.fromkeys([normalise(each) for each in names] + called)))
+
+    def _python(self) -> tuple[str, str]:
+        for environment in self.environments():
+            if not environment.own and (version := python_version(environment.prefix)):
+                return version, environment.label
+        return _running(), OWN_LABEL
+
+
+def _some(names: list[str]) -> str:
+    """`a, b, c and 4 more lead`, for a message; an empty name is the folder itself."""
+    if names == [""]:
+        return "leads"
+    shown = ", ".join(names[:3])
+    return (
+        f"{shown} and {len(names) - 3} more lead"
+        if len(names) > 3
+        else f"{shown} {'leads' if len(names) == 1 else 'lead'}"
+    )
+
+
+def _running() -> str:
+    return ".".join(str(part) for part in sys.version_info[:3])
+
+
+def _agrees(installed: str, locked: Named) -> bool:
+    """Whether a version is what a file names (but for a local part such as `+cu118`) or lets pass."""
+    if locked.pin.exact and locked.lock.ecosystem == "python":
+        return version_key(installed.partition("+")[0]) == version_key(locked.pin.version.partition("+")[0])
+    return allows(locked.pin.version, installed, locked.lock.ecosystem) is not False
+
+
+def _changed(path: str | Path) -> int | None:
+    try:
+        return os.stat(path).st_mtime_ns  # noqa: PTH116  a cache hit pays for each
+    except OSError:
+        return None

@@ -1,0 +1,22 @@
+"""What a router must offer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from kr_core.model.questions import Question
+    from kr_core.model.routing import Route
+
+__all__ = ["Router"]
+
+
+class Router(Protocol):
+    """Says where a question goes."""
+
+    def route(self, question: Question) -> Route | None:
+        """The way of a question, or None where this router does not know; pure.
+
+        Raises:
+            ConfigError: the question itself names a target that there is not.
+        """

@@ -1,0 +1,1 @@
+"""The record of questions and answers: read back, and delivered to logs."""

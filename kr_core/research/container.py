@@ -1,0 +1,339 @@
+"""What a pipeline works with: the objects it was given, and for the rest what the configuration names."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import asynccontextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from kr_core.config.plugin_names import DEFAULT_CHAIN, MCP_SOURCES
+from kr_core.errors import ConfigError
+from kr_core.hookspecs import Setup
+from kr_core.net.resources import Outside
+from kr_core.protocols import Selective
+from kr_core.registry import Registry
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from datetime import date
+
+    import httpx
+
+    from kr_core.config import Config
+    from kr_core.model import Egress, ResearchQuery
+    from kr_core.model.routing import AgentProfile, RoutingRule
+    from kr_core.project.project import LocalProject
+    from kr_core.protocols import (
+        Agent,
+        Embedder,
+        Escalation,
+        Journal,
+        Log,
+        Renderer,
+        Router,
+        Scorer,
+        Source,
+        Store,
+    )
+    from kr_core.research.overrides import Given
+    from kr_core.routing.table import Table
+
+__all__ = ["Components", "Link"]
+
+
+class Link(NamedTuple):
+    """A source in the chain; `build` may fail, and then the source is unavailable."""
+
+    name: str
+    build: Callable[[], Source]
+    built: bool = False
+    """Whether `build` only hands over what is there already, and so may be called in the event loop."""
+    egress: Egress = "question"
+    """What may leave the machine, where the source is external."""
+    identity: str = ""
+    """What its answers are remembered under; empty where they are not, since nobody knows what an object is."""
+    mcp: bool = False
+    """Whether it stands for an MCP server, for which another source may take over."""
+
+
+class Components:
+    """The components of one pipeline; each that is configured is built once, when it is first needed.
+
+    Args:
+        config: names what is built.
+        project: where versions are looked up.
+        given: what need not be built.
+        today: the date that entries and reports carry.
+    """
+
+    def __init__(
+        self, config: Config, project: LocalProject, given: Given, today: Callable[[], date]
+    ) -> None:
+        self.config = config
+        self.project = project
+        self.today = today
+        self.registry = Registry(config, self._setup)
+        self._given = given
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, asyncio.Semaphore]] = (
+            WeakKeyDictionary()
+        )
+        self._gates_lock = threading.Lock()
+        self._lock = threading.Lock()
+
+    @property
+    def under_bmad(self) -> bool:
+        """Whether the configuration is a BMAD file, which may name what KR does not have."""
+        return self.config.bmad
+
+    @cached_property
+    def store(self) -> Store:
+        """The knowledge base."""
+        given = self._given.store
+        return self.registry.build("store", self.config.settings.store) if given is None else given
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The journal."""
+        given = self._given.journal
+        return self.registry.build("journal", self.config.settings.journal) if given is None else given
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The scorer."""
+        given = self._given.scorer
+        return self.registry.build("scorer", self.config.settings.scorer) if given is None else given
+
+    @cached_property
+    def renderer(self) -> Renderer:
+        """The renderer."""
+        given = self._given.renderer
+        return self.registry.build("renderer", self.config.settings.renderer) if given is None else given
+
+    def embedder(self) -> Embedder | None:
+        """What makes vectors, where that is configured.
+
+        Raises:
+            ConfigError: it is wrongly configured.
+            PluginError: it cannot be built.
+        """
+        name = self.config.settings.embedder
+        return None if name is None else self.registry.build("embedder", name)
+
+    @cached_property
+    def table(self) -> Callable[[], Table]:
+        """Gives the rules in force; `change_rules` puts others in their place."""
+        return lambda: self._table
+
+    @cached_property
+    def _table(self) -> Table:
+        return self.config.routing
+
+    def change_rules(self, rules: Sequence[RoutingRule]) -> None:
+        """Route by other rules from the next question on.
+
+        Raises:
+            ConfigError: a rule is wrong; the rules are as they were.
+        """
+        from kr_core.config.routing import changed
+
+        self._table = changed(self._table, rules)
+
+    def routers(self) -> tuple[dict[str, Router], list[str]]:
+        """The routers by name, in order, and a note for each that cannot be built.
+
+        Raises:
+            ConfigError: a router is wrongly configured.
+        """
+        return self._several("router", self.config.settings.routers, self._given.routers)
+
+    def escalations(self) -> tuple[dict[str, Escalation], list[str]]:
+        """The ways to a human by name, and a note for each that cannot be built.
+
+        Raises:
+            ConfigError: one is wrongly configured.
+        """
+        return self._several("escalation", self.config.settings.escalations, self._given.escalations)
+
+    def agent(self, profile: AgentProfile) -> Agent:
+        """What carries an agent's prompts to a model.
+
+        Raises:
+            ConfigError: the plugin is wrongly configured, or not trusted.
+            PluginError: it cannot be imported or built.
+        """
+        given = self._given.agents or {}
+        return given[profile.name] if profile.name in given else self.registry.build("agent", profile.plugin)
+
+    def logs(self) -> tuple[dict[str, Log], list[str]]:
+        """The logs by name, and a note for each that cannot be built.
+
+        Raises:
+            ConfigError: a log is wrongly configured.
+        """
+        return self._several("log", self.config.settings.logs, self._given.logs)
+
+    def _several(
+        self, noun: Any, names: Sequence[str], given: Mapping[str, Any] | None
+    ) -> tuple[dict[str, Any], list[str]]:
+        """The components of a kind that is listed, and a note for each that cannot be built."""
+        if given is not None:
+            return dict(given), []
+        found, notes = {}, []
+        for name in names:
+            try:
+                found[name] = self.registry.build(noun, name)
+            except ConfigError:
+                raise
+            except Exception as error:
+                notes.append(f"{noun} {name}: {error}")
+        return found, notes
+
+    @property
+    def outside(self) -> Outside:
+        """What all consultations share."""
+        with self._lock:  # two threads would make two, and each would keep to its own rate limits
+            return self._outside
+
+    @cached_property
+    def _outside(self) -> Outside:
+        return Outside(self._cache_folder / "answers")
+
+    def gate(self, *, spent: bool = False) -> asyncio.Semaphore:
+        """What lets in at most `defaults.max_concurrent` questions at once to ask sources, in the running event loop.
+
+        Args:
+            spent: the gate of those that have no call left. They ask what is on the machine, and do not wait for those
+                that wait for the outside.
+        """
+        import asyncio
+
+        with self._gates_lock:
+            gates = self._gates.setdefault(asyncio.get_running_loop(), {})
+            if spent not in gates:
+                gates[spent] = asyncio.Semaphore(self.config.settings.defaults.max_concurrent)
+            return gates[spent]
+
+    @property
+    def default_chain(self) -> bool:
+        """Whether nobody said which sources to ask."""
+        return self._given.sources is None and self.config.settings.knowledge_research.sources is None
+
+    def chain(self, query: ResearchQuery) -> tuple[Link, ...]:
+        """The sources to ask, in order.
+
+        A default chain has only those that are installed and know the framework.
+        """
+        links = self.sources()
+        return tuple(link for link in links if self._knows(link, query)) if self.default_chain else links
+
+    def sources(self, beside: Sequence[str] = ()) -> tuple[Link, ...]:
+        """Every source that may be asked, in order, whatever it knows.
+
+        Args:
+            beside: plugins that a default chain has as well, where they are installed.
+        """
+        if self._given.sources is not None:
+            handed = self._given.sources.items()
+            return tuple(
+                self._link(source) if isinstance(source, str) else _there(name, source)
+                for name, source in handed
+            )
+        configured = self.config.settings.knowledge_research.sources
+        if configured is not None:
+            return tuple(self._link(name) for name in configured)
+        installed = {plugin.name for plugin in self.registry.installed()}
+        return tuple(self._link(name) for name in (*DEFAULT_CHAIN, *beside) if name in installed)
+
+    def fallback(self) -> Link | None:
+        """The source that takes over where no MCP source of the chain can be reached; only a configuration has one."""
+        research = self.config.settings.knowledge_research
+        name = research.fallback_if_mcp_unavailable
+        if name is None or self._given.sources is not None:
+            return None
+        nobody_asked = "fallback_if_mcp_unavailable" not in research.model_fields_set
+        if nobody_asked and all(plugin.name != name for plugin in self.registry.installed()):
+            return None
+        return self._link(name)
+
+    def _link(self, name: str) -> Link:
+        plugin = self.config.plugin_of(name)
+        return Link(
+            printable(name),
+            lambda: self.registry.build("source", name),
+            egress=self.config.egress_of(name),
+            identity=self._identity(name, plugin),
+            mcp=plugin in MCP_SOURCES,
+        )
+
+    def _identity(self, name: str, plugin: str) -> str:
+        """Plugin, version and settings; the project too, since settings may name files and programs in it."""
+        versions = [one.shipped_by for one in self.registry.installed() if one.name == plugin]
+        what = [name, plugin, versions, self.config.plugin_settings(name), str(self.config.root)]
+        return json.dumps(what, sort_keys=True, default=str)
+
+    def _knows(self, link: Link, query: ResearchQuery) -> bool:
+        try:
+            source = link.build()
+            return not isinstance(source, Selective) or source.knows(query, self.project)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            return True  # its fault is told when its turn comes
+
+    @cached_property
+    def _cache_folder(self) -> Path:
+        import platformdirs
+
+        return Path(
+            self.config.environ.get("KR_CACHE_DIR") or platformdirs.user_cache_dir("kr", appauthor=False)
+        )
+
+    def _setup(self, name: str) -> Setup:
+        from kr_core.templates import search_folders
+
+        return Setup(
+            name=name,
+            project=self.project,
+            knowledge_base=self.config.knowledge_base,
+            state_folder=self.config.state_folder,
+            cache_folder=self._cache_folder,
+            template_folders=search_folders(self.config.root),
+            today=self.today,
+            routing=self.table,
+            embedder=self.embedder,
+            journal=lambda: self.journal,
+            max_entries=self.config.settings.knowledge_research.max_entries,
+            cache_ttl_days=self.config.settings.knowledge_research.cache_ttl_days,
+            parallel=self.config.settings.defaults.parallel,
+            http=lambda seconds: self._http(name, seconds),
+        )
+
+    @asynccontextmanager
+    async def _http(self, name: str, seconds: float) -> AsyncIterator[httpx.AsyncClient]:
+        import asyncio
+
+        from kr_core.net.source_context import Context
+
+        deadline = asyncio.get_running_loop().time() + seconds
+        context = Context(self.project, lambda _kind, _data: None, deadline, self.outside, name)
+        try:
+            yield context.http
+        finally:
+            await context.close()
+
+    def close(self) -> None:
+        """Wait until everything said is durable, and let go of the journal; one that was given stays the caller's."""
+        if "_outside" in self.__dict__:
+            self._outside.close()
+        if "journal" in self.__dict__ and self._given.journal is None:
+            self.journal.close()
+
+
+def _there(name: str, source: Source) -> Link:
+    return Link(name, lambda: source, built=True)

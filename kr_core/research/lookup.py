@@ -1,0 +1,171 @@
+"""Whether the knowledge base already has the answer."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from kr_core.errors import KRError
+from kr_core.knowledge.matching import Matched, best
+from kr_core.knowledge.staleness import judge
+from kr_core.knowledge.topic_index import TopicIndex
+from kr_core.model import Match
+from kr_core.project.versions import gap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from kr_core.config import KnowledgeResearch
+    from kr_core.model import Entry, ResearchQuery
+    from kr_core.protocols import Store
+
+_REPORT_DATE = re.compile(
+    r"^\*\*(?:Research Date|Researched|Date):?\*\*:?\s*(\d{4}-\d{2}-\d{2})", re.MULTILINE
+)
+
+_REPORT_VERSION = re.compile(r"^\*\*Version:?\*\*:?[ \t]*`?(v?\d[\w.+-]*)", re.MULTILINE)
+_SUMMARY = re.compile(r"^## Summary\s*\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_HEAD = 2000
+"""Where the lines about a report stand, in characters."""
+
+
+class Found(NamedTuple):
+    """What the knowledge base has: a hit, a stale base for new research, or nothing."""
+
+    state: Literal["hit", "stale", "miss"]
+    matched: Matched | None = None
+    report: str = ""
+    evidence: dict[str, Any] = {}  # noqa: RUF012  never changed
+    match: Match | None = None
+    warnings: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    inferred: bool = False
+
+    @property
+    def replaces(self) -> bool:
+        """Whether new research is about the same thing, and so updates the matched entry in place."""
+        return (
+            self.matched is not None
+            and self.matched.tier != "tags"
+            and (self.matched.exact or not self.inferred)
+        )
+
+    @property
+    def serves_when_stale(self) -> bool:
+        """Whether the report may stand in where no source gives anything: not if it is near another question."""
+        return self.state != "miss" and self.matched is not None and (self.matched.exact or not self.inferred)
+
+
+NOTHING = Found("miss")
+
+
+def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, today: date) -> Found:
+    """Find the entry that answers a query, and say whether it is still good.
+
+    An entry whose report is gone is dropped, and the next best one is tried. A store that fails is a miss, and
+    noted.
+    """
+    inferred = bool(query.inferred & {"topic", "tags"})
+    try:
+        candidates = store.candidates(query)
+    except Exception as error:
+        return Found("miss", warnings=(f"knowledge base not read: {_said(error)}",))
+    entries = candidates.entries
+    warnings = list(candidates.warnings)
+    while True:
+        matched = _best(entries, query, settings)
+        if matched is None:
+            return Found("miss", warnings=tuple(warnings), files=tuple(candidates.files))
+        stored = _read(store, matched, warnings)
+        if stored is not None:
+            break
+        entries = [entry for entry in entries if entry is not matched.entry]
+    report, evidence = stored
+    entry = as_reported(matched.entry, report, query.framework_version)
+    fresh = judge(
+        entry, report_date(report), query.framework_version, today,
+        cache_ttl_days=settings.cache_ttl_days, archive_after_days=settings.archive_after_days,
+        max_age_days=settings.max_age_days, version_match=settings.version_match,
+    )  # fmt: skip
+    state: Literal["hit", "stale", "miss"] = "hit" if fresh.state == "fresh" else "stale"
+    if fresh.state == "expired":
+        state = "miss"
+    if inferred and not matched.exact and state == "hit":
+        state = "stale"  # near, but perhaps another question: it serves as the base of new research
+    reasons = [*fresh.reasons, *([matched.warning] if matched.warning else [])]
+    match = Match(
+        tier=matched.tier, overlap=round(matched.overlap, 2), entry_version=entry.framework_version,
+        version=query.framework_version, stale=fresh.state != "fresh", warning="; ".join(reasons) or None,
+    )  # fmt: skip
+    return Found(
+        state, matched, report, evidence, match, tuple(warnings), tuple(candidates.files), inferred=inferred
+    )
+
+
+def _best(entries: Sequence[Entry], query: ResearchQuery, settings: KnowledgeResearch) -> Matched | None:
+    fuzzy, tiers = settings.cache_fuzzy_match, settings.cache_match_tiers
+    if isinstance(entries, TopicIndex):
+        return entries.best(query, fuzzy=fuzzy, tiers=tiers)
+    return best(entries, query, fuzzy=fuzzy, tiers=tiers)
+
+
+def _read(store: Store, matched: Matched, warnings: list[str]) -> tuple[str, dict[str, Any]] | None:
+    try:
+        stored = store.read(matched.entry)
+        if stored is None:
+            warnings.append(f"{matched.entry.id}: its report is gone or empty; the entry is dropped")
+            store.drop(matched.entry)
+    except Exception as error:
+        warnings.append(f"{matched.entry.id}: {_said(error)}")
+        return None
+    return stored
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
+
+
+def report_date(report: str) -> date | None:
+    """The day of the research, where the report says it."""
+    found = _REPORT_DATE.search(report)
+    try:
+        return date.fromisoformat(found[1]) if found else None
+    except ValueError:
+        return None
+
+
+def as_reported(entry: Entry, report: str, version: str) -> Entry:
+    """The entry, for the version that its report names where that is another: a merge may have mixed two answers.
+
+    An entry that does not fit the version in use itself stays as it is.
+    """
+    found = _REPORT_VERSION.search(report, 0, _HEAD)
+    if found is None or found[1] == entry.framework_version or gap(entry.framework_version, version):
+        return entry
+    differs = gap(found[1], entry.framework_version)
+    return entry.model_copy(update={"framework_version": found[1]}) if differs else entry
+
+
+def confidence_of(report: str, evidence: dict[str, Any]) -> str:
+    """The stored level: of the evidence, else of the report's Confidence line, else `low`."""
+    level = evidence.get("level")
+    if level not in {"high", "medium", "low"}:
+        found = re.search(
+            r"^\*\*Confidence:?\*\*:?\s*(high|medium|low)\b", report, re.MULTILINE | re.IGNORECASE
+        )
+        level = found[1].lower() if found else "low"
+    return str(level)
+
+
+def has_summary(report: str) -> bool:
+    """Whether a report has a Summary section."""
+    return _SUMMARY.search(report) is not None
+
+
+def summary_of(report: str) -> str:
+    """The Summary section of a report; its first paragraphs where it has none."""
+    section = _SUMMARY.search(report)
+    body = section[1] if section else re.sub(r"^(?:#|\*\*).*$", "", report, flags=re.MULTILINE)
+    return body.strip()[:4000]

@@ -1,0 +1,252 @@
+"""What is wrong with a knowledge base, and which of its answers a look-up would not serve any more.
+
+What keeps the knowledge base within its limits: after each write, and for `kr cache gc`.
+
+Entries that a new major version has overtaken (K9), as a source that knows the released versions tells.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.errors import KRError
+from kr_core.files import read_text, write_atomically
+from kr_core.knowledge.eviction import Limits, Outgoing, outgoing, times_matter
+from kr_core.knowledge.ids import fold_name
+from kr_core.knowledge.staleness import judge
+from kr_core.project.environments import OWN_LABEL
+from kr_core.project.versions import gap
+from kr_core.protocols import Flaw, Repairable
+from kr_core.research.lookup import as_reported, report_date
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import date
+    from pathlib import Path
+
+    from kr_core.config import Config, KnowledgeResearch
+    from kr_core.model import Entry, Event, Finding
+    from kr_core.protocols import Journal, Kept, Project, Store
+    from kr_core.research.container import Components
+
+
+STALE, UNUSED = "stale", "unused"
+"""Kinds of flaws: an answer that was overtaken, and one that nobody asked for lately, which says nothing of its truth."""
+
+
+def version_in_use(project: Project, framework: str) -> str | None:
+    """The version that the project itself uses; what only KR's own environment has does not count."""
+    found = project.version_of(framework)
+    return None if found is None or found[1] == OWN_LABEL else found[0]
+
+
+def check(store: Store, settings: KnowledgeResearch, project: Project, today: date) -> list[Flaw]:
+    """Everything that is wrong, then what is stale or was not used for long.
+
+    Raises:
+        StorageError: the store cannot be read, and cannot say why.
+    """
+    found: list[Flaw] = []
+    is_readable = True
+    if isinstance(store, Repairable):
+        found += store.check()
+        is_readable = not any(flaw.kind == "unreadable" for flaw in found)
+    try:
+        entries = store.entries()
+    except Exception:
+        if is_readable:
+            raise
+        return found
+    for entry in entries:
+        found += _of_entry(store, entry, settings, project, today)
+    return list(dict.fromkeys(found))
+
+
+def _of_entry(
+    store: Store, entry: Entry, settings: KnowledgeResearch, project: Project, today: date
+) -> Iterator[Flaw]:
+    kept = store.read(entry)
+    if kept is None:
+        if not isinstance(store, Repairable):
+            yield Flaw(
+                "dangling",
+                entry.id,
+                "its report is gone or empty",
+                "it is researched anew when it is asked for",
+            )
+        return
+    version = version_in_use(project, entry.framework)
+    reported = as_reported(entry, kept[0], version) if version else entry
+    used_today = reported.model_copy(update={"last_accessed": today})
+    fresh = judge(
+        used_today, report_date(kept[0]), version or entry.framework_version, today,
+        max_age_days=settings.max_age_days, version_match=settings.version_match,
+    )  # fmt: skip
+    if fresh.state != "fresh":
+        todo = "ask the question again, or `kr research --refresh`"
+        yield Flaw(STALE, entry.id, "; ".join(fresh.reasons), todo)
+        return
+    idle = judge(
+        entry, report_date(kept[0]), entry.framework_version, today, max_age_days=None,
+        cache_ttl_days=settings.cache_ttl_days, archive_after_days=settings.archive_after_days,
+    )  # fmt: skip
+    if idle.state != "fresh":
+        todo = "when it is next asked for it is researched anew; `kr cache gc` archives what is too old"
+        yield Flaw(UNUSED, entry.id, "; ".join(idle.reasons), todo)
+
+
+_USES = frozenset({"run.finished", "run.repeated"})
+_BATCH = 1000
+_LARGEST = 50_000_000
+
+
+class Archived(NamedTuple):
+    """What left the index."""
+
+    expired: int
+    evicted: int
+    entries: tuple[Entry, ...]
+    files: tuple[Path, ...]
+
+
+def archive_surplus(
+    store: Store, journal: Callable[[], Journal], config: Config, today: date, *, spare: Entry | None = None
+) -> Archived:
+    """Archive what was not used for too long, then the least recently used entries beyond the limit.
+
+    Where nothing has to go, and that is nearly always, the index is looked at and nothing is locked. Which of several
+    entries of one day was used last is asked of the journal, and only where that decides.
+
+    Args:
+        store: the knowledge base.
+        journal: gives what knows every use, where that decides.
+        config: the limits, which win over those in the index, and the state folder.
+        today: the day that counts.
+        spare: the entry that was just written, which stays.
+
+    Raises:
+        StorageError: the knowledge base or the journal cannot be used; no entry was lost.
+    """
+    settings = config.settings.knowledge_research
+    limits = Limits(settings.max_entries, settings.archive_after_days)
+    entries = store.entries()
+    planned = outgoing(entries, limits, today, spare=spare)
+    if not planned.all:
+        return Archived(0, 0, (), ())
+    used = None
+    if times_matter(entries, planned, today):
+        used = last_uses(journal(), config.state_folder / "uses.json", entries)
+    chosen = planned
+
+    def choose(now: Sequence[Entry]) -> tuple[Entry, ...]:
+        nonlocal chosen
+        chosen = outgoing(now, limits, today, spare=spare, used=used)
+        return chosen.all
+
+    moved = store.archive(choose)
+    return Archived(*_counts(chosen, moved.entries), tuple(moved.entries), tuple(moved.files))
+
+
+def within_limits(kept: Kept, components: Components, notes: list[str]) -> Kept:
+    """What a write did, once the knowledge base is within its limits again; a failure is noted, and counts as -1."""
+    if kept.entry is None:
+        return kept
+    store = components.store
+    try:
+        archived = archive_surplus(
+            store, lambda: components.journal, components.config, components.today(), spare=kept.entry
+        )
+        if not archived.entries:
+            return kept
+        files = tuple(dict.fromkeys([*kept.files, *archived.files]))
+        return kept._replace(evicted=archived.evicted, index_count=len(store.entries()), files=files)
+    except Exception as error:  # the report was kept, which is what counts
+        said = str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
+        notes.append(f"capacity: the knowledge base was not brought within its limits: {said}")
+        return kept._replace(evicted=-1)
+
+
+def _counts(chosen: Outgoing, moved: Sequence[Entry]) -> tuple[int, int]:
+    evicted = min(len(chosen.evicted), len(moved))
+    return len(moved) - evicted, evicted
+
+
+def last_uses(journal: Journal, file: Path, entries: Sequence[Entry]) -> dict[str, datetime]:
+    """When each entry was last used, by id, to the moment.
+
+    The journal has every hit already, the repeated ones of the command line too, durable before the answer is shown:
+    to write the time down once more would cost each hit a sync, and in the index it would make git dirty. So it is read
+    here, from where the last reading ended; what was read is kept beside the journal.
+
+    Args:
+        journal: numbers begin at 1 and grow.
+        file: what was read so far; one that is spoilt, or speaks of another journal, is made anew.
+        entries: whose uses are kept.
+    """
+    after, known = _known(file, journal)
+    latest: Event | None = None
+    while batch := journal.read(after, _BATCH):
+        for number, event in batch:
+            after, latest = number, event
+            entry = event.data.get("entry") if event.kind in _USES else None
+            if isinstance(entry, str):
+                known[entry] = event.time
+    present = {entry.id for entry in entries}
+    uses = {name: time for name, time in known.items() if name in present}
+    if latest is not None:
+        kept = {
+            "after": after,
+            "event": latest.id,
+            "used": {name: time.isoformat() for name, time in uses.items()},
+        }
+        with suppress(OSError):  # then it is read once more next time
+            write_atomically(file, json.dumps(kept))
+    return uses
+
+
+def _known(file: Path, journal: Journal) -> tuple[int, dict[str, datetime]]:
+    """The number that was read last, and what was read; nothing where the journal is another one."""
+    try:
+        kept: Any = json.loads(read_text(file, limit=_LARGEST))
+        after = int(kept["after"])
+        used = {str(name): datetime.fromisoformat(time) for name, time in kept["used"].items()}
+        if any(time.tzinfo is None for time in used.values()):
+            return 0, {}
+        same = [event.id for _number, event in journal.read(after - 1, 1)] == [kept["event"]]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return 0, {}
+    return (after, used) if same else (0, {})
+
+
+def mark_overtaken(
+    store: Store, project: Project, framework: str, findings: Iterable[Finding]
+) -> tuple[str, ...]:
+    """Mark a framework's entries of an earlier major version stale; notes on what was marked, or why not.
+
+    Where the project itself says which version it uses, that decides, and nothing is marked: an answer for the version in
+    use is not stale because there is a newer one.
+    """
+    newest = next((finding.newest for finding in findings if finding.newest), None)
+    if newest is None or version_in_use(project, framework) is not None:
+        return ()
+
+    def choose(entries: Sequence[Entry]) -> list[Entry]:
+        return [
+            entry
+            for entry in entries
+            if fold_name(entry.framework) == fold_name(framework)
+            and entry.status == "fresh"
+            and gap(entry.framework_version, newest) == "major"
+        ]
+
+    try:
+        if not choose(store.entries()):  # nearly always: nothing is locked
+            return ()
+        moved = store.mark_stale(choose)
+    except Exception as error:  # a store is a plugin; the answer stands
+        return (f"answers about earlier versions were not marked stale: {error}",)
+    count = len(moved.entries)
+    return (f"{framework} {newest} was released: {count} earlier answer{'s' * (count != 1)} marked stale",)

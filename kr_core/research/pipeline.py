@@ -1,0 +1,376 @@
+"""One project's pipeline: what programs that embed KR hold on to."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from kr_core.config import Config, given, load
+from kr_core.errors import ConfigError
+from kr_core.git.ownership import require_own_state
+from kr_core.model import ResearchRequest, new_id
+from kr_core.model.research import DISABLED
+from kr_core.project.project import LocalProject
+from kr_core.qalog.delivery import deliver
+from kr_core.research import requests, results
+from kr_core.research.container import Components
+from kr_core.research.memory_cache import Questions, Warm
+from kr_core.research.overrides import handed
+from kr_core.research.results import Research
+from kr_core.research.run import Inquiry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kr_core.lessons.service import Lessons
+    from kr_core.model import Event
+    from kr_core.protocols import (
+        Agent,
+        Escalation,
+        Journal,
+        Log,
+        Renderer,
+        Router,
+        Scorer,
+        Source,
+        Store,
+    )
+    from kr_core.registry import Registry
+
+Asked = str | Mapping[str, Any] | ResearchRequest | requests.Invalid
+"""A question, a request in the published form (R1), or one that was read before."""
+
+
+class Pipeline:
+    """One project's pipeline; it holds no global state, and any number may live in one process.
+
+    Components that are not given are built from the configuration when they are first needed, so that a cache
+    hit builds no source.
+
+        with Pipeline.open() as pipeline:
+            answer = pipeline.research("How do I follow redirects in httpx?")
+        print(answer.result.results.summary)
+
+    Args:
+        config: keys and values as a `kr.yaml` would have them; found from the working folder if not given.
+        project: the project's environments and lock files.
+        store: in place of the configured one; `scorer`, `renderer` and `journal` likewise. A journal that is given
+            is not closed with the pipeline.
+        sources: in place of the configured chain, in order: objects, or a mapping that names them. Those of a list
+            are called after their `name` attribute or their class (`ReleaseNotes` is `release_notes`); a text among
+            them is the name of an installed plugin or a configured instance.
+        logs: in place of the configured ones, in the same two forms; `routers` and `escalations` likewise.
+        agents: what carries the prompts of agents, by the agents' names in the roster (`{"duc": MyModel()}`).
+        on_event: called with every event at once, in whichever thread it happens; what it raises is ignored.
+        today: the date that entries and reports carry.
+
+    Raises:
+        ConfigError: the configuration is wrong, or what is handed over is no component of its kind.
+        StorageError: the project's `.kr/` is a link, another user's, or tracked by git.
+    """
+
+    def __init__(
+        self,
+        config: Config | Mapping[str, Any] | None = None,
+        *,
+        project: LocalProject | None = None,
+        store: Store | None = None,
+        sources: Mapping[str, Source | str] | Sequence[Source | str] | None = None,
+        scorer: Scorer | None = None,
+        renderer: Renderer | None = None,
+        journal: Journal | None = None,
+        logs: Mapping[str, Log] | Sequence[Log] | None = None,
+        routers: Mapping[str, Router] | Sequence[Router] | None = None,
+        agents: Mapping[str, Agent] | None = None,
+        escalations: Mapping[str, Escalation] | Sequence[Escalation] | None = None,
+        on_event: Callable[[Event], object] | None = None,
+        today: Callable[[], date] = date.today,
+    ) -> None:
+        if config is not None and not isinstance(config, Config | Mapping):
+            todo = "hand over keys and values, or open the project: `Pipeline.open(...)`"
+            raise ConfigError(f"is {config!r}, no configuration", where="Pipeline(config)", todo=todo)
+        if on_event is not None:
+            _check_observer(on_event)
+        here = Path.cwd()
+        self.config = given(config, here) if isinstance(config, Mapping) else config or load(here)
+        require_own_state(self.config)
+        start = self.config.root if config else here
+        self.project = project or LocalProject(self.config.root, start, self.config.environ)
+        objects = handed(
+            store=store,
+            sources=sources,
+            scorer=scorer,
+            renderer=renderer,
+            journal=journal,
+            logs=logs,
+            routers=routers,
+            agents=agents,
+            escalations=escalations,
+        )
+        self._components = Components(self.config, self.project, objects, today)
+        self._observers = (on_event,) if on_event else ()
+        self._questions = Questions(self.project)
+        self._warm = Warm(self._components, self._observers)
+        self._recalled: Inquiry | None = None
+        """The hit before, whose record was not waited for."""
+
+    @classmethod
+    def open(
+        cls,
+        config: str | Path | Mapping[str, Any] | None = None,
+        *,
+        folder: str | Path | None = None,
+        on_event: Callable[[Event], object] | None = None,
+    ) -> Pipeline:
+        """Open the pipeline of a project, with every plugin name in its configuration checked.
+
+        Args:
+            config: the configuration file, or the keys and values that one would have; found from the folder if
+                not given.
+            folder: where the project is; the working folder if not given.
+            on_event: called with every event at once.
+
+        Raises:
+            ConfigError: the configuration is wrong, or names a plugin that is not installed.
+            StorageError: the project's `.kr/` is a link, another user's, or tracked by git.
+        """
+        start = Path(folder or Path.cwd()).resolve()
+        if isinstance(config, Mapping):
+            found = given(config, start)
+        else:
+            found = load(start, None if config is None else Path(config))
+        project = LocalProject(found.root, start, found.environ)
+        pipeline = cls(found, project=project, on_event=on_event)
+        pipeline.check_names()
+        return pipeline
+
+    def check_names(self) -> None:
+        """Check every plugin name in the configuration; a BMAD file may list what KR does not have.
+
+        Raises:
+            ConfigError: a plugin is not installed.
+        """
+        if not self._components.under_bmad:
+            self.registry.check_names()
+
+    @property
+    def components(self) -> Components:
+        """What this pipeline works with; for KR's own parts."""
+        return self._components
+
+    @property
+    def observers(self) -> tuple[Callable[[Event], object], ...]:
+        """Who is called with every event."""
+        return self._observers
+
+    @property
+    def registry(self) -> Registry:
+        """The plugins of this configuration."""
+        return self._components.registry
+
+    @property
+    def store(self) -> Store:
+        """The knowledge base."""
+        return self._components.store
+
+    @property
+    def journal(self) -> Journal:
+        """The journal."""
+        return self._components.journal
+
+    # -- research ----------------------------------------------------------------------------------------
+
+    def request(self, question: str, **options: Any) -> ResearchRequest | requests.Invalid:
+        """Make a request from a question; what is not given is inferred from it and from the project.
+
+        Args:
+            question: in English, with the library named.
+            options: framework, version, topic, tags, story_key, session_id, max_calls, timeout_seconds, refresh.
+        """
+        return self._questions.request(question, options)
+
+    def read_request(self, raw: Any) -> ResearchRequest | requests.Invalid:
+        """Read a request in the published form (R1)."""
+        return requests.from_mapping(raw, self.project)
+
+    def research(self, asked: Asked, **options: Any) -> Research:
+        """Answer a question; a cache hit starts no event loop.
+
+        Args:
+            asked: a question, a request in the published form, or one that was read before.
+            options: as for `request`, beside a question only.
+
+        Raises:
+            StorageError: the journal cannot be written.
+            ConfigError: a plugin is wrongly configured.
+            PluginError: store, journal, scorer or renderer cannot be built.
+            RuntimeError: called inside a running event loop; await `aresearch` there.
+            TypeError: options beside something else than a question, or unknown ones.
+        """
+        _refuse_inside_loop()
+        begun = self._begin(asked, options)
+        if isinstance(begun, Research):
+            return begun
+        from kr_core.aio import run
+
+        try:
+            came = run(begun.consult())
+            return came if isinstance(came, Research) else begun.conclude(came)
+        except BaseException as error:
+            begun.end(error)
+            raise
+
+    async def aresearch(self, asked: Asked, **options: Any) -> Research:
+        """The same inside an event loop, which is never blocked by the disk.
+
+        Raises:
+            StorageError: the journal cannot be written.
+            ConfigError: a plugin is wrongly configured.
+            PluginError: store, journal, scorer or renderer cannot be built.
+            TypeError: options beside something else than a question, or unknown ones.
+        """
+        from kr_core.aio import to_its_end
+
+        begun = await to_its_end(lambda: self._begin(asked, options), _in_vain)
+        if isinstance(begun, Research):
+            return begun
+        try:
+            came = await begun.consult()
+            return came if isinstance(came, Research) else await to_its_end(lambda: begun.conclude(came))
+        except BaseException as error:
+            await to_its_end(partial(begun.end, error))
+            raise
+
+    def recall(self, request: ResearchRequest) -> Research | None:
+        """The answer where the knowledge base has it; None where sources would have to be asked.
+
+        A hit is told to the journal, and does not wait for it; where that failed, the next one waits and says so. Nothing is
+        on record of a look-up that finds no answer: the research that follows looks again when its turn comes.
+
+        Raises:
+            StorageError: the journal cannot be written.
+            PluginError: the store or the journal cannot be built.
+        """
+        if not self.config.settings.knowledge_research.enabled or request.refresh:
+            return None
+        if (known := self._warm.answer(request)) is not None:
+            return known
+        guards = self._warm.guards(request)
+        inquiry = Inquiry(request, self._components, self._observers)
+        answer = inquiry.recall(wait=self._recalled is not None and self._recalled.failed)
+        if answer is not None:
+            self._recalled = inquiry
+            self._warm.keep(request, answer, inquiry.read, guards)
+        return answer
+
+    def peek(self, request: ResearchRequest) -> Research | None:
+        """What a repeated request would find, without counting as a use; None where it would not be a hit."""
+        return Inquiry(request, self._components).peek()
+
+    def _begin(self, asked: Asked, options: Mapping[str, Any]) -> Research | Inquiry:
+        """Everything before a source is asked: refusals and cache hits end here."""
+        if isinstance(asked, str) and (known := self._known(asked, options)) is not None:
+            return known
+        request = self._requested(asked, options)
+        settings = self.config.settings.knowledge_research
+        calls = settings.max_calls_per_story
+        if isinstance(request, requests.Invalid):
+            return results.refused(request.story_key, request.session_id, request.faults, calls)
+        if not settings.enabled:
+            return results.refused(request.story_key, request.session_id, (DISABLED,), calls)
+        if (known := self._warm.answer(request)) is not None:
+            return known
+        guards = self._warm.guards(request)
+        inquiry = Inquiry(request, self._components, self._observers)
+        try:
+            answer = inquiry.begin()
+        except BaseException as error:
+            inquiry.end(error)
+            raise
+        if answer is None:
+            return inquiry
+        self._warm.keep(request, answer, inquiry.read, guards)
+        return answer
+
+    def _known(self, question: str, options: Mapping[str, Any]) -> Research | None:
+        """The answer to a question that this process has understood and answered before."""
+        request = self._questions.known(question, options)
+        if request is None:
+            return None
+        return self._warm.answer(request, None if "session_id" in options else new_id())
+
+    def _requested(self, asked: Asked, options: Mapping[str, Any]) -> ResearchRequest | requests.Invalid:
+        if isinstance(asked, str):
+            return self.request(asked, **options)
+        if options:
+            raise TypeError(f"{', '.join(options)}: options stand beside a question; a request has its own")
+        return asked if isinstance(asked, ResearchRequest | requests.Invalid) else self.read_request(asked)
+
+    # -- lessons -----------------------------------------------------------------------------------------
+
+    @property
+    def lessons(self) -> Lessons:
+        """The project's lessons: `inject(phase)` hands them out, `add` records one, `read` gives all."""
+        from kr_core.lessons.service import Lessons
+
+        return Lessons(self.config, self._components.today)
+
+    # -- the record --------------------------------------------------------------------------------------
+
+    def deliver_logs(self) -> list[str]:
+        """Hand each log the events that it does not have yet; notes say which failed.
+
+        Raises:
+            ConfigError: a log is wrongly configured.
+        """
+        logs, notes = self._components.logs()
+        return notes + deliver(self.journal, logs, self.config.state_folder)
+
+    def close(self) -> None:
+        """Wait until everything said is durable, and let go of the journal."""
+        self._components.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        import asyncio
+
+        await asyncio.to_thread(self.close)
+
+
+def _check_observer(on_event: object) -> None:
+    """Refuse what cannot be called with an event."""
+    if callable(on_event) and not inspect.iscoroutinefunction(on_event):
+        return
+    what = "is async, and nobody awaits it" if callable(on_event) else f"is {on_event!r}, no function"
+    raise ConfigError(what, where="Pipeline(on_event=...)", todo="hand over `def tell(event): ...`")
+
+
+def _in_vain(begun: Research | Inquiry) -> None:
+    """End what was begun for somebody who does not wait any more."""
+    from asyncio import CancelledError
+
+    if isinstance(begun, Inquiry):
+        begun.end(CancelledError())
+
+
+def _refuse_inside_loop() -> None:
+    import sys
+
+    asyncio = sys.modules.get("asyncio")  # without it no loop can be running, and a hit does not import it
+    # The one that raises where no loop runs takes 5 us of a hit's 50.
+    if asyncio is not None and asyncio.events._get_running_loop() is not None:  # noqa: SLF001  named in its `__all__`
+        raise RuntimeError(
+            "research() cannot run inside a running event loop; use `await pipeline.aresearch(question)`"
+        )

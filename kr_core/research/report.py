@@ -1,0 +1,221 @@
+"""From findings to a report: composed, scored, rendered; each step that fails degrades and says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.evidence.coverage import PARTLY, answered
+from kr_core.evidence.summary import compose
+from kr_core.model import Attribution, Claim, Draft, Report, Score
+from kr_core.project.versions import gap
+from kr_core.research.requests import UNKNOWN_VERSION
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from kr_core.evidence.generated import Prose
+    from kr_core.model import Finding, ResearchQuery
+    from kr_core.protocols import Renderer, Scorer
+
+_MISSING_MATTERS = 0.5
+"""Up to this coverage, words that stand nowhere in the documentation are told before the answer."""
+NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
+
+
+class Written(NamedTuple):
+    """A report ready to be kept."""
+
+    report: Report
+    text: str
+    notes: tuple[str, ...]
+
+
+def draft_of(query: ResearchQuery, found: Sequence[tuple[str, Finding]], prose: Prose | None = None) -> Draft:
+    """Compose the answer, with a notice before it where the passages do not cover the question.
+
+    Args:
+        query: what is asked.
+        found: what the named sources found.
+        prose: what a language model has written from it.
+    """
+    coverage = answered(found)
+    version = next((finding.version for _source, finding in found if finding.version), None)
+    subject = f"{query.framework} {version}" if version else query.framework
+    notice = None
+    missing = [
+        word
+        for word in coverage.missing
+        if not any(word != other and word in other for other in coverage.missing)
+    ]
+    if coverage.coverage < PARTLY or (missing and coverage.coverage < _MISSING_MATTERS):
+        words = ", ".join(f'"{word}"' for word in missing[:4])
+        unknown = f" says nothing of {words}" if words else " does not seem to answer this"
+        notice = f"The documentation of {subject}{unknown}; the nearest passages follow."
+    return compose(query, found, notice=notice, prose=prose)
+
+
+def score_of(
+    scorer: Scorer, query: ResearchQuery, found: Sequence[tuple[str, Finding]], draft: Draft
+) -> tuple[Score, list[str]]:
+    """The score, and a note where the scorer failed."""
+    try:
+        score = scorer.score(query, found, draft)
+        if not isinstance(score, Score):
+            raise TypeError(f"returned {type(score).__name__}, not a Score")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise anything
+        reason = f"the scorer failed ({type(error).__name__}: {error})"
+        return Score(score=0, level="low", reasons=(reason,)), [f"scorer: {reason}"]
+    return score, []
+
+
+def write(
+    renderer: Renderer,
+    query: ResearchQuery,
+    draft: Draft,
+    score: Score,
+    found: Sequence[tuple[str, Finding]],
+    *,
+    today: date,
+    mark: str | None = None,
+    notes: Sequence[str] = (),
+) -> Written:
+    """Render the report; plain text, and a note, where the renderer fails."""
+    report = Report(
+        query=query.model_copy(update={"framework_version": version_of(query, found)}),
+        research_date=today,
+        score=score,
+        draft=draft.model_copy(update={"caveats": (*_version_caveats(query, found), *draft.caveats)}),
+        sources=_attributions(draft, found),
+        mark=mark,
+        notes=tuple(notes),
+    )
+    try:
+        text = renderer.render(report)
+        if not isinstance(text, str) or not text.strip():
+            raise TypeError("rendered nothing")
+        return Written(report, printable(text), ())
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise anything
+        return Written(
+            report,
+            printable(plain(report)),
+            (f"renderer: {type(error).__name__}: {error}; plain text instead",),
+        )
+
+
+def version_of(query: ResearchQuery, found: Sequence[tuple[str, Finding]]) -> str:
+    """The version that the report is filed under: the one asked for or in use; where none is known, the one that was read.
+
+    Filed under what was read, a report on a package that only a lock file names would be stale at once, for ever.
+    """
+    read = next((finding.version for _source, finding in found if finding.version), None)
+    return read if read and query.framework_version == UNKNOWN_VERSION else query.framework_version
+
+
+def _version_caveats(query: ResearchQuery, found: Sequence[tuple[str, Finding]]) -> list[Claim]:
+    """What the reader must know of versions: which was read, where it was found, and whether it is the one asked for."""
+    claims = []
+    for source, finding in found:
+        if not finding.version:
+            continue
+        where = f" ({finding.version_from})" if finding.version_from else ""
+        claims.append(Claim(text=f"{source} read {query.framework} {finding.version}{where}."))
+        difference = gap(finding.version, query.framework_version)
+        if difference:
+            claims.append(
+                Claim(
+                    text=f"The question is about {query.framework_version}, another {difference} version: check before use."
+                )
+            )
+    return claims
+
+
+def _attributions(draft: Draft, found: Sequence[tuple[str, Finding]]) -> tuple[Attribution, ...]:
+    cited = {(citation.source, citation.url): citation for citation in draft.citations}
+    lines = []
+    for (source, url), citation in cited.items():
+        passages = [
+            passage
+            for name, finding in found
+            if name == source
+            for passage in finding.passages
+            if passage.url == url
+        ]
+        best = max((passage.coverage for passage in passages), default=0.0)
+        word = "verified via official docs" if citation.official else "inferred from community examples"
+        lines.append(
+            Attribution(url=url, via=source, finding="partial coverage only" if best < PARTLY else word)
+        )
+    return tuple(lines)
+
+
+def plain(report: Report) -> str:
+    """A report without any template, for when the renderer fails."""
+    query, draft = report.query, report.draft
+    lines = [
+        f"# {query.framework} - {query.topic}", "",
+        f"**Framework:** {query.framework}", f"**Version:** {query.framework_version}",
+        f"**Research Date:** {report.research_date.isoformat()}", f"**Confidence:** {report.score.level}",
+        f"**Sources:** {', '.join(source.url for source in report.sources) or 'none'}", "",
+        *([report.mark, ""] if report.mark else []),
+    ]  # fmt: skip
+    for title, claims in (
+        ("Summary", draft.summary),
+        ("Details", draft.details),
+        ("Caveats & Version-Specific Notes", draft.caveats),
+    ):
+        lines += [f"## {title}", "", *(f"{claim.text}\n" for claim in claims)]
+    return "\n".join(lines) + "\n"
+
+
+def evidence_of(report: Report, query: ResearchQuery, path: str) -> dict[str, Any]:
+    """What `kr verify` needs: claims, quotes and the passages in which they stand (`{topic}.evidence.json`)."""
+    draft = report.draft
+    passages = {passage.sha256: passage for passage in draft.passages.values()}
+    return {
+        "schema_version": 1,
+        "report": path,
+        "framework": query.framework,
+        "version": report.query.framework_version,
+        "topic": report.query.topic,
+        "question": query.question,
+        "research_date": report.research_date.isoformat(),
+        "score": report.score.score,
+        "level": report.score.level,
+        "reasons": list(report.score.reasons),
+        "answer": summary_text(draft),
+        "summary": [claim.model_dump(mode="json") for claim in draft.summary],
+        "details": [claim.model_dump(mode="json") for claim in draft.details],
+        "caveats": [claim.model_dump(mode="json") for claim in draft.caveats],
+        "summary_code": [example.model_dump(mode="json") for example in draft.summary_code],
+        "code": [example.model_dump(mode="json") for example in draft.code],
+        "citations": [
+            {**citation.model_dump(mode="json"), "sha256": draft.passages[citation.n].sha256}
+            for citation in draft.citations
+        ],
+        "passages": {
+            sha256: {
+                "url": passage.url,
+                "locator": passage.locator,
+                "title": passage.title,
+                "fetched_at": passage.fetched_at.isoformat(timespec="seconds"),
+                "text": passage.text,
+            }
+            for sha256, passage in passages.items()
+        },
+    }
+
+
+def summary_text(draft: Draft) -> str:
+    """The Summary as people and agents read it: its sentences, then the shortest code."""
+    first, rest = draft.summary[: draft.code_after], draft.summary[draft.code_after :]
+    blocks = [claim.text for claim in first]
+    blocks += [
+        f"```{example.language}\n{example.code}\n```\n[{example.citation}]" for example in draft.summary_code
+    ]
+    return "\n\n".join([*blocks, *(claim.text for claim in rest)])

@@ -1,0 +1,387 @@
+"""Requests: what must be there, what is inferred from a question, and what falls back to a default."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+
+from kr_core.model import Fault, ResearchQuery, ResearchRequest, new_id
+from kr_core.model.lessons import PHASES, LessonsRequest
+from kr_core.question.framework import infer_framework
+from kr_core.question.topics import topic_and_tags
+
+if TYPE_CHECKING:
+    from kr_core.project.project import LocalProject
+
+MODE = "research"
+LESSONS_MODE = "lessons-inject"
+UNKNOWN_VERSION = "latest"
+_STORY_KEY = re.compile(r"\d+-\d+", re.ASCII)
+LONGEST_QUESTION = 10_000
+_MAX_NAME = 200
+_NO_TEXT = "is not text that UTF-8 has a form for"
+_MOST_SECONDS = 600
+_MAY_BE_SECRET = re.compile(
+    r"[\w/+-]{16,}|://[^/\s]*@|passw|pwd|secret|token|key|credential|bearer|basic|PRIVATE", re.IGNORECASE
+)
+"""What a text has that is worth a closer look, which takes longer than the rest of a request."""
+_TAKEN_OUT = "what looks like a secret was taken out of the question"
+_QUERY_FIELDS = ("framework", "framework_version", "topic", "tags", "question")
+_KEYS = {
+    "story_key",
+    "mode",
+    "session_id",
+    "research_query",
+    "lessons_inject",
+    "config_overrides",
+    "priority",
+    "refresh",
+}
+_LESSONS_KEYS = {*_KEYS, "context_hints"}
+_HINTS = ("framework", "topic", "text")
+_PERSON_KEYS = {
+    "question",
+    "framework",
+    "version",
+    "topic",
+    "tags",
+    "story_key",
+    "session_id",
+    "max_calls",
+    "timeout_seconds",
+    "refresh",
+}
+"""What a bare question may come with; of the published form `mode`, `config_overrides` and `priority` too."""
+
+
+class Invalid(NamedTuple):
+    """A request that is not one, and why; story and session as far as they were readable."""
+
+    faults: tuple[Fault, ...]
+    story_key: str
+    session_id: str
+
+
+def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | Invalid:
+    """Read a request in the published form; a bare question with options is accepted too.
+
+    Every required field is checked, so that all faults are reported at once. An invalid override is dropped and
+    noted.
+    """
+    if not isinstance(raw, Mapping):
+        return Invalid(
+            (_fault("request", "a request is a mapping with research_query and the other fields"),), "0-0", ""
+        )
+    if "question" in raw and "research_query" not in raw:
+        return _from_person(raw, project)
+    faults = _unknown(raw, _KEYS)
+    story_key, session_id = _text(raw.get("story_key")), _text(raw.get("session_id"))
+    faults += _mode_faults(raw.get("mode"))
+    faults += story_faults(story_key)
+    faults += _session_faults(session_id)
+    query = raw.get("research_query")
+    values = query if isinstance(query, Mapping) else {}
+    if not isinstance(query, Mapping):
+        faults.append(
+            _fault(
+                "research_query",
+                "must be a mapping with framework, framework_version, topic, tags and question",
+            )
+        )
+    else:
+        faults += _query_faults(values)
+    if faults:
+        return Invalid(tuple(faults), story_key, session_id)
+    calls, timeout, notes = _overrides(raw.get("config_overrides"))
+    texts = [_text(values["question"]), _text(values["topic"]), *map(_text, values["tags"])]
+    question, topic, *tags = map(_without_secrets, texts)
+    notes += [_TAKEN_OUT] if [question, topic, *tags] != texts else []
+    return ResearchRequest(
+        story_key=story_key,
+        session_id=session_id,
+        query=ResearchQuery(
+            framework=_text(values["framework"]).strip(),
+            framework_version=_text(values["framework_version"]).strip(),
+            topic=topic.strip(),
+            tags=tuple(tag.strip() for tag in tags),
+            question=question.strip(),
+        ),
+        max_calls=calls,
+        timeout_seconds=timeout,
+        priority=_text(raw.get("priority")) or None,
+        refresh=raw.get("refresh") is True,
+        notes=tuple(notes),
+    )
+
+
+def from_question(
+    question: str,
+    project: LocalProject,
+    *,
+    framework: str | None = None,
+    version: str | None = None,
+    topic: str | None = None,
+    tags: Sequence[str] = (),
+    story_key: str | None = None,
+    session_id: str | None = None,
+    max_calls: Any = None,
+    timeout_seconds: Any = None,
+    refresh: bool = False,
+) -> ResearchRequest | Invalid:
+    """Make a request from a question; what is not given is inferred from it and from the project."""
+    story = "0-0" if story_key is None else _text(story_key)
+    session = new_id() if session_id is None else _text(session_id)
+    faults = [*story_faults(story), *_session_faults(session)]
+    faults += _question_faults(question, "question")
+    asked, inferred = question, set()
+    if not faults:
+        question = _without_secrets(question)
+    if framework is None and not faults:
+        framework = infer_framework(question, project)
+        inferred.add("framework")
+        if framework is None:
+            faults.append(_fault("framework", _unnamed(project)))
+    elif framework is not None:
+        faults += _name_faults(framework, "framework")
+    for field, value in (("framework_version", version), ("topic", topic)):
+        if value is not None:
+            faults += _name_faults(value, field)
+    for tag in tags:
+        faults += _name_faults(tag, "tags")
+    if faults or framework is None:
+        return Invalid(tuple(faults), story, session)
+    framework = framework.strip()
+    known = project.version_of(framework)
+    if version is None:
+        inferred.add("framework_version")
+    found_topic, found_tags = topic_and_tags(question, framework)
+    inferred |= {name for name, value in (("topic", topic), ("tags", tags)) if not value}
+    calls, timeout, notes = _overrides({"max_calls": max_calls, "timeout_seconds": timeout_seconds})
+    notes += [_TAKEN_OUT] if question != asked else []
+    return ResearchRequest(
+        story_key=story,
+        session_id=session,
+        query=ResearchQuery(
+            framework=framework,
+            framework_version=version or (known[0] if known else UNKNOWN_VERSION),
+            topic=topic or found_topic,
+            tags=tuple(tags) or found_tags,
+            question=question.strip(),
+            inferred=frozenset(inferred),
+            version_from=known[1] if known and version is None else None,
+        ),
+        max_calls=calls,
+        timeout_seconds=timeout,
+        refresh=refresh,
+        notes=tuple(notes),
+    )
+
+
+def _without_secrets(text: str) -> str:
+    """A text as it may be kept: reports lie in git, and events in logs."""
+    if _MAY_BE_SECRET.search(text) is None:
+        return text
+    from kr_core.net.redaction import redacted
+
+    return redacted(text)
+
+
+def wants_lessons(raw: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether a request is one for lessons (L1)."""
+    return isinstance(raw, Mapping) and raw.get("mode") == LESSONS_MODE
+
+
+def lessons_from_mapping(raw: Any) -> LessonsRequest | Invalid:
+    """Read a request for lessons in the published form (L1); hints that make no sense are left out and noted."""
+    if not isinstance(raw, Mapping):
+        return Invalid(
+            (_fault("request", "a request is a mapping with lessons_inject and the other fields"),), "0-0", ""
+        )
+    faults = _unknown(raw, _LESSONS_KEYS)
+    if not wants_lessons(raw):
+        faults.append(Fault(type="validation_error", field="mode", message="Invalid mode"))
+    inner = raw.get("lessons_inject")
+    values = inner if isinstance(inner, Mapping) else {}
+    faults += _unknown(values, {"phase", "context_hints", "text"}, "lessons_inject.")
+    hints, notes = _hints(raw.get("context_hints"), values.get("context_hints"), values.get("text"))
+    made = for_phase(values.get("phase"), _text(raw.get("story_key")), _text(raw.get("session_id")), **hints)
+    if isinstance(made, Invalid):
+        return made._replace(faults=(*faults, *made.faults))
+    if faults:
+        return Invalid(tuple(faults), made.story_key, made.session_id)
+    return made.model_copy(update={"notes": tuple(notes)})
+
+
+def for_phase(
+    phase: Any,
+    story_key: str = "0-0",
+    session_id: str | None = None,
+    *,
+    framework: str = "",
+    topic: str = "",
+    text: str = "",
+) -> LessonsRequest | Invalid:
+    """Make a request for the lessons of a phase; what the caller is about only ranks them."""
+    session = new_id() if session_id is None else session_id
+    faults = [*story_faults(story_key), *_session_faults(session)]
+    if not isinstance(phase, str) or phase not in PHASES:
+        faults.append(
+            Fault(type="validation_error", field="lessons_inject.phase", message="Invalid phase tag")
+        )
+    if faults:
+        return Invalid(tuple(faults), story_key, session)
+    return LessonsRequest(
+        story_key=story_key, session_id=session, phase=phase, framework=framework, topic=topic, text=text
+    )
+
+
+def _hints(*given: Any) -> tuple[dict[str, str], list[str]]:
+    """What the caller is about, from its `context_hints` and its text, and a note for each hint that is no text."""
+    found: dict[str, str] = {}
+    notes = []
+    *mappings, text = given
+    for hints in [*mappings, {"text": text}]:
+        for name, value in hints.items() if isinstance(hints, Mapping) else ():
+            if value is None:
+                continue
+            if name in _HINTS and isinstance(value, (str, int, float)):
+                found[name] = str(value)
+            else:
+                notes.append(f"context_hints.{name}: not understood, left out")
+    return found, notes
+
+
+def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchRequest | Invalid:
+    """A bare question with options; what is null was not given."""
+    given = {key: value for key, value in raw.items() if value is not None}
+    overrides = given.pop("config_overrides", {})
+    faults = _mode_faults(given.pop("mode", MODE))
+    given.pop("priority", None)
+    faults += _unknown(given, _PERSON_KEYS)
+    options = {key: value for key, value in given.items() if key in _PERSON_KEYS}
+    for key in ("framework", "version", "topic"):
+        if key in options:
+            options[key] = _text(options[key])
+    tags = options.get("tags", ())
+    options["tags"] = tuple(map(_text, tags)) if isinstance(tags, (list, tuple)) else (_text(tags),)
+    options["question"] = _text(raw["question"])
+    options["refresh"] = options.get("refresh") is True
+    if isinstance(overrides, Mapping):
+        options |= {key: overrides[key] for key in ("max_calls", "timeout_seconds") if key in overrides}
+    made = from_question(**options, project=project)
+    if isinstance(made, Invalid):
+        return made._replace(faults=(*faults, *made.faults))
+    return Invalid(tuple(faults), made.story_key, made.session_id) if faults else made
+
+
+def _unnamed(project: LocalProject) -> str:
+    known = sorted(project.direct_dependencies())[:8] or [
+        name for name, _version, _where in project.versions()[:8]
+    ]
+    hint = f" (known here: {', '.join(known)})" if known else ""
+    return (
+        f"the question names no library that is known here; name it in the question or with --framework{hint}"
+    )
+
+
+def _query_faults(values: Mapping[Any, Any]) -> list[Fault]:
+    faults = _unknown(values, _QUERY_FIELDS, "research_query.")
+    for field in ("framework", "framework_version", "topic"):
+        faults += _name_faults(values.get(field), f"research_query.{field}")
+    faults += _question_faults(values.get("question"), "research_query.question")
+    tags = values.get("tags")
+    if not isinstance(tags, (list, tuple)) or not tags:
+        faults.append(_fault("research_query.tags", "must be a list with at least one tag"))
+    else:
+        faults += [fault for tag in tags for fault in _name_faults(tag, "research_query.tags")]
+    return faults
+
+
+def _mode_faults(mode: Any) -> list[Fault]:
+    if mode == LESSONS_MODE:
+        return [_fault("mode", f"{LESSONS_MODE} is not a question; ask `Pipeline.lessons`")]
+    return [] if mode == MODE else [Fault(type="validation_error", field="mode", message="Invalid mode")]
+
+
+def _unknown(values: Mapping[Any, Any], known: Iterable[str], above: str = "") -> list[Fault]:
+    allowed = known if isinstance(known, tuple) else sorted(known)
+    return [
+        _fault(f"{above}{key}", f"unknown field; allowed are {', '.join(allowed)}")
+        for key in values
+        if key not in allowed
+    ]
+
+
+def story_faults(story_key: str) -> list[Fault]:
+    """What is wrong with a story key."""
+    if _STORY_KEY.fullmatch(story_key):
+        return []
+    return [_fault("story_key", "must look like 3-1 (epic, hyphen, story)")]
+
+
+def _session_faults(session_id: str) -> list[Fault]:
+    if not session_id.strip():
+        return [_fault("session_id", "must not be empty")]
+    return [] if _is_text(session_id) else [_fault("session_id", _NO_TEXT)]
+
+
+def _is_text(value: str) -> bool:
+    """Whether UTF-8 has a form for it: bytes of a command line that are not text arrive as lone surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _question_faults(value: Any, field: str) -> list[Fault]:
+    if not isinstance(value, str) or not value.strip():
+        return [_fault(field, "must not be empty")]
+    if len(value) > LONGEST_QUESTION:
+        return [_fault(field, f"is {len(value)} characters long; at most {LONGEST_QUESTION} are read")]
+    if not _is_text(value):
+        return [_fault(field, _NO_TEXT)]
+    return [_fault(field, "must not hold NUL characters")] if "\0" in value else []
+
+
+def _name_faults(value: Any, field: str) -> list[Fault]:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)) or not str(value).strip():
+        return [_fault(field, "must not be empty")]
+    text = str(value)
+    if len(text) > _MAX_NAME:
+        return [_fault(field, f"is {len(text)} characters long; at most {_MAX_NAME} are allowed")]
+    if not _is_text(text):
+        return [_fault(field, _NO_TEXT)]
+    if any(ord(character) < 32 or ord(character) == 127 for character in text):
+        return [_fault(field, "must not hold control characters")]
+    last = field.rpartition(".")[2]
+    if last == "framework" and (".." in text.split("/") or "\\" in text or text.startswith("/")):
+        return [_fault(field, "must be the name of a library, not a path")]
+    return []
+
+
+def _overrides(raw: Any) -> tuple[int | None, int | None, list[str]]:
+    """The valid overrides, and a note for each that was not."""
+    notes: list[str] = []
+    if raw is None:
+        raw = {}
+    if not isinstance(raw, Mapping):
+        return None, None, ["config_overrides: not a mapping, defaults used"]
+    found: dict[str, int | None] = {"max_calls": None, "timeout_seconds": None}
+    for key, value in raw.items():
+        if key not in found:
+            notes.append(f"config_overrides.{key}: unknown, ignored")
+        elif value is None:
+            continue
+        elif isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+            notes.append(f"config_overrides.{key}: {value!r} is not a positive whole number, default used")
+        else:
+            found[key] = value
+    if (found["timeout_seconds"] or 0) > _MOST_SECONDS:
+        notes.append(f"config_overrides.timeout_seconds: no call may take longer than {_MOST_SECONDS} s")
+    return found["max_calls"], found["timeout_seconds"], notes
+
+
+def _text(value: Any) -> str:
+    return "" if value is None or isinstance(value, (bool, Mapping, list)) else str(value)
+
+
+def _fault(field: str, detail: str) -> Fault:
+    return Fault(type="validation_error", field=field, message=f"Validation failed: {field}: {detail}")

@@ -1,0 +1,35 @@
+"""What a search among documents finds, and how it is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kr_core.search.documents.encoding import Stored
+
+__all__ = ["DocumentHit"]
+
+
+Found = list[tuple[int, int, float]]
+"""(passage, file, score), best first."""
+
+
+class DocumentHit(NamedTuple):
+    """A passage that answers a question, as it is shown."""
+
+    path: str
+    """The file, absolute."""
+    locator: str
+    """Where in it: `:12`, a line; `#anchor`; `#page=3`; `#cell-4`."""
+    score: float
+    """Larger is better; comparable within one question only."""
+    text: str
+    """The headings that lead to the passage, and the passage, verbatim."""
+    stored: Stored
+
+
+def shown(stored: Stored) -> str:
+    """A passage with the headings that lead to it."""
+    above = stored.outer or ("" if stored.name else stored.title)
+    said = f"{stored.head}\n{stored.body}" if stored.head else stored.body
+    return f"{above}\n\n{said}" if above else said

@@ -1,0 +1,164 @@
+"""Results in words, for the model that called: short, with their sources, and with what to do next.
+
+Some clients show their model the text of a result, others (Claude Code) its plain values alone; so neither leaves out what a
+model has to know.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kr_core.server.mcp.pages import DEFAULT_TOKENS, tokens
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.model import Entry, ResearchResult
+    from kr_core.model.expedition import Finished
+    from kr_core.model.questions import AskResult, QALogEntry
+    from kr_core.qalog.reader import Exchange
+
+__all__ = [
+    "answered",
+    "brief",
+    "entry_line",
+    "exchange_line",
+    "expedition",
+    "in_arguments",
+    "log_entry",
+    "researched",
+    "waiting",
+]
+
+_LONGEST_SUMMARY = 12_000
+_MOST_NOTES = 8
+_LONGEST_NOTE = 400
+_OPTION = re.compile(r"(?<![\w`-])--([a-z]+)(?![\w-])")
+
+
+def researched(result: ResearchResult) -> str:
+    """A result of research."""
+    results = result.results
+    if result.status == "failure":
+        return in_arguments(printable("; ".join(fault.message for fault in result.errors)))
+    score = f" ({results.score}/100)" if results.score is not None else ""
+    lines = [f"Status: {result.status}. Confidence: {results.confidence}{score}.", ""]
+    if results.match is not None and results.match.warning:
+        lines += [f"Warning: {results.match.warning}.", ""]
+    lines += [brief(results.summary, _LONGEST_SUMMARY) or "Nothing was found.", ""]
+    cited = [one for one in results.citations if f"[{one.n}]" in results.summary]
+    if cited:
+        lines += ["Sources:"]
+        lines += [
+            f"[{one.n}] {one.url} {one.locator}".rstrip() + (f" `{one.symbol}`" if one.symbol else "")
+            for one in cited
+        ]
+        lines += [""]
+    if results.report_path:
+        lines += [f'All of it: get_report(report="{results.report_path}").']
+    lines += _noted(results.degradation_notes)
+    lines += _noted([fault.message for fault in result.errors])
+    return printable(_within("\n".join(lines).rstrip()))
+
+
+def expedition(finished: Finished) -> str:
+    """What an expedition has found."""
+    lines = [
+        f"{finished.id} ended after {finished.cycles} cycles by {finished.reason}: {len(finished.axioms)} axioms.",
+        "",
+        brief(finished.answer, _LONGEST_SUMMARY),
+    ]
+    return printable(_within("\n".join([*lines, *_noted(finished.notes)]).rstrip()))
+
+
+def waiting(result: AskResult, said: str, where: str) -> list[str]:
+    """What an agent has to know about a question that waits for a human; empty for another.
+
+    Args:
+        result: the question's.
+        said: what came of asking the human now, if they were.
+        where: where else they answer.
+    """
+    escalation = result.escalation
+    if result.status != "escalated" or escalation is None:
+        return []
+    return [
+        *([f"{escalation.id}: {said}"] if said else []),
+        f"{escalation.id} waits for a human: {where}",
+        f'do not decide it yourself: go on, and look again with answer_escalation(escalation_id="{escalation.id}")',
+    ]
+
+
+def answered(result: AskResult, waits: Sequence[str]) -> str:
+    """A result of a question; `waits` says what to do about one that waits."""
+    answer, escalation = result.answer, result.escalation
+    lines: list[str] = []
+    if waits and escalation is not None:
+        lines += [f"Not decided: {escalation.reason}.", "", *(f"- {one}" for one in waits)]
+        if answer is not None:
+            lines += ["", f"Tentative answer of {answer.agent}, confidence {answer.confidence}:"]
+            lines += ["", brief(answer.content, _LONGEST_SUMMARY)]
+    elif answer is None:
+        lines += ["No answer, and no way to a human."]
+    else:
+        by = "a human" if answer.validated_by else answer.agent
+        lines += [f"Decided by {by}, confidence {answer.confidence} of 100.", ""]
+        lines += [brief(answer.content, _LONGEST_SUMMARY)]
+        lines += ["", f"Why: {brief(answer.rationale, _LONGEST_SUMMARY)}"] if answer.rationale else []
+    lines += ["", f'The record: qa_log(exchange_id="{result.exchange_id}").']
+    lines += _noted(result.notes)
+    return printable(_within("\n".join(lines)))
+
+
+def entry_line(entry: Entry) -> str:
+    """An entry of the knowledge base."""
+    version = f" {entry.framework_version}" if entry.framework_version else ""
+    return printable(f"- {entry.framework}{version}: {entry.topic} ({entry.status}), {entry.path}")
+
+
+def exchange_line(one: Exchange) -> str:
+    """An exchange in the record."""
+    who = ", ".join(one.agents) or "nobody yet"
+    result = one.result or "under way"
+    case = f" {one.escalation_id}" if one.escalation_id else ""
+    question = brief(one.question, 200)
+    return printable(
+        f"- {one.time:%Y-%m-%d %H:%M} {one.id} [{one.topic or 'no topic'}] {result}{case}, {who}: {question}"
+    )
+
+
+def log_entry(entry: QALogEntry) -> str:
+    """An entry of an exchange, with the texts in it."""
+    texts = {
+        key: brief(str(value), _LONGEST_SUMMARY)
+        for key, value in entry.data.items()
+        if key in {"agent", "by", "action", "text", "content", "reason", "status", "confidence", "context"}
+        and value not in (None, "")
+    }
+    told = "; ".join(f"{key}: {value}" for key, value in texts.items())
+    return printable(f"{entry.time:%Y-%m-%d %H:%M:%S} {entry.kind} {told}".rstrip())
+
+
+def in_arguments(said: str) -> str:
+    """An error that speaks of options of the command line, for who gave arguments: `--framework` is `framework` there."""
+    return _OPTION.sub(r"`\1`", said)
+
+
+def brief(text: str, most: int) -> str:
+    """The beginning of a text that is too long, marked."""
+    return text if len(text) <= most else f"{text[:most]} [... {len(text) - most:,} more characters]"
+
+
+def _noted(notes: Sequence[str]) -> list[str]:
+    shown = [f"Note: {brief(note, _LONGEST_NOTE)}" for note in notes[:_MOST_NOTES]]
+    more = len(notes) - _MOST_NOTES
+    return [*shown, f"Note: and {more} more"] if more > 0 else shown
+
+
+def _within(text: str) -> str:
+    """A text of at most the tokens of a page; its end is cut, and says so."""
+    while tokens(text) > DEFAULT_TOKENS:
+        text = brief(text, len(text) * DEFAULT_TOKENS // (tokens(text) + 100))
+    return text

@@ -1,0 +1,162 @@
+"""What the page and the API show of expeditions: those that ran here, and one as it stands, while it runs too."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from kr_core.aio import to_its_end
+from kr_core.errors import ConfigError, StorageError
+from kr_core.expedition import provenance as tree
+from kr_core.expedition.service import Expeditions
+from kr_core.server.web.problems import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from kr_core.ask.service import AsyncKnowledgeRouterService
+    from kr_core.expedition.service import KeptExpedition
+    from kr_core.model.expedition import Axiom, CycleReport
+
+__all__ = ["ALL", "Listed", "Research", "Row", "Seen"]
+
+Result = TypeVar("Result")
+
+ALL = "all"
+"""In place of an id: the list."""
+_SHOWN = 50
+_ID = re.compile(r"[Xx]?[0-9]{1,9}")
+
+
+class Row(NamedTuple):
+    """An expedition in the list."""
+
+    kept: KeptExpedition
+    cycles: int
+    axioms: int
+
+
+class Listed(NamedTuple):
+    """A part of the list, newest first."""
+
+    rows: Sequence[Row]
+    total: int
+    before: str | None
+    """The id behind which the list goes on; None at its end."""
+    mark: str
+    """Another one whenever the list is another one."""
+
+
+class Seen(NamedTuple):
+    """An expedition as it is looked at."""
+
+    kept: KeptExpedition
+    reports: Sequence[CycleReport]
+    axioms: Sequence[Axiom]
+    disagreeing: Sequence[tuple[Axiom, Axiom]]
+    """Axioms that say otherwise of the same, each pair once."""
+    faults: Mapping[str, Sequence[str]]
+    """By axiom: which of its signals do not say it."""
+    mark: str
+
+
+class Research:
+    """Looks at the expeditions of a service.
+
+    Args:
+        service: the project's.
+    """
+
+    def __init__(self, service: AsyncKnowledgeRouterService) -> None:
+        self._expeditions = Expeditions(service.pipeline)
+
+    async def listed(self, before: str = "", limit: int = _SHOWN) -> Listed:
+        """Expeditions, newest first.
+
+        Raises:
+            Refused: `before` is no id, or the journal cannot be read.
+        """
+        if before and not _ID.fullmatch(before):
+            raise Refused("refused", f"`{before[:20]}` is no id; write it as `X7`")
+        return await _able(lambda: self._list(before.upper(), limit))
+
+    async def seen(self, key: str) -> Seen:
+        """One expedition.
+
+        Raises:
+            Refused: there is none of this id, or the journal cannot be read.
+        """
+        return await _able(lambda: self._look(key))
+
+    async def tree(self, key: str) -> dict[str, Any]:
+        """One expedition as plain values, as `kr expedition show ID --json` prints it.
+
+        Raises:
+            Refused: there is none of this id, or the journal cannot be read.
+        """
+        return await _able(lambda: tree.as_data(self._get(key), self._expeditions))
+
+    async def mark(self, which: str) -> str:
+        """What is another one whenever what is shown of an expedition, or of the list (`all`), is.
+
+        Raises:
+            Refused: there is none of this id, or the journal cannot be read.
+        """
+        if which == ALL:
+            return (await self.listed()).mark
+        return await _able(lambda: self._mark(self._get(which)))
+
+    def _list(self, before: str, limit: int) -> Listed:
+        kept, total = self._expeditions.latest(limit + 1, before)
+        rows = [self._row(one) for one in kept[:limit]]
+        marks = " ".join(f"{row.kept.id} {row.kept.status} {row.cycles} {row.axioms}" for row in rows)
+        return Listed(rows, total, rows[-1].kept.id if len(kept) > limit else None, _digest(marks))
+
+    def _row(self, kept: KeptExpedition) -> Row:
+        if kept.finished is not None:
+            return Row(kept, kept.finished.cycles, len(kept.finished.axioms))
+        done = self._expeditions.progress(kept)
+        return Row(kept, done.reports[-1].cycle if done.reports else 0, len(done.axioms))
+
+    def _look(self, key: str) -> Seen:
+        kept = self._get(key)
+        mark = self._mark(kept)  # before the rest is read: what comes meanwhile is news
+        axioms = self._expeditions.found(kept)
+        faults: dict[str, list[str]] = {}
+        for axiom, said in self._expeditions.unsupported(axioms):
+            faults.setdefault(axiom.id, []).append(said)
+        reports = self._expeditions.progress(kept).reports
+        return Seen(kept, reports, axioms, self._disagreeing(axioms), faults, mark)
+
+    def _disagreeing(self, axioms: Sequence[Axiom]) -> list[tuple[Axiom, Axiom]]:
+        pairs: dict[frozenset[str], tuple[Axiom, Axiom]] = {}
+        for axiom in axioms:
+            for name in axiom.conflicts:
+                other = self._expeditions.axioms.get(name)
+                if other is not None:
+                    pairs.setdefault(frozenset((axiom.id, name)), (axiom, other))
+        return list(pairs.values())
+
+    def _mark(self, kept: KeptExpedition) -> str:
+        done = self._expeditions.progress(kept)
+        return _digest(f"{kept.status} {len(done.reports)} {' '.join(done.axioms)}")
+
+    def _get(self, key: str) -> KeptExpedition:
+        if not _ID.fullmatch(key):
+            raise Refused("unknown", f"there is no expedition `{key[:20]}`")
+        try:
+            return self._expeditions.get(key)
+        except ConfigError as error:
+            raise Refused("unknown", error.what) from error
+
+
+async def _able(look: Callable[[], Result]) -> Result:
+    try:
+        return await to_its_end(look)
+    except StorageError as error:
+        raise Refused("unable", str(error)) from error
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

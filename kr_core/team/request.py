@@ -1,0 +1,154 @@
+"""A `RESEARCH_REQUEST` as it was understood: every field is checked, and all faults are told at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from kr_core.model import Fault, ResearchRequest
+from kr_core.research import requests
+from kr_core.terminal_text import printable
+
+MOST_QUERIES = 100
+"""Of one request."""
+_LONGEST_NAME = 200
+_MOST_NAMED = 5
+"""Unknown fields in a note."""
+_FIELDS = ("story_key", "requesting_agent", "request_id", "queries")
+_ENVELOPE = ("session_id", "msg_type", "type")
+"""What a team may write around any of its messages; nothing follows from it."""
+_NEEDED = ("framework", "framework_version", "topic", "tags")
+_QUERY_FIELDS = ("query", *_NEEDED, "priority")
+_RANKS = {"high": 0, "medium": 1, "normal": 1, "low": 2}
+_NORMAL = 1
+
+ReadRequest = Callable[[Mapping[str, Any]], ResearchRequest | requests.Invalid]
+
+
+class Query(NamedTuple):
+    """One of the queries; `request` is None where it is none, for its own faults or those of the whole."""
+
+    text: str
+    request: ResearchRequest | None = None
+    rank: int = _NORMAL
+    """Lower ones are researched first."""
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Asked(NamedTuple):
+    """A request; names that could not be read are None."""
+
+    story_key: str | None
+    requesting_agent: str | None
+    echoed: Mapping[str, Any]
+    """The `request_id`, where one was given."""
+    queries: tuple[Query, ...]
+    faults: tuple[Fault, ...]
+    """What is wrong with the request itself; then none of its queries is researched."""
+
+
+def read(body: Any, read_request: ReadRequest, session_id: str) -> Asked:
+    """Read the JSON of a request.
+
+    What a query leaves out is inferred from its text and from the project, as for a person (R1).
+
+    Args:
+        body: the value behind `RESEARCH_REQUEST:`.
+        read_request: reads what the pipeline is asked, in the published form or as a bare question.
+        session_id: whose budgets are spent.
+    """
+    if not isinstance(body, Mapping):
+        return refused(_fault("request", "must be an object with story_key, requesting_agent and queries"))
+    story, agent, number = body.get("story_key"), body.get("requesting_agent"), body.get("request_id")
+    listed = body.get("queries")
+    items = listed[:MOST_QUERIES] if isinstance(listed, list) else []
+    ignored = _ignored(body, (*_FIELDS, *_ENVELOPE))
+    faults = list(requests.story_faults(story if isinstance(story, str) else ""))
+    if not _is_name(agent):
+        faults.append(_fault("requesting_agent", f"must be text of 1 to {_LONGEST_NAME} characters"))
+    if "request_id" in body and not _is_id(number):
+        faults.append(_fault("request_id", f"must be a number, or text of 1 to {_LONGEST_NAME} characters"))
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_QUERIES:
+        faults.append(_fault("queries", f"must be a list of 1 to {MOST_QUERIES} queries"))
+    return Asked(
+        story if _is_name(story) else None,
+        agent if _is_name(agent) else None,
+        {"request_id": number} if "request_id" in body and _is_id(number) else {},
+        tuple(
+            Query(_text_of(item)) if faults
+            else _query(item, f"queries[{place}]", story, read_request, session_id, ignored)
+            for place, item in enumerate(items)
+        ),
+        tuple(faults),
+    )  # fmt: skip
+
+
+def refused(fault: Fault) -> Asked:
+    """What is no request at all."""
+    return Asked(None, None, {}, (), (fault,))
+
+
+def _query(
+    item: Any, place: str, story: Any, read_request: ReadRequest, session_id: str, notes: tuple[str, ...]
+) -> Query:
+    if not isinstance(item, Mapping):
+        return Query("", faults=(_fault(place, "must be an object with query and framework"),))
+    text = _text_of(item)
+    notes = (*notes, *_ignored(item, _QUERY_FIELDS, f"{place}."))
+    whose = {"story_key": story, "session_id": session_id}
+    given = {key: item[key] for key in _NEEDED if item.get(key) is not None}
+    if len(given) == len(_NEEDED):
+        whole = {**given, "question": item.get("query")}
+        made = read_request({**whose, "mode": requests.MODE, "research_query": whole})
+    else:
+        if "framework_version" in given:
+            given["version"] = given.pop("framework_version")
+        made = read_request({**whose, **given, "question": item.get("query")})
+    if isinstance(made, requests.Invalid):
+        return Query(text, faults=tuple(_placed(fault, place) for fault in made.faults), notes=notes)
+    priority = item.get("priority")
+    rank = _RANKS.get(priority.casefold()) if isinstance(priority, str) else None
+    if rank is None and priority is not None:
+        notes = (*notes, f"priority: {priority!r:.40} is none of {', '.join(_RANKS)}; taken as normal")
+    return Query(text, made, _NORMAL if rank is None else rank, notes=notes)
+
+
+def _placed(fault: Fault, place: str) -> Fault:
+    """A fault of a request of the pipeline, as one of the query that it was made of."""
+    name = (fault.field or "").removeprefix("research_query.")
+    field = f"{place}.{'query' if name == 'question' else name}"
+    detail = fault.message.removeprefix(f"Validation failed: {fault.field}: ")
+    return fault.model_copy(update={"field": field, "message": f"Validation failed: {field}: {detail}"})
+
+
+def _ignored(values: Mapping[Any, Any], known: tuple[str, ...], above: str = "") -> tuple[str, ...]:
+    """A note on what is not known here: a misspelt name is seen, and what others add for themselves does no harm."""
+    names = [f"{above}{printable(str(key)):.40}" for key in values if key not in known]
+    if not names:
+        return ()
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return (f"ignored, since unknown here: {', '.join(names[:_MOST_NAMED])}{more}",)
+
+
+def _text_of(item: Any) -> str:
+    """The text by which whoever asked knows the query again; it is not repeated where nobody would read it."""
+    text = item.get("query") if isinstance(item, Mapping) else None
+    return text if isinstance(text, str) and len(text) <= requests.LONGEST_QUESTION else ""
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and len(value) <= _LONGEST_NAME
+
+
+def _is_id(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return _is_name(value) or (isinstance(value, int) and len(repr(value)) <= _LONGEST_NAME)
+
+
+def _fault(field: str, detail: str) -> Fault:
+    return Fault(type="validation_error", field=field, message=f"Validation failed: {field}: {detail}")

@@ -1,0 +1,287 @@
+"""Templates: the project's own, then a plugin's, then the bundled ones; run in Jinja's sandbox.
+
+A template is text that a project may bring along, so it runs sandboxed: it reads values, and runs no code of theirs but
+the methods of plain ones. Values are data: whatever braces stand in them, they are never read as a template.
+"""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from datetime import date, datetime, time, timedelta, tzinfo
+from enum import Enum
+from functools import cache, cached_property, lru_cache
+from importlib.util import find_spec
+from inspect import getattr_static
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from kr_core.errors import ConfigError
+from kr_core.files import lies_within, read_text
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from jinja2 import BaseLoader, BytecodeCache, Environment, Undefined
+    from jinja2.bccache import Bucket
+
+    from kr_core.template_limits import LimitedSandbox
+
+__all__ = ["bundled_folder", "render", "search_folders"]
+
+
+@cache
+def bundled_folder() -> Path:
+    """The folder of the templates that come with KR."""
+    spec = find_spec("kr_templates")
+    assert spec is not None, "kr_templates is part of the distribution"
+    return Path(next(iter(spec.submodule_search_locations or ())))
+
+
+def search_folders(
+    project_root: Path, plugin_folders: Iterable[Path] = (), *, trusted: bool = False
+) -> tuple[Path, ...]:
+    """Where a project's templates are looked for, in order: its `templates/`, the plugins', the bundled ones.
+
+    Args:
+        project_root: the project's folder.
+        plugin_folders: those of plugins.
+        trusted: whether the project's folder may be a link that leads out of the project.
+
+    Raises:
+        ConfigError: it is one, and is not trusted.
+    """
+    own = project_root / "templates"
+    if not lies_within(own, project_root):
+        if not trusted:
+            todo = "put the folder itself there instead of a link"
+            raise ConfigError("leads out of the project", where=str(own), todo=todo)
+        own = own.resolve()
+    return (own, *plugin_folders, bundled_folder())
+
+
+def render(folders: Iterable[Path], name: str, **values: Any) -> str:
+    """Render the first template of this name.
+
+    Args:
+        folders: where to look, in order; the bundled templates are always looked at last.
+        name: the template's path below a folder, such as `reports/research.md.j2`.
+        values: what the template may use; a name it does not have is an error, not empty text. Of a model, a dataclass
+            or a named tuple it reads fields and properties, and calls no method; of plain values (text, numbers, dates,
+            lists, mappings) it may call those that change nothing. Functions that are handed over may be called.
+
+    Raises:
+        ConfigError: no folder has the template; it is wrong; it is no regular file of its folder, or too large; it takes
+            more steps, text or time than any template needs. With its file and line.
+    """
+    from jinja2 import TemplateNotFound, TemplateSyntaxError
+
+    from kr_core.template_limits import Budget, TemplateLimitError, spending
+
+    searched = tuple(dict.fromkeys((*folders, bundled_folder())))
+    try:
+        with spending(Budget()):
+            return printable(_environment(searched).get_template(name).render(values))
+    except ConfigError:
+        raise
+    except TemplateNotFound as error:
+        places = ", ".join(map(str, searched))
+        raise ConfigError(
+            f"there is no template {error.name}", where=name, todo=f"looked in {places}"
+        ) from None
+    except TemplateSyntaxError as error:
+        where = f"{error.filename or error.name or name}:{error.lineno}"
+        raise ConfigError(f"not a valid template: {error.message}", where=where, todo=_REMEDY) from None
+    except (TemplateLimitError, RecursionError) as error:
+        said = str(error) if isinstance(error, TemplateLimitError) else _ENDLESS
+        where = _line_of(error, searched) or _file_of(name, searched)
+        raise ConfigError(f"the template does too much: {said}", where=where, todo=_REMEDY) from None
+    except Exception as error:  # a template can make any value raise
+        where = _line_of(error, searched) or _file_of(name, searched)
+        what = f"the template failed: {type(error).__name__}: {error}"
+        raise ConfigError(what, where=where, todo=_REMEDY) from error
+
+
+_REMEDY = "correct the template, or remove it to use the bundled one"
+_PUT_FILE = "put a text file itself there, or remove it to use the bundled one"
+_ENDLESS = "it calls, includes or extends itself without end, or nests too deep"
+_LONGEST = 100_000
+"""Bytes of a template; the longest bundled one has a twentieth of it."""
+
+
+_PLAIN = (
+    *(str, bytes, int, float, complex, type(None)),
+    *(date, time, timedelta, tzinfo),
+    *(list, tuple, dict, set, frozenset, range, MappingProxyType),
+)
+"""Values whose own methods neither read nor write anything outside."""
+
+
+@lru_cache(maxsize=32)
+def _environment(folders: tuple[Path, ...]) -> LimitedSandbox:
+    from jinja2 import StrictUndefined
+
+    return _sandbox()(
+        loader=_loader()(folders),
+        bytecode_cache=_compiled(),
+        autoescape=False,  # Markdown, not HTML; what is shown in a browser is cleaned there
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+@cache
+def _loader() -> Callable[[tuple[Path, ...]], BaseLoader]:
+    """A loader of files that belong to their folder, which sees what a user changes, adds or removes meanwhile."""
+    from jinja2 import BaseLoader, TemplateNotFound
+    from jinja2.loaders import split_template_path
+
+    from kr_core.template_limits import budget
+
+    class Loader(BaseLoader):
+        def __init__(self, folders: Sequence[Path]) -> None:
+            self._folders = folders
+
+        def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+            del environment
+            before: list[Path] = []
+            for folder in self._folders:
+                path = Path(folder, *split_template_path(template))
+                text = _text(path, folder)
+                if text is not None:
+                    budget().take(len(text))
+                    return text, str(path), _unchanged(path, before)
+                before.append(path)
+            raise TemplateNotFound(template)
+
+    return Loader
+
+
+def _text(path: Path, folder: Path) -> str | None:
+    """The text of a template; None where there is none.
+
+    Those that come with KR are read wherever they lie: some installers link to files elsewhere.
+    """
+    within = None if folder == bundled_folder() else folder
+    try:
+        return read_text(path, limit=_LONGEST, within=within)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        what = f"is not read as a template: {error.strerror or error}"
+        raise ConfigError(what, where=str(path), todo=_PUT_FILE) from error
+    except ValueError as error:
+        what = f"the template failed: {type(error).__name__}: {error}"
+        raise ConfigError(what, where=str(path), todo=_REMEDY) from error
+
+
+def _unchanged(path: Path, before: Sequence[Path]) -> Callable[[], bool]:
+    """Whether a template is still the one that was read, and none has come into a place before it."""
+    read = _time_of(path)
+    return lambda: _time_of(path) == read and not any(file.is_file() for file in before)
+
+
+def _time_of(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+@cache
+def _compiled() -> BytecodeCache:
+    """The templates that this process has compiled, by their text."""
+    from jinja2 import BytecodeCache
+
+    class Compiled(BytecodeCache):
+        @lru_cache(maxsize=64)  # noqa: B019  there is only this one cache
+        def _bucket(self, _key: str, _checksum: str) -> list[Any]:
+            return []
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            for code in self._bucket(bucket.key, bucket.checksum):
+                bucket.code = code
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            self._bucket(bucket.key, bucket.checksum).append(bucket.code)
+
+    return Compiled()
+
+
+@cache
+def _sandbox() -> type[LimitedSandbox]:
+    """Jinja's sandbox, which by itself lets a template call any method that a value has."""
+    from jinja2.exceptions import SecurityError
+
+    from kr_core.template_limits import LimitedSandbox
+
+    class Sandbox(LimitedSandbox):
+        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+            return super().is_safe_attribute(obj, attr, value) and _is_readable(obj, attr, value)
+
+        def unsafe_undefined(self, obj: Any, attribute: str) -> Undefined:
+            kind = (obj if isinstance(obj, type) else type(obj)).__name__
+            said = (
+                f"`{attribute}` of {kind} is not for templates: they read fields and properties, "
+                "and call methods of plain values only"
+            )
+            return self.undefined(said, name=attribute, obj=obj, exc=SecurityError)
+
+    return Sandbox
+
+
+def _is_readable(value: Any, name: str, found: Any) -> bool:
+    """Whether a template may use what it found under a name of a value."""
+    kind = type(value)
+    if kind.__module__.partition(".")[0] == "jinja2":  # `loop`, macros, namespaces
+        return True
+    owner = next((known for known in kind.__mro__ if name in vars(known)), None)
+    if isinstance(value, _PLAIN) and owner in _base_types():
+        return True
+    return not callable(found) and (_is_field(kind, name) or _is_property(kind, owner, name))
+
+
+@cache
+def _base_types() -> frozenset[type]:
+    """The plain types and what they inherit from."""
+    return frozenset(base for kind in (*_PLAIN, bool, datetime) for base in kind.__mro__)
+
+
+def _is_field(kind: type, name: str) -> bool:
+    if issubclass(kind, BaseModel):
+        return name in kind.model_fields
+    if issubclass(kind, Enum):
+        return name in {"name", "value"}
+    return name in (kind.__dataclass_fields__ if is_dataclass(kind) else getattr(kind, "_fields", ()))
+
+
+def _is_property(kind: type, owner: type | None, name: str) -> bool:
+    """Whether a model or dataclass of somebody's own has this property; those of pydantic speak of the class."""
+    if owner is None or not (issubclass(kind, BaseModel | tuple) or is_dataclass(kind)):
+        return False
+    described = getattr_static(owner, name)
+    return (
+        isinstance(described, property | cached_property) and owner.__module__.partition(".")[0] != "pydantic"
+    )
+
+
+def _file_of(name: str, folders: tuple[Path, ...]) -> str:
+    """The file of a template, by its name where there is none."""
+    return next((str(path) for folder in folders if (path := folder / name).is_file()), name)
+
+
+def _line_of(error: BaseException, folders: tuple[Path, ...]) -> str | None:
+    """The innermost template file and line of a traceback; Jinja names templates in it as if they were modules."""
+    place = None
+    trace = error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if any(Path(file).is_relative_to(folder) for folder in folders):
+            place = f"{file}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place

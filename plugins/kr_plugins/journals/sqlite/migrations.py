@@ -1,0 +1,137 @@
+"""The tables of `journal.sqlite`, and how a file of an older form comes to have them."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from kr_plugins.journals.sqlite import hash_chain
+
+if TYPE_CHECKING:
+    import sqlite3
+
+__all__ = ["VERSION", "bring_up_to_date", "stranger"]
+
+VERSION = 2
+"""The form that is described here; kept in the file as `PRAGMA user_version`, 0 in a new one."""
+_MANY = 2000
+"""Rows that are in memory at a time while a whole file is read."""
+_EVENTS = """
+CREATE TABLE events (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,  -- AUTOINCREMENT: a number is never given twice
+    id TEXT NOT NULL UNIQUE,
+    time TEXT NOT NULL,                        -- ISO 8601 with its offset
+    run TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL,                        -- JSON
+    feature TEXT,                              -- `feature_id` of the data
+    hash BLOB NOT NULL
+);
+CREATE INDEX events_by_run ON events (run);
+CREATE INDEX events_by_feature ON events (feature) WHERE feature IS NOT NULL;
+CREATE TABLE documents (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,  -- the order in which they were new
+    kind TEXT NOT NULL, key TEXT NOT NULL, status TEXT NOT NULL, version INTEGER NOT NULL, data TEXT NOT NULL,
+    UNIQUE (kind, key)
+);
+CREATE INDEX documents_by_status ON documents (kind, status);
+CREATE TABLE counters (kind TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE chain (
+    dense_after INTEGER NOT NULL               -- form 1 left numbers out; after this one, none is
+);
+"""
+_SCHEMA = """
+CREATE TABLE steps (
+    run TEXT NOT NULL, key TEXT NOT NULL, result TEXT NOT NULL, PRIMARY KEY (run, key)
+) WITHOUT ROWID;
+CREATE TABLE grants (
+    grant_id TEXT PRIMARY KEY, session TEXT NOT NULL, story TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX grants_by_story ON grants (session, story);
+CREATE TABLE cursors (log TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+"""
+_EVENTS_1 = """
+CREATE TABLE events (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    time TEXT NOT NULL,
+    run TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL
+);
+"""
+"""In form 1."""
+_IN_SCHEMA = "SELECT type, name, sql FROM sqlite_master LIMIT 100"
+"""More than that are never KR's."""
+_MADE = re.compile(r"\s*CREATE (TABLE|INDEX) (\w+)")
+_COMMENT = re.compile("--[^\n]*")
+_SPACE = re.compile("[ \t\r\n\f]+")
+"""What SQLite takes for space, and nothing else."""
+_EDGE = re.compile(" ?([(),]) ?")
+
+
+def stranger(connection: sqlite3.Connection, version: int) -> str:
+    """How the schema of a file differs from its form's; empty where it does not.
+
+    A view in place of a table answers with what its author wants, or never; a trigger takes away what was just kept. Both
+    come with a file that somebody else made.
+    """
+    known = _known(version)
+    found = connection.execute(_IN_SCHEMA).fetchall()
+    for kind, name, sql in found:
+        if known.get(name) != (kind, _plain(sql)):
+            return f"has the {kind} {str(name)[:100]!r}, which KR has not made"
+    return "" if len(found) == len(known) else "lacks a table or an index of KR's"
+
+
+@cache
+def _known(version: int) -> dict[str, tuple[str, str]]:
+    """The names in the schema of a form, each with its kind and its text as `_plain` has it."""
+    if not version:
+        return {}
+    known = {"sqlite_sequence": ("table", "CREATE TABLE sqlite_sequence(name,seq)")}
+    for statement in ((_EVENTS_1 if version == 1 else _EVENTS) + _SCHEMA).split(";\n"):
+        if made := _MADE.match(statement):
+            known[made[2]] = (made[1].lower(), _plain(statement))
+            if "UNIQUE" in statement:  # of which SQLite makes an index
+                known[f"sqlite_autoindex_{made[2]}_1"] = ("index", "")
+    return known
+
+
+def _plain(sql: str | None) -> str:
+    """A statement without comments and needless space; none of KR's has quotes, in which they would mean something."""
+    return _EDGE.sub(r"\1", _SPACE.sub(" ", _COMMENT.sub("", sql or ""))).strip()
+
+
+def bring_up_to_date(connection: sqlite3.Connection, version: int) -> None:
+    """Make what a file of a form lacks, within the caller's transaction."""
+    if version == 0:
+        _make(connection, _EVENTS + _SCHEMA)
+        connection.execute("INSERT INTO chain (dense_after) VALUES (0)")
+    elif version == 1:
+        _chain_form_1(connection)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _make(connection: sqlite3.Connection, schema: str) -> None:
+    for statement in schema.split(";\n"):
+        connection.execute(statement)
+
+
+def _chain_form_1(connection: sqlite3.Connection) -> None:
+    """Copy the events of a file of form 1, which had no hashes; who still has it open as such can write no more."""
+    connection.execute("ALTER TABLE events RENAME TO unchained")
+    _make(connection, _EVENTS)
+    number, before = 0, hash_chain.START
+    insert = "INSERT INTO events (number, id, time, run, kind, data, feature, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    select = (
+        "SELECT number, id, time, run, kind, data FROM unchained WHERE number > ? ORDER BY number LIMIT ?"
+    )
+    while rows := connection.execute(select, (number, _MANY)).fetchall():
+        for number, *row in rows:
+            before = hash_chain.link(before, *row)
+            connection.execute(insert, (number, *row, hash_chain.feature_of(json.loads(row[-1])), before))
+    connection.execute("DROP TABLE unchained")
+    connection.execute("INSERT INTO chain (dense_after) VALUES (?)", (number,))

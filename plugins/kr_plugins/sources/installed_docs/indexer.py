@@ -1,0 +1,338 @@
+"""The index of one installed distribution (or of the standard library), made on first use.
+
+It lies in the user's cache folder, keyed by package, version and a fingerprint of the installation. Where the
+user's own environment holds the package, all projects share it; what lies in a project has an index for its place alone,
+since a clone may bring anything under genuine metadata.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import sqlite3
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from kr_core import INDEX_FORMAT, PassageIndex, build_index, lies_within, read_text
+from kr_plugins.sources.installed_docs.python import builtins as compiled
+from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
+from kr_plugins.sources.installed_docs.python.passages import make
+from kr_plugins.sources.installed_docs.python.public_names import Names
+from kr_plugins.sources.installed_docs.sections import TextFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from kr_core import IndexedPassage
+    from kr_plugins.sources.installed_docs.python.definitions import Module
+
+READER_FORMAT = 21
+"""Raised whenever reading or naming changes, so that older indexes are not used."""
+_SKIPPED_FOLDERS = frozenset(
+    """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
+    node_modules examples benchmarks site-packages idlelib lib2to3 turtledemo ensurepip pydoc_data __pyinstaller
+    conftest""".split()
+)
+_SKIPPED_FILES = frozenset({"conftest.py", "setup.py", "__main__.py"})
+_TEXT_SUFFIXES = (".md", ".rst")
+_MAX_TEXT_BYTES = 400_000
+_MAX_METADATA_BYTES = 20_000_000
+_MOST_FILES = 100_000
+"""So many files of a package are looked at; the largest that are known have a tenth."""
+_EXTENSIONS = (".so", ".pyd")
+_LARGEST_CACHE = 2**30
+"""Bytes of all indexes; beyond it those go that nobody has used for longest."""
+_DAY_SECONDS = 86_400
+
+
+class Cancelled(Exception):  # noqa: N818  it is not an error
+    """The consultation was given up while the index was being made."""
+
+
+@dataclass(slots=True)
+class Material:
+    """What is to be indexed.
+
+    Args:
+        label: the name in the cache: distribution or project.
+        version: its version.
+        roots: top-level packages and modules: (path, dotted name), the preferred one first.
+        texts: README and documentation files.
+        fingerprint: changes when the files do.
+        base: the folder that locators are relative to.
+        within: the folders in one of which each source must really lie; anywhere if not given.
+    """
+
+    label: str
+    version: str
+    base: Path
+    roots: list[tuple[Path, str]]
+    texts: list[TextFile]
+    fingerprint: str
+    notes: list[str] = field(default_factory=list)
+    compiled: bool = False
+    """Add what the running interpreter says of its compiled modules."""
+    within: Sequence[Path] | None = None
+
+    @property
+    def empty(self) -> str | None:
+        """Why there is nothing to read; None where there is something."""
+        return None if self.roots or self.texts else "no Python source or text to read"
+
+    def passages(
+        self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+    ) -> tuple[list[IndexedPassage], list[str]]:
+        """Read the sources and make their passages; with them notes about what could not be read.
+
+        Raises:
+            Cancelled: `cancelled()` became true.
+        """
+        modules, notes = _read(self, progress, cancelled)
+        names = Names(modules, [name for _path, name in self.roots])
+        return make(modules, names, self.texts), notes
+
+
+class Readable(Protocol):
+    """What an index can be made of: Python sources, an npm package, or pages."""
+
+    @property
+    def label(self) -> str:
+        """The name in the cache."""
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when what is read does."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What is known beforehand not to be readable."""
+
+    @property
+    def empty(self) -> str | None:
+        """Why there is nothing to read; None where there is something."""
+
+    def passages(
+        self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+    ) -> tuple[list[IndexedPassage], list[str]]:
+        """All passages, and notes; raises `Cancelled` soon after `cancelled()` became true."""
+
+
+def open_index(
+    cache_folder: Path,
+    material: Readable,
+    progress: Callable[[int, int], None],
+    cancelled: Callable[[], bool],
+) -> tuple[PassageIndex, list[str]]:
+    """The index of the material, made now if it is not there, and notes about what could not be read.
+
+    A cache folder that cannot be written is a note: the index is then made in memory.
+
+    Raises:
+        Cancelled: `cancelled()` became true.
+    """
+    path = cache_folder / "installed" / _file_name(material)
+    try:
+        index = PassageIndex(path)
+        _mark_used(path)
+        return index, [note for note in index.meta.get("notes", "").split("\n") if note]
+    except (sqlite3.Error, OSError):
+        pass
+    passages, notes = material.passages(progress, cancelled)
+    if cancelled():
+        raise Cancelled
+    notes = [*material.notes, *notes]
+    meta = {"label": material.label, "version": material.version, "notes": "\n".join(notes)}
+    try:
+        index = build_index(path, passages, meta)
+        _make_room(path)
+        return index, notes
+    except (OSError, sqlite3.Error) as error:
+        note = f"index of {material.label} kept in memory only: {path.parent}: {error}"
+        return build_index(None, passages, meta), [*notes, note]
+
+
+def placed_key(fingerprint: str, folders: Sequence[Path], within: Sequence[Path]) -> str:
+    """A fingerprint that holds in one place alone, and there only until something else is laid in it.
+
+    A folder's time of change is set by the system when the folder is made, and by nobody else: another clone in the same
+    place has another.
+
+    Args:
+        fingerprint: of the files, as far as it is known without reading them.
+        folders: whose real place and time count; one that is a link counts as the link.
+        within: whose real place alone counts.
+    """
+    states = [[os.path.realpath(folder), _changed(folder)] for folder in folders]
+    told = json.dumps([fingerprint, states, [os.path.realpath(folder) for folder in within]])
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.lstat().st_ctime_ns
+    except OSError:
+        return 0
+
+
+def _mark_used(path: Path) -> None:
+    """Note the day of use in the time of access, which not every file system keeps by itself."""
+    with suppress(OSError):
+        status = path.stat()
+        if time.time() - status.st_atime > _DAY_SECONDS:
+            os.utime(path, ns=(time.time_ns(), status.st_mtime_ns))
+
+
+def _make_room(made: Path) -> None:
+    """Remove the indexes that were not used for longest, while all together are too large; never the one just made."""
+    found = []
+    with suppress(OSError):
+        for path in made.parent.glob("*.sqlite"):
+            status = path.lstat()
+            found.append((path == made, status.st_atime, status.st_size, path))
+    excess = sum(size for _made, _used, size, _path in found) - _LARGEST_CACHE
+    for is_made, _used, size, path in sorted(found):
+        if excess <= 0 or is_made:
+            return
+        with suppress(OSError):
+            path.unlink()
+            excess -= size
+
+
+def _file_name(material: Readable) -> str:
+    key = f"{INDEX_FORMAT}.{READER_FORMAT}\0{material.fingerprint}"
+    digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+    label = "".join(c if c.isalnum() or c in "._-" else "_" for c in f"{material.label}-{material.version}")
+    return f"{label[:100]}-{digest}.sqlite"
+
+
+def _read(
+    material: Material, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+) -> tuple[dict[str, Module], list[str]]:
+    files = [found for root, name in material.roots for found in python_files(root, name, material.within)]
+    modules: dict[str, Module] = {}
+    notes: list[str] = []
+    for number, (file, name) in enumerate(files):
+        if cancelled():
+            raise Cancelled
+        progress(number, len(files))
+        try:
+            modules[name] = read_module(
+                file, name, file.relative_to(material.base).as_posix(), material.within
+            )
+        except Unreadable as reason:
+            notes.append(str(reason))
+    if material.compiled:
+        for module in compiled.modules():
+            known = modules.get(module.name)
+            if known is None:
+                modules[module.name] = module
+            else:  # a Python module whose fast parts are compiled: what it says itself comes first
+                known.definitions = {**module.definitions, **known.definitions}
+    progress(len(files), len(files))
+    return modules, notes
+
+
+def python_files(root: Path, name: str, within: Sequence[Path] | None = None) -> Iterator[tuple[Path, str]]:
+    """The sources of a package or module with their dotted names; stubs where there is no source.
+
+    Tests, vendored copies and examples are skipped before they are parsed. A link is followed once, and not where it leads
+    out of `within`.
+    """
+    if root.is_file():
+        yield root, name
+        return
+    yield from itertools.islice(_below(root, name, within, set()), _MOST_FILES)
+
+
+def _below(
+    root: Path, name: str, within: Sequence[Path] | None, followed: set[str]
+) -> Iterator[tuple[Path, str]]:
+    try:
+        entries = sorted(os.scandir(root), key=lambda entry: entry.name)
+    except OSError:
+        return
+    files = {entry.name for entry in entries if not _is_folder(entry)}
+    for entry in entries:
+        stem, dot, suffix = entry.name.rpartition(".")
+        if _is_folder(entry):
+            skipped = entry.name in _SKIPPED_FOLDERS or not entry.name.isidentifier()
+            if not skipped and (not entry.is_symlink() or _may_follow(entry.path, root, within, followed)):
+                yield from _below(root / entry.name, f"{name}.{entry.name}", within, followed)
+        elif not dot or entry.name in _SKIPPED_FILES or not stem.isidentifier() or stem.startswith("test_"):
+            continue
+        elif suffix == "py" or (suffix == "pyi" and f"{stem}.py" not in files):
+            yield root / entry.name, name if stem == "__init__" else f"{name}.{stem}"
+
+
+def _may_follow(link: str, folder: Path, within: Sequence[Path] | None, followed: set[str]) -> bool:
+    """Whether a link to a folder leads neither out, nor round in circles, nor where another has led already."""
+    target = os.path.realpath(link)
+    if target in followed or _holds(link, folder):
+        return False
+    followed.add(target)
+    return within is None or lies_within(Path(target), within)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that points to itself
+        return False
+
+
+def _holds(link: str, folder: Path) -> bool:
+    """Whether a link leads to a folder that it lies in, and so round in circles."""
+    target, here = os.path.realpath(link), os.path.realpath(folder)
+    return here == target or here.startswith(target.rstrip(os.sep) + os.sep)
+
+
+def has_extensions(root: Path) -> bool:
+    """Whether a package holds compiled modules (whose documentation cannot be read)."""
+    return any(name.endswith(_EXTENSIONS) for _folder, _folders, names in os.walk(root) for name in names)
+
+
+def text_file(path: Path, base: Path, title: str, within: Sequence[Path] | None = None) -> TextFile | None:
+    """A documentation file, or None where it is too large, not text, or lies elsewhere."""
+    try:
+        text = read_text(path, limit=_MAX_TEXT_BYTES, within=within)
+        return TextFile(title, path.relative_to(base).as_posix(), text)
+    except (OSError, UnicodeDecodeError, ValueError):
+        return None
+
+
+def metadata_readme(folder: Path, site: Path, within: Sequence[Path] | None = None) -> TextFile | None:
+    """The long description in a distribution's METADATA (or PKG-INFO), with its place in that file."""
+    for name in ("METADATA", "PKG-INFO"):
+        file = folder / name
+        try:
+            text = read_text(file, limit=_MAX_METADATA_BYTES, within=within, errors="replace")
+        except OSError:
+            continue
+        head, blank, body = text.partition("\n\n")
+        if not blank:
+            return None
+        return TextFile(
+            "README", f"{folder.name}/{name}" if folder.parent == site else name, body, head.count("\n") + 3
+        )
+    return None
+
+
+def package_texts(root: Path, base: Path, within: Sequence[Path] | None = None) -> list[TextFile]:
+    """Markdown and reStructuredText shipped at the top of a package."""
+    if not root.is_dir():
+        return []
+    found = [
+        text_file(path, base, path.stem, within)
+        for path in sorted(root.iterdir())
+        if path.suffix in _TEXT_SUFFIXES
+    ]
+    return [text for text in found if text is not None and "license" not in text.title.lower()]

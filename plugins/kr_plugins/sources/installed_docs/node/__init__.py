@@ -1,0 +1,1 @@
+"""npm packages: their declarations, options and exports."""

@@ -1,0 +1,274 @@
+"""What an npm package offers, by the names that its users write.
+
+From the files that users enter by, `export * from` and `export { a as b } from` are followed, also into another package
+that lies beside it. What nothing exports is not offered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core import gap, read_text
+from kr_plugins.sources.installed_docs.node import declarations_parser as typings
+from kr_plugins.sources.installed_docs.node.package import (
+    NodePackage,
+    declaration_file,
+    entries,
+    find_package,
+    types_package,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from kr_plugins.sources.installed_docs.node.declarations import Declaration, Typings
+
+_LARGEST = 3_000_000
+_MOST_BYTES = 12_000_000
+_MOST_FILES = 4000
+_MAX_STEPS = 16
+
+
+class File(NamedTuple):
+    """A declaration file that was read, and the package that it belongs to."""
+
+    path: Path
+    package: NodePackage
+    typings: Typings
+
+    @property
+    def locator(self) -> str:
+        """The path as it is cited: `zod/lib/types.d.ts`."""
+        return f"{self.package.name}/{self.path.relative_to(self.package.folder).as_posix()}"
+
+
+class Offered(NamedTuple):
+    """Declarations of one name (overloads, or an interface and a constant), and how users call them."""
+
+    name: str
+    file: File
+    declarations: tuple[Declaration, ...]
+    subpath: str = ""
+    """What follows the package's name in the import: `middleware` of `zustand/middleware`."""
+    default: bool = False
+    aliases: tuple[str, ...] = ()
+    """Further names, such as `z.string` beside `string`."""
+    renamed: tuple[File, int, str] | None = None
+    """Where the name is given, if the declaration has another: the file, the line, and `stringType as string`."""
+
+    @property
+    def key(self) -> tuple[Path, int]:
+        """Where it is declared."""
+        return self.file.path, self.declarations[0].line
+
+
+class Exports:
+    """The exports of one package.
+
+    Args:
+        package: whose.
+        progress: is told how many files were read.
+        check: called before each file; raises to stop.
+    """
+
+    def __init__(
+        self, package: NodePackage, progress: Callable[[int], None], check: Callable[[], None]
+    ) -> None:
+        self.package = package
+        self.notes: list[str] = []
+        self._progress = progress
+        self._check = check
+        self._files: dict[Path, File | None] = {}
+        self._bytes = 0
+
+    def offered(self) -> Iterator[Offered]:
+        """Everything that is exported, the package's main entry first; what that has is not told again of others."""
+        declaring, found = self._entries()
+        seen: set[str] = set()
+        for subpath, path in found:
+            file = self.file(path, declaring)
+            if file is None:
+                continue
+            listed = list(self._of(file))
+            for each in listed:
+                if each.name not in seen:
+                    yield each._replace(subpath=subpath)
+            seen.update(each.name for each in listed)
+
+    def _entries(self) -> tuple[NodePackage, list[tuple[str, Path]]]:
+        found = list(entries(self.package))
+        if found:
+            return self.package, found
+        types = types_package(self.package)
+        if types is None:
+            return self.package, []
+        if gap(types.version, self.package.version) == "major":
+            self.notes.append(
+                f"{types.name} {types.version} left out: {self.package.name} {self.package.version} is installed"
+            )
+            return self.package, []
+        return types, list(entries(types))
+
+    def file(self, path: Path, package: NodePackage) -> File | None:
+        """A file, read once; None where it cannot be read, is too large, or one too many."""
+        if path not in self._files:
+            self._check()
+            self._files[path] = self._read(path, package)
+            self._progress(len(self._files))
+        return self._files[path]
+
+    def _read(self, path: Path, package: NodePackage) -> File | None:
+        try:
+            size = path.stat().st_size
+            large = size > _LARGEST or self._bytes + size > _MOST_BYTES or len(self._files) > _MOST_FILES
+            text = "" if large else read_text(path, limit=_LARGEST, within=package.within, errors="replace")
+        except OSError as error:
+            self.notes.append(f"{package.name}/{path.name}: cannot be read ({error.strerror})")
+            return None
+        if large:
+            self.notes.append(f"{package.name}/{path.name}: too large, left out")
+            return None
+        self._bytes += size
+        try:
+            return File(path, package, typings.read(text))
+        except RecursionError:
+            self.notes.append(f"{package.name}/{path.name}: nested too deep, left out")
+            return None
+
+    # -- following --
+
+    def _of(self, file: File) -> Iterator[Offered]:
+        """What a file that users enter by offers."""
+        own = file.typings
+        blocks = [own.modules[name] for name in (file.package.name, self.package.name) if name in own.modules]
+        if blocks and not (own.exports or own.stars or own.reexports or own.assigned):
+            # `declare module "express" { ... }` is the package itself, but in a module it only adds to it
+            file = file._replace(typings=blocks[0])
+        names: dict[str, Offered] = {}
+        self._collect(file, names, 0, set())
+        for each in self._assigned(file):
+            names.setdefault(each.name, each)
+        best: dict[tuple[Path, int], str] = {}
+        for name, each in sorted(names.items(), key=lambda item: _strangeness(*item)):
+            best.setdefault(each.key, name)
+        aliases: dict[str, list[str]] = {}
+        for name, each in names.items():
+            if best[each.key] != name:
+                aliases.setdefault(best[each.key], []).append(name)
+        for name, each in names.items():
+            if best[each.key] == name:
+                yield each._replace(aliases=tuple(aliases.get(name, ())[:4]))
+
+    def _collect(self, file: File, names: dict[str, Offered], depth: int, visited: set[Path]) -> None:
+        """Add what a file exports; its own exports before those of `export *`."""
+        if depth > _MAX_STEPS or file.path in visited:
+            return
+        visited.add(file.path)
+        for exported, local in file.typings.exports.items():
+            found = self._local(file, local, depth)
+            if found is not None:
+                names.setdefault(exported, _called(found, file, exported))
+            elif file.typings.imports.get(local, ("", ""))[1] == "*":
+                target = self.resolve(file, file.typings.imports[local][0])
+                self._namespace(target, exported, names, depth)
+        for source, name, exported in file.typings.reexports:
+            target = self.resolve(file, source)
+            if name == "*":
+                self._namespace(target, exported, names, depth)
+            if target is None or name == "*":
+                continue
+            found = self._exported(target, name, depth + 1)
+            if found is not None:
+                names.setdefault(exported, _called(found, file, exported)._replace(default=False))
+        for source in file.typings.stars:
+            target = self.resolve(file, source)
+            if target is not None:
+                self._collect(target, names, depth + 1, visited)
+
+    def _namespace(self, file: File | None, prefix: str, names: dict[str, Offered], depth: int) -> None:
+        """Add what a file exports as members of an object (`import * as z`, `export * as z`)."""
+        inner: dict[str, Offered] = {}
+        if file is not None:
+            self._collect(file, inner, depth + 1, set())
+        for name, each in inner.items():
+            if name.count(".") < 2:
+                names.setdefault(f"{prefix}.{name}", each._replace(name=f"{prefix}.{name}"))
+
+    def _local(self, file: File, name: str, depth: int) -> Offered | None:
+        declared = file.typings.declarations.get(name)
+        if declared:
+            return Offered(name, file, tuple(declared))
+        if name not in file.typings.imports or depth > _MAX_STEPS:
+            return None
+        source, imported = file.typings.imports[name]
+        target = self.resolve(file, source) if imported != "*" else None
+        return self._exported(target, imported, depth + 1) if target is not None else None
+
+    def _exported(self, file: File, name: str, depth: int) -> Offered | None:
+        """What a file exports by a name."""
+        if depth > _MAX_STEPS:
+            return None
+        if name == "default":
+            return next(iter(self._assigned(file, depth)), None)
+        if name in file.typings.exports:
+            return self._local(file, file.typings.exports[name], depth)
+        for source, there, exported in file.typings.reexports:
+            if exported == name and there != "*" and (target := self.resolve(file, source)) is not None:
+                return self._exported(target, there, depth + 1)
+        for source in file.typings.stars:
+            target = self.resolve(file, source)
+            found = self._exported(target, name, depth + 1) if target is not None else None
+            if found is not None:
+                return found
+        return None
+
+    def _assigned(self, file: File, depth: int = 0) -> list[Offered]:
+        """What `export default` or `export =` names, and the members of its namespace."""
+        local = file.typings.assigned
+        if local is None:
+            return []
+        found = self._local(file, local, depth)
+        if found is None:
+            return []
+        name = self.called() if len(local) < 3 or local.startswith("_") or local == "default" else local
+        return [found._replace(name=name, default=True)]
+
+    def called(self) -> str:
+        """The name that users give to what the package exports by default: `express`, `isPlainObject`."""
+        first, *rest = self.package.name.rpartition("/")[2].replace(".", "-").split("-")
+        return first + "".join(part.capitalize() for part in rest)
+
+    def local(self, file: File, name: str) -> Offered | None:
+        """What a name means inside a file."""
+        return self._local(file, name, 0)
+
+    def resolve(self, file: File, source: str) -> File | None:
+        """The file that an import means: beside it, or the entry of another package."""
+        if source in {"", "."} or source.startswith(("./", "../", ".")):
+            path = declaration_file(file.path.parent, source, file.package.folder)
+            return self.file(path, file.package) if path is not None else None
+        parts = source.split("/")
+        count = 2 if source.startswith("@") else 1
+        other = find_package("/".join(parts[:count]), file.package.folder, file.package.within)
+        if other is None:
+            block = file.typings.modules.get(source)
+            return file._replace(typings=block) if block is not None else None
+        wanted = "/".join(parts[count:])
+        declaring = other
+        found = list(entries(other))
+        if not found and (types := types_package(other)) is not None:
+            declaring, found = types, list(entries(types))
+        path = next((path for subpath, path in found if subpath == wanted), None)
+        return self.file(path, declaring) if path is not None else None
+
+
+def _called(found: Offered, file: File, exported: str) -> Offered:
+    """What a file exports by a name, with the place where it is given that name."""
+    renamed = file.typings.renamed.get(exported)
+    return found._replace(name=exported, renamed=(file, *renamed) if renamed else found.renamed)
+
+
+def _strangeness(name: str, each: Offered) -> tuple[bool, bool, int]:
+    """How far a name is from what users write: a member of an object, another name than the declared one, long."""
+    return "." in name, name != each.declarations[0].name, len(name)

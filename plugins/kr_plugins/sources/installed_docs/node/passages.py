@@ -1,0 +1,348 @@
+"""An npm package turned into passages: one for each exported symbol and member, and each section of its texts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import log2
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core import IndexedPassage
+from kr_plugins.sources.installed_docs.node import options, tsdoc
+from kr_plugins.sources.installed_docs.python import docstrings
+from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kr_plugins.sources.installed_docs.node.declarations import Declaration
+    from kr_plugins.sources.installed_docs.node.exports import Exports, File, Offered
+
+_MENTION = re.compile(
+    r"([A-Za-z_$][\w$]*+)(?=[(.])|`\.?(?:[\w$]++\.)*+([A-Za-z_$][\w$]*+)(?:\([^`]*+)?`|[A-Za-z_$][\w$]*+"
+)
+_LONG_SIGNATURE = 14
+"""Lines of a signature that are shown; a type of a hundred lines is no answer."""
+_MAX_LINES = 120
+_MEMBER_LINES = 6
+_DEEPEST = 6
+_WORD = re.compile(r"[\w$]+")
+_LINK_LINE = re.compile(r"\s*(?:[-*+]|\d+\.)\s+\[[^\]]*\]\(")
+_ABOUT_OTHERS = re.compile(
+    r"\b(?:comparisons?|alternatives?|versus|vs|benchmarks?|ecosystem|sponsors?|powered by|breaking changes|migrating)\b",
+    re.IGNORECASE,
+)
+"""Headings below which other packages, or other versions, are spoken of."""
+_HEADING_NAME = re.compile(r"(?<![\w$])[^\WA-Za-z_]*+([A-Za-z_$][\w$]*+)\s*+(?:\(|$)")
+
+
+class _Text:
+    """The text of a passage in the making, and where its runs of lines stand in the file."""
+
+    def __init__(self, signature: str, line: int) -> None:
+        self.parts = signature.split("\n")
+        self.runs = [[0, line]]
+
+    def add(self, lines: Sequence[tsdoc.Line]) -> None:
+        previous = None
+        for line in lines[:_MAX_LINES]:
+            if previous is None or line.number != previous + 1:
+                self.runs.append([len(self.parts), line.number])
+            self.parts.append(line.text)
+            previous = line.number
+
+    def fence(self, lines: Sequence[tsdoc.Line], before: int) -> None:
+        """Code that has no fences of its own, between fences; `before` is the line of the file that the first stands for."""
+        self.runs.append([len(self.parts), before])
+        self.parts.append("```ts")
+        self.add(lines)
+        self.parts.append("```")
+
+    def __str__(self) -> str:
+        return "\n".join(self.parts)
+
+
+class _Scope(NamedTuple):
+    """Where a declaration stands."""
+
+    file: File
+    subpath: str
+    context: str = ""
+    """What the type that it is a member of is about."""
+
+
+class Maker:
+    """Makes the passages of one package.
+
+    Args:
+        exports: what the package offers.
+        texts: its README and further texts.
+    """
+
+    def __init__(self, exports: Exports, texts: Sequence[TextFile]) -> None:
+        self.exports = exports
+        self.offered = list(exports.offered())
+        self.texts = texts
+        self.named = {each.key for each in self.offered}
+        self.mentions = self._count_mentions()
+        self.instances = self._find_instances()
+        self.made: set[tuple[str, str, int]] = set()
+
+    def all(self) -> Iterator[IndexedPassage]:
+        """Symbols first, so that they win where a name is looked up, then texts and `package.json`."""
+        for each in self.offered:
+            yield from self.of(each)
+        for text in self.texts:
+            yield from sections(text)
+
+    def _count_mentions(self) -> Counter[str]:
+        """How often each name stands in the code of the texts: a measure of use."""
+        return Counter(
+            name for text in self.texts for match in _MENTION.findall(text.text) for name in match if name
+        )
+
+    def _find_instances(self) -> dict[tuple[str, int], list[str]]:
+        """Exported objects of a declared type: `axios.get` is how `Axios.get` is called.
+
+        The key is where the type is declared; what it extends counts too.
+        """
+        found: dict[tuple[str, int], list[str]] = {}
+        for each in self.offered:
+            kinds = [(each.file, one.type_name) for one in each.declarations if one.type_name]
+            for depth in range(_DEEPEST):
+                following = []
+                for file, name in kinds:
+                    known = self.exports.local(file, name) if name else None
+                    for one in known.declarations if known else ():
+                        if known is not None and one.kind in {"class", "interface", "type"}:
+                            found.setdefault((known.file.locator, one.line), []).append(each.name)
+                            following += [(known.file, base) for base in one.bases]
+                kinds = following if depth < _DEEPEST else []
+        return found
+
+    # -- symbols --
+
+    def of(self, each: Offered) -> Iterator[IndexedPassage]:
+        """The passages of one export: itself, its members, and what its namespace holds."""
+        scope = _Scope(each.file, each.subpath)
+        for passage in self.group(scope, each.name, each.declarations, each.aliases):
+            named = _renamed(passage, each) if passage.symbol == each.name else passage
+            yield named if _says_its_name(named) else named._replace(kind="page", symbol=None)
+
+    def group(
+        self, scope: _Scope, name: str, declarations: Iterable[Declaration], aliases: Sequence[str]
+    ) -> Iterator[IndexedPassage]:
+        """The passages of what has one name; of overloads those that say something of their own."""
+        listed = [one for one in declarations if not (one.comment and one.comment.hidden)]
+        told = [one for one in listed if one.comment and one.comment.prose]
+        shown = told or [one for one in listed if one.kind != "namespace"][:1]
+        for one in shown:
+            place = (scope.file.locator, name, one.line)
+            if place not in self.made:
+                self.made.add(place)
+                yield self.symbol(scope, name, one, aliases)
+        for one in listed:
+            if one.inner is not None and name.count(".") < _DEEPEST:
+                for inner, declared in one.inner.declarations.items():
+                    yield from self.group(scope, f"{name}.{inner}", declared, _within(aliases, inner))
+            yield from self.members(scope, name, one, one, aliases)
+            for file, inherited in self.inherited(scope.file, one):
+                yield from self.members(scope._replace(file=file), name, inherited, one, aliases)
+
+    def inherited(self, file: File, one: Declaration) -> Iterator[tuple[File, Declaration]]:
+        """What a type is made of and nothing exports by a name of its own: its members are then the type's."""
+        made_of = (*one.bases, *([one.type_name] if one.type_name else []))
+        waiting, seen = [(file, base, 0) for base in made_of], {(file.path, one.line)}
+        while waiting:
+            here, name, depth = waiting.pop(0)
+            known = self.exports.local(here, name)
+            if known is None or known.key in self.named | seen or depth > _DEEPEST:
+                continue
+            seen.add(known.key)
+            for declaration in known.declarations:
+                if declaration.kind in {"class", "interface", "type"}:
+                    yield known.file, declaration
+                    waiting += [(known.file, base, depth + 1) for base in declaration.bases]
+
+    def members(
+        self, scope: _Scope, name: str, declaring: Declaration, owner: Declaration, aliases: Sequence[str]
+    ) -> Iterator[IndexedPassage]:
+        """The methods of a class or interface, and those properties that are documented; `owner` may inherit them."""
+        called = self.instances.get((scope.file.locator, declaring.line), [])[:4]
+        told = owner.comment or declaring.comment
+        inside = scope._replace(context=docstrings.lead([line.text for line in told.prose]) if told else "")
+        groups: dict[str, list[Declaration]] = {}
+        for one in declaring.members:
+            if one.name != "constructor" and (one.kind == "function" or one.comment):
+                groups.setdefault(one.name, []).append(one)
+        for member, declarations in groups.items():
+            names = [f"{name}.{member}", *(f"{other}.{member}" for other in called)]
+            if (called and owner.kind != "class") or self._is_default(called):
+                names = [*names[1:], names[0]]
+            first, *others = dict.fromkeys([*names, *_within(aliases, member)])
+            yield from self.group(inside, first, declarations, others)
+
+    def _is_default(self, names: Sequence[str]) -> bool:
+        return any(each.default and each.name in names for each in self.offered)
+
+    def symbol(self, scope: _Scope, name: str, one: Declaration, aliases: Sequence[str]) -> IndexedPassage:
+        comment = one.comment or tsdoc.Comment()
+        signature = _shortened(one.signature)
+        bare = [member for member in one.members if member.kind == "property" and not member.comment]
+        text = _text_of(signature, one, comment, bare[:_MAX_LINES])
+        prose = [line.text for line in comment.prose]
+        callable_ = one.kind == "function"
+        return IndexedPassage(
+            kind="symbol",
+            title=f"{name} ({self.exports.package.name}/{scope.subpath})" if scope.subpath else name,
+            text=str(text),
+            locator=f"{scope.file.locator}:{one.line}",
+            symbol=name,
+            name=" ".join([name.replace(".", " "), *(alias.rpartition(".")[2] for alias in aliases[:2])]),
+            lead=docstrings.lead(prose),
+            code=_examples(comment),
+            prose="\n".join([*prose, *(line.text for _name, lines in comment.parameters for line in lines),
+                             *(member.signature for member in bare)]),
+            words=" ".join([
+                scope.subpath.replace("/", " "), scope.context.partition(". ")[0],
+                *(parameter.name for parameter in one.parameters),
+            ]),
+            prior=self.prior(name, one, 0.8 if scope.subpath else 1.0),
+            data={
+                "lines": text.runs,
+                "what": "function" if callable_ else "attribute",
+                "signature": signature,
+                "required": [each.name for each in one.parameters if each.required and each.name],
+                "parameters": [
+                    ("..." * each.rest + each.name, None) for each in one.parameters if each.name
+                ] if callable_ else [],
+                "returns": one.returns if callable_ and one.returns and one.returns in signature else None,
+                "aliases": list(aliases),
+                "public": True,
+                **self.origin(scope.file),
+            },
+        )  # fmt: skip
+
+    def origin(self, file: File) -> dict[str, Any]:
+        """The address of another package (`@types/express`, what is re-exported); the version stays the one that is asked about."""
+        same = file.package.folder == self.exports.package.folder
+        return {} if same else {"url": file.package.url}
+
+    def prior(self, name: str, one: Declaration, base: float) -> float:
+        """How likely any user is to ask for a declaration: documented, callable, often used in the README."""
+        if one.comment is None or not one.comment.prose:
+            base *= 0.65
+        if one.kind in {"interface", "type", "namespace"}:
+            base *= 0.8
+        elif one.kind in {"property", "constant", "enum"}:
+            base *= 0.9
+        if one.comment is not None and one.comment.deprecated:
+            base *= 0.6
+        use = min(1.0, log2(1 + self.mentions[name.rpartition(".")[2]]) / 6)
+        return round(base * (0.8 + 0.2 * use), 4)
+
+
+def _renamed(passage: IndexedPassage, each: Offered) -> IndexedPassage:
+    """A passage with the words that give its symbol the name it is exported by, where they stand in the same file."""
+    if each.renamed is None or each.renamed[0].locator != each.file.locator:
+        return passage
+    _file, line, words = each.renamed
+    lines = passage.text.count("\n") + 1
+    runs = [*passage.data["lines"], [lines, line - 1]]
+    return passage._replace(text=f"{passage.text}\n```ts\n{words}\n```", data={**passage.data, "lines": runs})
+
+
+def _says_its_name(passage: IndexedPassage) -> bool:
+    """Whether the symbol's name stands in the passage; a default export may have none of its own."""
+    return (passage.symbol or "").rpartition(".")[2] in _WORD.findall(passage.text)
+
+
+def sections(text: TextFile) -> Iterator[IndexedPassage]:
+    """The sections of a README: in npm packages often the only documentation, so they count as much as a symbol.
+
+    A heading that is the name of a function (`.safeParse`, `axios.get(url[, config])`) is found by its parts too.
+    """
+    for passage in text_passages(text, code=fenced_code):
+        named = _HEADING_NAME.search(passage.title.rpartition(" § ")[2])
+        words = f"{passage.words} {named[1]}" if named else passage.words
+        aside = _is_contents(passage.text) or _ABOUT_OTHERS.search(passage.name)
+        section = passage._replace(
+            kind="page",
+            title=_bare(passage.title),
+            name=_bare(passage.name),
+            words=words,
+            prior=0.2 if aside else passage.prior,
+            data={**passage.data, "kind": "section"},
+        )
+        yield from options.split(section)
+
+
+def _bare(title: str) -> str:
+    """A heading without the targets of its links, and without backticks."""
+    return re.sub(r"\[([^\]]{0,500}+)\]\([^)]{0,2000}+\)", r"\1", title).replace("`", "")
+
+
+def _is_contents(text: str) -> bool:
+    """Whether a section is a list of links: a table of contents says every word and explains none."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    return len(lines) > 3 and sum(bool(_LINK_LINE.match(line)) for line in lines) > 0.6 * len(lines)
+
+
+def fenced_code(lines: list[str]) -> list[docstrings.CodeBlock]:
+    """The fenced code of Markdown, whatever its language, whole."""
+    blocks = []
+    number = 0
+    while number < len(lines):
+        end = docstrings.fence_end(lines, number)
+        if not end:
+            number += 1
+            continue
+        body = lines[number + 1 : end - 1]
+        code = "\n".join(body).strip("\n")
+        if code.strip():
+            blocks.append(docstrings.CodeBlock(code, number + 1, end - 1))
+        number = end
+    return blocks
+
+
+def _text_of(signature: str, one: Declaration, comment: tsdoc.Comment, bare: Sequence[Declaration]) -> _Text:
+    """The signature, what the comment says, each `@param` as a paragraph, the examples, and the members without a comment."""
+    text = _Text(signature, one.line)
+    text.add(comment.prose)
+    for _parameter, lines in comment.parameters:
+        text.runs.append([len(text.parts), lines[0].number - 1])
+        text.parts.append("")
+        text.add(lines)
+    for example in comment.examples:
+        if example.fenced:
+            text.add(example.lines)
+        else:
+            text.fence(example.lines, example.tag_line)
+    listed = [
+        tsdoc.Line(member.line + offset, line)
+        for member in bare
+        for offset, line in enumerate(member.signature.split("\n")[:_MEMBER_LINES])
+    ]
+    if listed:
+        text.fence(listed, max(1, listed[0].number - 1))
+    return text
+
+
+def _examples(comment: tsdoc.Comment) -> tuple[str, ...]:
+    found = [block.code for block in fenced_code([line.text for line in comment.prose])]
+    for example in comment.examples:
+        lines = [line.text for line in example.lines]
+        if example.fenced:
+            found += [block.code for block in fenced_code(lines)]
+        elif any(line.strip() for line in lines):
+            found.append("\n".join(lines))
+    return tuple(found)
+
+
+def _within(names: Iterable[str], member: str) -> tuple[str, ...]:
+    return tuple(f"{name}.{member}" for name in names)
+
+
+def _shortened(signature: str) -> str:
+    lines = signature.split("\n")
+    return "\n".join(lines[:_LONG_SIGNATURE])

@@ -1,0 +1,1 @@
+"""Pages of documentation that packages bring along."""

@@ -1,0 +1,1 @@
+"""Python packages: their modules, definitions and docstrings."""

@@ -1,0 +1,80 @@
+"""What a module defines, as it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from kr_plugins.sources.installed_docs.python import docstrings
+
+DefinitionKind = Literal["function", "class", "property", "attribute", "constant"]
+
+
+@dataclass(slots=True)
+class Parameter:
+    """One argument of a signature or one field of a class."""
+
+    name: str
+    source: str
+    """Verbatim: `timeout: float = 5`."""
+    line: int
+    annotation: str | None = None
+    default: str | None = None
+    required: bool = False
+    star: str = ""
+    """`*` or `**` where it takes any number of arguments."""
+    doc: docstrings.Docstring | None = None
+    doc_line: int = 0
+    tail: tuple[int, str] | None = None
+    """Line and text of a default that stands far from the name."""
+
+
+@dataclass(slots=True)
+class Definition:
+    """A function, class, property, attribute or constant."""
+
+    kind: DefinitionKind
+    module: str
+    qualname: str
+    path: str
+    """Relative to the folder that holds the package: `httpx/_api.py`."""
+    line: int
+    signature: str
+    """Verbatim, dedented: the `def` or `class` line to its colon, or the whole assignment."""
+    doc: docstrings.Docstring | None = None
+    doc_line: int = 0
+    """The file's line of the first line of the cleaned docstring."""
+    parameters: list[Parameter] = field(default_factory=list)
+    returns: str | None = None
+    bases: tuple[str, ...] = ()
+    constructor: tuple[int, str] | None = None
+    """Line and signature of a class's `__init__`, where it has one."""
+    deprecated: bool = False
+    forwards: str | None = None
+    """The callable to which a function passes its `**kwargs` on."""
+    fields: bool = False
+    """A class whose annotated attributes are what its constructor takes."""
+    value: str | None = None
+    """What is assigned to an attribute or constant, verbatim."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the name."""
+        return self.qualname.rpartition(".")[2]
+
+
+@dataclass(slots=True)
+class Module:
+    """What one file defines and imports."""
+
+    name: str
+    path: str
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    imports: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    """Local name to (module, name in it or None for the module itself)."""
+    stars: list[str] = field(default_factory=list)
+    exported: frozenset[str] | None = None
+    """`__all__`, where it is a plain list."""
+    doc: docstrings.Docstring | None = None
+    doc_line: int = 0

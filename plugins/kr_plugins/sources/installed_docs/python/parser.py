@@ -1,0 +1,377 @@
+"""Python source read without importing it: what each module defines, with verbatim text and lines.
+
+The standard library's `ast` is used rather than a documentation loader, because a citation needs the source's
+own words and the line of each argument, and loaders render expressions anew and forget where arguments stand.
+"""
+
+from __future__ import annotations
+
+import ast
+import errno
+import io
+import re
+import tokenize
+import warnings
+from typing import TYPE_CHECKING
+
+from kr_core import read_bytes
+from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
+from kr_plugins.sources.installed_docs.python.source_text import Verbatim, with_defaults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from kr_plugins.sources.installed_docs.python import docstrings
+    from kr_plugins.sources.installed_docs.python.definitions import DefinitionKind
+
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CONSTANT_LIMIT = 600
+_NOT_A_FIELD = re.compile(r"[\"']?(?:[\w.]+\.)?(?:ClassVar\b|KW_ONLY\b)")
+_MAX_BYTES = 5_000_000
+"""A larger file is generated data, not something that documents itself (it is skipped, and noted)."""
+
+
+class Unreadable(Exception):  # noqa: N818  it names the state of the file
+    """A file that cannot be read as Python; the text says why."""
+
+
+def read_module(file: Path, name: str, path: str, within: Sequence[Path] | None = None) -> Module:
+    """Read one file.
+
+    Args:
+        file: the file.
+        name: of the module, dotted.
+        path: of the file, as it is cited.
+        within: the folders in one of which it must really lie; anywhere if not given.
+
+    Raises:
+        Unreadable: it is too large, not text, does not parse, or lies elsewhere.
+    """
+    try:
+        raw = read_bytes(file, limit=_MAX_BYTES, within=within)
+    except OSError as error:
+        large = error.errno == errno.EFBIG
+        said = f"{file.stat().st_size // 1_000_000} MB in one file" if large else error.strerror
+        raise Unreadable(f"{path}: {said}, not read") from error
+    try:
+        text = _decode(raw).replace("\r\n", "\n").replace("\r", "\n")  # as Python itself counts lines
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
+            tree = ast.parse(text)
+        reader = _Reader(Module(name, path), text, is_package=file.stem == "__init__")
+        reader.read(tree)
+    except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
+        raise Unreadable(f"{path}: does not parse ({type(error).__name__})") from error
+    return reader.module
+
+
+def _decode(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        encoding, _lines = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        return raw.decode(encoding)
+
+
+class _Reader:
+    def __init__(self, module: Module, text: str, *, is_package: bool) -> None:
+        self.module = module
+        self.text = Verbatim(text)
+        self.package = module.name if is_package else module.name.rpartition(".")[0]
+        self.overloads: set[str] = set()
+
+    def read(self, tree: ast.Module) -> None:
+        self.module.doc, self.module.doc_line = self.docstring(tree)
+        self.statements(tree.body, "")
+
+    # -- structure --
+
+    def statements(self, body: list[ast.stmt], prefix: str) -> None:
+        for position, statement in enumerate(body):
+            if isinstance(statement, _FUNCTION):
+                self.add(self.function(statement, prefix), overload=_is_overload(statement))
+            elif isinstance(statement, ast.ClassDef):
+                self.class_(statement, prefix)
+            elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                self.assignment(statement, prefix, body[position + 1] if position + 1 < len(body) else None)
+            elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+                if not prefix:
+                    self.import_(statement)
+            elif isinstance(statement, ast.AugAssign) or _extends_all(statement):
+                if not prefix:
+                    self.exports_more(statement)
+            else:
+                for block in _blocks(statement):
+                    self.statements(block, prefix)
+
+    def add(self, definition: Definition, *, overload: bool = False) -> None:
+        """Keep the first definition of a name, a documented one or an implementation before others.
+
+        Overloads count only where there is nothing else, as in a stub.
+        """
+        known = self.module.definitions.get(definition.qualname)
+        replaces = (
+            known is None or definition.qualname in self.overloads or (known.doc is None and definition.doc)
+        )
+        if replaces and not (overload and known is not None):
+            self.module.definitions[definition.qualname] = definition
+            if overload:
+                self.overloads.add(definition.qualname)
+            else:
+                self.overloads.discard(definition.qualname)
+
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Definition:
+        doc, doc_line = self.docstring(node)
+        decorators = {_dotted(decorator).rpartition(".")[2] for decorator in node.decorator_list}
+        is_property = bool(prefix) and bool(
+            decorators & {"property", "cached_property", "hybrid_property", "setter"}
+        )
+        return Definition(
+            "property" if is_property else "function",
+            self.module.name,
+            prefix + node.name,
+            self.module.path,
+            node.lineno,
+            self.text.header(node),
+            doc,
+            doc_line,
+            self.parameters(node.args, method=bool(prefix) and "staticmethod" not in decorators),
+            self.text.segment(node.returns) if node.returns else None,
+            deprecated="deprecated" in decorators or _says_deprecated(doc),
+            forwards=_forwards(node),
+        )
+
+    def class_(self, node: ast.ClassDef, prefix: str) -> None:
+        doc, doc_line = self.docstring(node)
+        bases = tuple(_dotted(base) for base in node.bases if _dotted(base))
+        decorators = {_dotted(decorator).rpartition(".")[2] for decorator in node.decorator_list}
+        definition = Definition(
+            "class",
+            self.module.name,
+            prefix + node.name,
+            self.module.path,
+            node.lineno,
+            self.text.header(node),
+            doc,
+            doc_line,
+            bases=bases,
+            deprecated="deprecated" in decorators or _says_deprecated(doc),
+            fields=bool(decorators & {"dataclass", "define", "frozen", "mutable", "attrs", "s"})
+            or any(base.rpartition(".")[2] in {"NamedTuple", "TypedDict", "BaseModel"} for base in bases),
+        )
+        self.add(definition)
+        here = f"{prefix}{node.name}."
+        self.statements(node.body, here)
+        initialiser = self.module.definitions.get(f"{here}__init__") or self.module.definitions.get(
+            f"{here}__new__"
+        )
+        if initialiser is not None:
+            definition.parameters = initialiser.parameters
+            definition.constructor = (initialiser.line, initialiser.signature)
+            if definition.doc is None and initialiser.doc is not None:
+                definition.doc, definition.doc_line = initialiser.doc, initialiser.doc_line
+        elif definition.fields:
+            definition.parameters = [
+                Parameter(
+                    attribute.name, attribute.signature, attribute.line, attribute.returns,
+                    default=attribute.value, required=attribute.value is None,
+                    doc=attribute.doc, doc_line=attribute.doc_line,
+                )
+                for attribute in self.module.definitions.values()
+                if attribute.kind == "attribute" and attribute.qualname == here + attribute.name
+                and attribute.returns and not _NOT_A_FIELD.match(attribute.returns)
+            ]  # fmt: skip
+
+    def assignment(self, node: ast.Assign | ast.AnnAssign, prefix: str, following: ast.stmt | None) -> None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if not names:
+            return
+        if names == ["__all__"] and not prefix:
+            self.module.exported = _string_list(node.value)
+            return
+        doc, doc_line = None, 0
+        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+            doc, doc_line = self.text.parsed(following.value)
+        if doc is None:
+            doc, doc_line = self.text.comment_beside(node) or self.text.comment_above(node.lineno)
+        source = self.text.segment(node)
+        if len(source) > _CONSTANT_LIMIT:
+            if doc is None:
+                return
+            source = source[:_CONSTANT_LIMIT].rpartition("\n")[0] or source.split("\n")[0]
+        annotation = self.text.segment(node.annotation) if isinstance(node, ast.AnnAssign) else None
+        value = self.text.segment(node.value)[:_CONSTANT_LIMIT] if node.value is not None else None
+        kind: DefinitionKind = "attribute" if prefix else "constant"
+        for name in names:
+            self.add(
+                Definition(
+                    kind, self.module.name, prefix + name, self.module.path, node.lineno, source, doc, doc_line,
+                    returns=annotation, value=value,
+                )
+            )  # fmt: skip
+
+    def exports_more(self, statement: ast.stmt) -> None:
+        """`__all__ += [...]`, and `extend`, `append`; what is not a plain list leaves it unknown."""
+        if isinstance(statement, ast.AugAssign):
+            if not (isinstance(statement.target, ast.Name) and statement.target.id == "__all__"):
+                return
+            more = _string_list(statement.value)
+        else:
+            assert isinstance(statement, ast.Expr)
+            assert isinstance(statement.value, ast.Call)
+            given = statement.value.args
+            appended = _dotted(statement.value.func) == "__all__.append"
+            more = _string_list(ast.List(given) if appended else given[0]) if given else frozenset()
+        known = self.module.exported
+        self.module.exported = None if known is None or more is None else known | more
+
+    def import_(self, node: ast.Import | ast.ImportFrom) -> None:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                self.module.imports[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0],
+                    None,
+                )
+            return
+        source = node.module or ""
+        if node.level:
+            parts = self.package.split(".")
+            base = ".".join(parts[: len(parts) - node.level + 1])
+            source = f"{base}.{source}".rstrip(".") if base else source
+        for alias in node.names:
+            if alias.name == "*":
+                self.module.stars.append(source)
+            else:
+                self.module.imports[alias.asname or alias.name] = (source, alias.name)
+
+    # -- what a node says of itself --
+
+    def docstring(
+        self, node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> tuple[docstrings.Docstring | None, int]:
+        if node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
+            return self.text.parsed(node.body[0].value)
+        return None, 0
+
+    def parameters(self, arguments: ast.arguments, *, method: bool) -> list[Parameter]:
+        found = []
+        for number, (argument, default) in enumerate(with_defaults(arguments)):
+            if method and number == 0 and (arguments.posonlyargs or arguments.args):
+                continue
+            source = self.text.segment(argument)
+            if default is not None:
+                source = self.text.between(argument, default)
+            annotation = argument.annotation
+            doc, doc_line = self.annotated_doc(annotation)
+            tail = None
+            if (
+                doc is not None
+                and isinstance(annotation, ast.Subscript)
+                and isinstance(annotation.slice, ast.Tuple)
+            ):
+                annotation = annotation.slice.elts[0]  # the type in `Annotated[type, ..., Doc("...")]`
+                source = self.text.between(argument, annotation)
+                if default is not None:
+                    tail = (default.lineno, self.text.segment(default))
+            found.append(
+                Parameter(
+                    argument.arg,
+                    source,
+                    argument.lineno,
+                    self.text.segment(annotation) if annotation else None,
+                    self.text.segment(default) if default is not None else None,
+                    required=default is None and argument not in (arguments.vararg, arguments.kwarg),
+                    star="*" if argument is arguments.vararg else "**" if argument is arguments.kwarg else "",
+                    doc=doc,
+                    doc_line=doc_line,
+                    tail=tail,
+                )
+            )
+        return found
+
+    def annotated_doc(self, annotation: ast.expr | None) -> tuple[docstrings.Docstring | None, int]:
+        """The text of `Annotated[type, Doc("...")]` (PEP 727's form, used by FastAPI and Typer)."""
+        if not (isinstance(annotation, ast.Subscript) and _dotted(annotation.value).endswith("Annotated")):
+            return None, 0
+        parts = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else []
+        for part in parts[1:]:
+            if (
+                isinstance(part, ast.Call)
+                and _dotted(part.func).rpartition(".")[2] == "Doc"
+                and part.args
+                and isinstance(part.args[0], ast.Constant)
+            ):
+                return self.text.parsed(part.args[0])
+        return None, 0
+
+
+def _forwards(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """The dotted name of the callable in `return callable(..., **kwargs)`, where a function ends like that."""
+    if node.args.kwarg is None or not node.body or not isinstance(node.body[-1], ast.Return):
+        return None
+    call = node.body[-1].value
+    if isinstance(call, ast.Await):
+        call = call.value
+    if not isinstance(call, ast.Call):
+        return None
+    passed = any(
+        keyword.arg is None
+        and isinstance(keyword.value, ast.Name)
+        and keyword.value.id == node.args.kwarg.arg
+        for keyword in call.keywords
+    )
+    return _dotted(call.func) or None if passed else None
+
+
+def _says_deprecated(doc: docstrings.Docstring | None) -> bool:
+    return doc is not None and any(
+        "deprecated" in line.lower() and "version" not in line.lower() for line in doc.lines[:3]
+    )
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The bodies of `if`, `try` and `with`, where definitions hide behind a version or a type check."""
+    while isinstance(statement, ast.If):  # a generated chain of `elif` is deeper than Python's stack
+        yield statement.body
+        if len(statement.orelse) != 1 or not isinstance(statement.orelse[0], ast.If):
+            yield statement.orelse
+            return
+        statement = statement.orelse[0]
+    if isinstance(statement, (ast.Try, ast.TryStar, ast.With)):
+        yield statement.body
+        yield from (handler.body for handler in getattr(statement, "handlers", ()))
+        yield getattr(statement, "orelse", [])
+        yield getattr(statement, "finalbody", [])
+
+
+def _extends_all(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and _dotted(statement.value.func) in {"__all__.extend", "__all__.append"}
+    )
+
+
+def _is_overload(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(_dotted(decorator).rpartition(".")[2] == "overload" for decorator in node.decorator_list)
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        head = _dotted(node.value)
+        return f"{head}.{node.attr}" if head else ""
+    if isinstance(node, (ast.Call, ast.Subscript)):
+        return _dotted(node.func if isinstance(node, ast.Call) else node.value)
+    return ""
+
+
+def _string_list(node: ast.expr | None) -> frozenset[str] | None:
+    if not isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return None
+    return frozenset(
+        item.value for item in node.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)
+    )

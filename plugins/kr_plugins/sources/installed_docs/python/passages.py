@@ -1,0 +1,357 @@
+"""Definitions turned into passages: one for each symbol, each parameter and each section.
+
+Clones (the same documentation under many names) become one passage that names the others, and "See X" is
+followed, so that five copies of a pointer never crowd out what it points to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from math import log2
+from typing import TYPE_CHECKING, Any
+
+from kr_core import IndexedPassage
+from kr_plugins.sources.installed_docs.parameters import description, site_of, with_site
+from kr_plugins.sources.installed_docs.python import docstrings
+from kr_plugins.sources.installed_docs.python.references import Links
+from kr_plugins.sources.installed_docs.search.compound_words import joined_words, spread
+from kr_plugins.sources.installed_docs.search.duplicates import MAX_SITES, collapse, shown_name
+from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
+    from kr_plugins.sources.installed_docs.python.public_names import Names, Naming
+
+_MENTION = re.compile(
+    r"([A-Za-z_]\w*+)(?=\()|`~?\.?(?:\w++\.)*+([A-Za-z_]\w*+)(?:\(\))?`|\b([a-z_]\w*+)=|[A-Za-z_]\w*+"
+)
+_OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
+_MAX_TEXT = 6000
+
+
+def make(modules: Mapping[str, Module], names: Names, texts: Sequence[TextFile] = ()) -> list[IndexedPassage]:
+    """All passages of a distribution, clones collapsed."""
+    maker = _Maker(modules, names, texts)
+    passages = [maker.with_pointers(passage) for passage in collapse(maker.all())]
+    split = joined_words(passages)
+    return [passage._replace(name=spread(passage.name, split)) for passage in passages]
+
+
+class _Maker:
+    def __init__(self, modules: Mapping[str, Module], names: Names, texts: Sequence[TextFile]) -> None:
+        self.modules = modules
+        self.names = names
+        self.texts = texts
+        self.links = Links(modules, names)
+        self.mentions = self._count_mentions()
+        self.pointers: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+
+    def with_pointers(self, passage: IndexedPassage) -> IndexedPassage:
+        """Name the functions whose documentation points here for this parameter ("See `httpx.request`")."""
+        pointing = self.pointers.get((passage.symbol or "", passage.parameter or ""))
+        if not pointing:
+            return passage
+        sites = [*pointing, *passage.data.get("sites", [])][:MAX_SITES]
+        shown = " ".join([passage.words, *(shown_name(site["symbol"]) for site in sites)])
+        return passage._replace(
+            words=shown, data={**passage.data, "sites": sites, "also": [site["symbol"] for site in sites]}
+        )
+
+    def all(self) -> Iterator[IndexedPassage]:
+        for module in self.modules.values():
+            yield from self.module(module)
+            for definition in module.definitions.values():
+                yield from self.definition(module, definition)
+        for text in self.texts:
+            yield from text_passages(text)
+
+    def _count_mentions(self) -> Counter[str]:
+        """How often each identifier stands in code and backticks of the documentation: a measure of use."""
+        counter: Counter[str] = Counter()
+        docs = [
+            definition.doc for module in self.modules.values() for definition in module.definitions.values()
+        ]
+        docs += [module.doc for module in self.modules.values()]
+        for doc in docs:
+            if doc is not None:
+                counter.update(
+                    {name for match in _MENTION.findall("\n".join(doc.lines)) for name in match if name}
+                )
+        for text in self.texts:
+            counter.update(name for match in _MENTION.findall(text.text) for name in match if name)
+        return counter
+
+    # -- modules --
+
+    def module(self, module: Module) -> Iterator[IndexedPassage]:
+        if module.doc is None or len(" ".join(module.doc.lines).split()) < 8:
+            return
+        private = any(part.startswith("_") for part in module.name.split("."))
+        text = TextFile(module.name, module.path, "\n".join(module.doc.lines), module.doc_line)
+        for passage in text_passages(text, docstring=True):
+            yield passage._replace(
+                prior=0.55 if private else 0.85,
+                symbol=module.name,
+                name=f"{module.name.rpartition('.')[2]} {passage.name}",
+            )
+
+    # -- symbols --
+
+    def definition(self, module: Module, definition: Definition) -> Iterator[IndexedPassage]:
+        naming = self.names.of(definition)
+        name = definition.name
+        dunder = name.startswith("__") and name.endswith("__")
+        if dunder and name not in {"__call__", "__enter__", "__aenter__"}:
+            return
+        if not naming.public and definition.doc is None and definition.kind != "constant":
+            return
+        if definition.kind in {"attribute", "constant"} and definition.doc is None:
+            if definition.kind == "constant" or not naming.public:
+                yield self.constant(definition, naming)
+            return
+        prior = self.prior(definition, naming)
+        doc = definition.doc
+        text, lines = self.symbol_text(definition)
+        links = self.links.spoken_of(module, definition)
+        yield IndexedPassage(
+            kind="symbol",
+            title=naming.name,
+            text=text,
+            locator=f"{definition.path}:{definition.line}",
+            symbol=naming.name,
+            name=shown_name(naming.name),
+            lead=doc.lead if doc else "",
+            code=_ordered_code(doc),
+            prose="\n".join(doc.lines) if doc else "",
+            words=" ".join(
+                [
+                    _context(self.owner(module, definition), module),
+                    *(parameter.name for parameter in definition.parameters),
+                ]
+            ),
+            prior=prior,
+            data={
+                "lines": lines,
+                "what": definition.kind,
+                "signature": definition.signature,
+                "required": [parameter.name for parameter in definition.parameters if parameter.required],
+                "parameters": [
+                    (
+                        f"{parameter.star}{parameter.name}",
+                        parameter.default,
+                    )
+                    for parameter in definition.parameters
+                ],
+                "returns": definition.returns,
+                "aliases": list(naming.also),
+                "public": naming.public,
+                "see": self.links.see(module, definition),
+                **links,
+            },
+        )
+        yield from self.parameters(module, definition, naming, prior)
+
+    def standing(self, definition: Definition) -> float:
+        """How public the place of a public definition is: re-exported by a package, in a module of its own, or in a module that the package itself is made of."""
+        top = self.modules[definition.module].definitions.get(
+            definition.qualname.partition(".")[0], definition
+        )
+        if self.names.is_offered(top):
+            return 1.0
+        return 0.88 if self.names.is_part(definition.module) else 0.95
+
+    def owner(self, module: Module, definition: Definition) -> Definition | None:
+        return module.definitions.get(definition.qualname.rpartition(".")[0])
+
+    def prior(self, definition: Definition, naming: Naming) -> float:
+        """How likely any user is to ask for a definition; public, documented, near the top, much mentioned."""
+        depth = naming.name.count(".") - (1 if "." in definition.qualname else 0)
+        base = self.standing(definition) if naming.public else 0.4
+        if definition.doc is None:
+            base *= 0.65
+        if definition.kind in {"attribute", "constant"}:
+            base *= 0.85
+        if definition.deprecated or _OLD.search(naming.name):
+            base *= 0.6
+        use = min(1.0, log2(1 + self.mentions[definition.name]) / 6)
+        return round(base * (0.8 + 0.2 * use) * (0.97 ** max(0, depth - 1)), 4)
+
+    def symbol_text(self, definition: Definition) -> tuple[str, list[list[int]]]:
+        """Signature (a class's constructor too) and docstring without its parameter sections, which are passages of their own."""
+        parts = definition.signature.split("\n")
+        lines = [[0, definition.line]]
+        if definition.constructor is not None:
+            lines.append([len(parts), definition.constructor[0]])
+            parts.extend(definition.constructor[1].split("\n"))
+        elif definition.kind == "class" and definition.fields:
+            for field in definition.parameters[:40]:
+                lines.append([len(parts), field.line])
+                parts.extend(field.source.split("\n"))
+        doc = definition.doc
+        if doc is None:
+            return "\n".join(parts), lines
+        skipped = {
+            number
+            for section in doc.sections
+            if section.parameters
+            for number in range(section.line, section.end)
+        } | {number for parameter in doc.parameters for number in range(parameter.line, parameter.end)}
+        size = sum(map(len, parts))
+        previous = None
+        for number, line in enumerate(doc.lines):
+            if number in skipped:
+                continue
+            size += len(line) + 1
+            if size > _MAX_TEXT:
+                break
+            if previous is None or number != previous + 1:
+                lines.append([len(parts), definition.doc_line + number])
+            parts.append(line)
+            previous = number
+        return "\n".join(parts), lines
+
+    def constant(self, definition: Definition, naming: Naming) -> IndexedPassage:
+        return IndexedPassage(
+            kind="constant",
+            title=naming.name,
+            text=definition.signature,
+            locator=f"{definition.path}:{definition.line}",
+            symbol=naming.name,
+            name=shown_name(naming.name),
+            prior=0.5 if naming.public else 0.3,
+            data={"lines": [[0, definition.line]], "what": definition.kind, "public": naming.public},
+        )
+
+    # -- parameters --
+
+    def parameters(
+        self, module: Module, definition: Definition, naming: Naming, prior: float
+    ) -> Iterator[IndexedPassage]:
+        documented = {
+            entry.name.lstrip("*"): entry for entry in (definition.doc.parameters if definition.doc else ())
+        }
+        signature = {parameter.name: parameter for parameter in definition.parameters}
+        pointed = self.links.targets(module, definition) if not documented else []
+        for name, entry in documented.items():
+            assert definition.doc is not None
+            parameter = signature.pop(name, None)
+            lines = list(definition.doc.lines[entry.line : entry.end])
+            yield self.parameter(
+                module,
+                definition,
+                naming,
+                name,
+                parameter,
+                lines,
+                definition.doc_line + entry.line,
+                entry.type_text,
+                prior,
+            )
+        for name, parameter in signature.items():
+            if parameter.doc is not None:  # a field with a docstring of its own
+                yield self.parameter(
+                    module,
+                    definition,
+                    naming,
+                    name,
+                    parameter,
+                    list(parameter.doc.lines),
+                    parameter.doc_line,
+                    "",
+                    prior,
+                )
+                continue
+            target = next(
+                (
+                    target
+                    for target in pointed
+                    if target.doc and name in {entry.name for entry in target.doc.parameters}
+                ),
+                None,
+            )
+            if target is not None:
+                self.pointers[self.names.of(target).name, name].append(site_of(definition, naming, parameter))
+            elif naming.public and definition.kind in {"function", "class"} and not name.startswith("_"):
+                yield self.parameter(module, definition, naming, name, parameter, [], 0, "", prior * 0.8)
+        if naming.public:
+            self.forward(module, definition, naming)
+
+    def forward(self, module: Module, definition: Definition, naming: Naming) -> None:
+        """Note that a function takes what it passes on: `yaml.dump(**kwds)` takes `sort_keys` of `dump_all`."""
+        if definition.forwards is None:
+            return
+        head, _dot, rest = definition.forwards.partition(".")
+        owner = self.owner(module, definition)
+        name = (
+            f"{owner.qualname}.{rest}"
+            if owner is not None and head in {"self", "cls"}
+            else definition.forwards
+        )
+        target = self.names.resolve(module.name, name)
+        if target is None or target is definition:
+            return
+        own = {parameter.name for parameter in definition.parameters}
+        for parameter in target.parameters:
+            if parameter.name not in own and not parameter.star:
+                site = site_of(definition, naming, parameter)
+                self.pointers[self.names.of(target).name, parameter.name].append(site)
+
+    def parameter(
+        self, module: Module, definition: Definition, naming: Naming, name: str, parameter: Parameter | None,
+        doc_lines: list[str], doc_line: int, type_text: str, prior: float,
+    ) -> IndexedPassage:  # fmt: skip
+        while doc_lines and not doc_lines[-1].strip():
+            doc_lines.pop()
+        margin = min((len(line) - len(line.lstrip()) for line in doc_lines if line.strip()), default=0)
+        doc = [line[margin:] for line in doc_lines]
+        site = site_of(definition, naming, parameter)
+        text, lines = with_site("\n".join(doc)[:_MAX_TEXT], doc_line, site)
+        use = min(1.0, log2(1 + self.mentions[name]) / 6)
+        return IndexedPassage(
+            kind="parameter",
+            title=f"{naming.name}({name})",
+            text=text,
+            locator=f"{definition.path}:{lines[0][1]}",
+            symbol=naming.name,
+            parameter=name,
+            name=f"{shown_name(naming.name)} {name}",
+            lead=docstrings.lead(doc_lines)
+            if parameter is not None and parameter.doc
+            else description(doc_lines, type_text),
+            code=tuple(block.code for block in docstrings.code_blocks(doc)),
+            prose="\n".join(doc),
+            words=" ".join([definition.doc.lead if definition.doc else "", module.name.replace(".", " ")]),
+            prior=round(prior * (0.9 + 0.1 * use) * (1.0 if doc_lines else 0.8), 4),
+            data={
+                "what": "field"
+                if parameter is not None and parameter.doc is not None and definition.fields
+                else definition.kind,
+                "doc": "\n".join(doc)[:_MAX_TEXT],
+                "doc_line": doc_line,
+                "site": site,
+                "annotation": (parameter.annotation if parameter else None) or type_text or None,
+                "default": parameter.default if parameter else None,
+                "needed": parameter is not None and (parameter.required or bool(parameter.star)),
+                "star": parameter.star if parameter else "",
+                "aliases": [f"{alias}({name})" for alias in naming.also],
+                "public": naming.public,
+                **self.links.spoken_of(module, definition, parameter),
+            },
+        )
+
+
+def _context(owner: Definition | None, module: Module) -> str:
+    """Words by which a member is found though it does not say them itself: what its class or module is about."""
+    leads = [
+        doc.lead.partition(". ")[0] for doc in (owner.doc if owner else None, module.doc) if doc is not None
+    ]
+    return " ".join([module.name.replace(".", " ").replace("_", " "), *leads])
+
+
+def _ordered_code(doc: docstrings.Docstring | None) -> tuple[str, ...]:
+    if doc is None:
+        return ()
+    return tuple(block.code for block in doc.code)

@@ -1,0 +1,83 @@
+"""What a definition's annotations, defaults and docstring send its reader to."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
+    from kr_plugins.sources.installed_docs.python.public_names import Names
+
+_SEE = re.compile(
+    r"\b(?:[Ss]ee|[Ss]ame as|[Aa]lias (?:for|of)|[Ee]quivalent to)\s++(?:also\s++)?[:`*]*+(?:(?:py:)?(?:func|meth|class|attr|obj):`*+)?~?\.?([A-Za-z_][\w.]*)"
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
+
+
+class Links:
+    """The links between the definitions of one distribution.
+
+    Args:
+        modules: what its files define.
+        names: under which name each definition is known.
+    """
+
+    def __init__(self, modules: Mapping[str, Module], names: Names) -> None:
+        self._modules = modules
+        self._names = names
+
+    def spoken_of(
+        self, module: Module, definition: Definition, parameter: Parameter | None = None
+    ) -> dict[str, list[str]]:
+        """The definitions in this distribution that an annotation and a default speak of, by indexed name."""
+        found: dict[str, list[str]] = {}
+        sources = {
+            "types": parameter.annotation if parameter else definition.returns,
+            "defaults": parameter.default if parameter else None,
+        }
+        for key, source in sources.items():
+            linked = []
+            for name in _IDENTIFIER.findall((source or "").replace('"', " ").replace("'", " ")):
+                target = self._names.resolve(module.name, name)
+                if target is not None and target is not definition:
+                    linked.append(self._names.of(target).name)
+                    linked.extend(self._beneath(target))
+            if linked:
+                found[key] = list(dict.fromkeys(linked))[:6]
+        return found
+
+    def _beneath(self, target: Definition) -> list[str]:
+        """The classes that an alias such as `TimeoutTypes = Union[float, Timeout]` names."""
+        if target.kind != "constant":
+            return []
+        value = target.signature.partition("=")[2].replace('"', " ").replace("'", " ")
+        resolved = [self._names.resolve(target.module, name) for name in _IDENTIFIER.findall(value)]
+        return [self._names.of(found).name for found in resolved if found is not None and found is not target]
+
+    def see(self, module: Module, definition: Definition) -> list[str]:
+        """The names of the symbols that a docstring sends its reader to."""
+        return list(
+            dict.fromkeys(self._names.of(target).name for target in self.targets(module, definition))
+        )[:3]
+
+    def targets(self, module: Module, definition: Definition) -> list[Definition]:
+        """The definitions that a docstring sends its reader to."""
+        if definition.doc is None:
+            return []
+        text = "\n".join(definition.doc.lines[:30])
+        targets = []
+        for name in _SEE.findall(text):
+            bare = name.rstrip(".")
+            target = self._names.resolve(module.name, bare)
+            if target is None and "." in bare:
+                target = self._by_public_name(bare)
+            if target is not None and target is not definition:
+                targets.append(target)
+        return targets
+
+    def _by_public_name(self, name: str) -> Definition | None:
+        owner, _dot, last = name.rpartition(".")
+        return self._names.resolve(owner, last) if owner in self._modules else None

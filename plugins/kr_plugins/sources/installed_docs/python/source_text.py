@@ -1,0 +1,169 @@
+"""The source's own words: the text of a node as it stands in the file, with the lines it stands on."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from typing import TYPE_CHECKING
+
+from kr_plugins.sources.installed_docs.python import docstrings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ESCAPE = re.compile(r"\\([\\'\"])")
+
+
+class Verbatim:
+    """The text of one file, by the positions of its syntax tree.
+
+    Args:
+        text: the whole file.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+
+    def segment(self, node: ast.expr | ast.stmt | ast.arg) -> str:
+        """The source of a node, dedented to its first column."""
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        start = self.column(first, node.col_offset)
+        end = self.column(last, node.end_col_offset or 0)
+        if first == last:
+            return self.lines[first][start:end]
+        middle = [_dedent(line, start) for line in self.lines[first + 1 : last]]
+        return "\n".join([self.lines[first][start:], *middle, _dedent(self.lines[last][:end], start)])
+
+    def column(self, line: int, offset: int) -> int:
+        """`ast` counts bytes; strings count characters."""
+        text = self.lines[line]
+        return offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))
+
+    def header(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
+        """The `def` or `class` line to its colon, dedented, however many lines it takes."""
+        first = node.lineno - 1
+        stop = max(first + 1, node.body[0].lineno - 1)
+        indent = node.col_offset
+        last = max((part.end_lineno or 0 for part in _head(node)), default=0) - 1
+        taken = []
+        for number in range(first, min(stop, first + 60)):
+            line = self.lines[number]
+            taken.append(_dedent(line, indent).rstrip())
+            bare = line.split("#")[0].rstrip()
+            if (
+                number >= last
+                and bare.endswith(":")
+                and (number > first or isinstance(node, ast.ClassDef) or ")" in bare)
+            ):
+                break
+        return "\n".join(taken)
+
+    def between(self, argument: ast.arg, default: ast.expr) -> str:
+        """The source from an argument to the end of its default, on one line."""
+        first, last = argument.lineno - 1, (default.end_lineno or default.lineno) - 1
+        start = self.column(first, argument.col_offset)
+        end = self.column(last, default.end_col_offset or 0)
+        if first == last:
+            return self.lines[first][start:end]
+        return " ".join(
+            [
+                self.lines[first][start:].strip(),
+                *(line.strip() for line in self.lines[first + 1 : last]),
+                self.lines[last][:end].strip(),
+            ]
+        )
+
+    def parsed(self, constant: ast.Constant) -> tuple[docstrings.Docstring | None, int]:
+        """A docstring, parsed, and the line of the file on which it begins; None where the constant is no text."""
+        if not isinstance(constant.value, str) or not constant.value.strip():
+            return None, 0
+        value = constant.value
+        first, last = constant.lineno - 1, (constant.end_lineno or constant.lineno) - 1
+        taken = self.lines[first : last + 1]
+        taken[-1] = taken[-1][: self.column(last, constant.end_col_offset or 0)]
+        taken[0] = taken[0][self.column(first, constant.col_offset) :]
+        source = "\n".join(taken)
+        # An escaped or joined line break would move all lines that follow it.
+        if source.count("\n") != value.count("\n") or "\\" in source:
+            value = _line_by_line(source)
+        lines, cut = docstrings.clean(value)
+        return docstrings.parse(lines), constant.lineno + cut
+
+    def comment_beside(self, node: ast.stmt) -> tuple[docstrings.Docstring, int] | None:
+        """`timeout = 5  #: Seconds to wait.`, Sphinx's form on the same line."""
+        number = node.end_lineno or node.lineno
+        line = self.lines[number - 1]
+        rest = line[self.column(number - 1, node.end_col_offset or 0) :].strip()
+        return (
+            (docstrings.parse([rest[2:].strip()]), number)
+            if rest.startswith("#:") and rest[2:].strip()
+            else None
+        )
+
+    def comment_above(self, line: int) -> tuple[docstrings.Docstring | None, int]:
+        """Sphinx reads `#:` comments above an attribute as its documentation."""
+        first = line - 1
+        while first > 0 and self.lines[first - 1].lstrip().startswith("#:"):
+            first -= 1
+        if first == line - 1:
+            return None, 0
+        comment = [text.lstrip()[2:].strip() for text in self.lines[first : line - 1]]
+        return docstrings.parse(comment), first + 1
+
+
+def with_defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
+    """Every argument in order, with its default."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    missing: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    yield from zip(positional, [*missing, *arguments.defaults], strict=True)
+    if arguments.vararg:
+        yield arguments.vararg, None
+    yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    if arguments.kwarg:
+        yield arguments.kwarg, None
+
+
+def _head(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.expr | ast.arg]:
+    """What stands in the head of a definition: arguments, defaults and the return type, or bases."""
+    if isinstance(node, ast.ClassDef):
+        yield from node.bases
+        yield from (keyword.value for keyword in node.keywords)
+        return
+    for argument, default in with_defaults(node.args):
+        yield argument
+        if default is not None:
+            yield default
+    if node.returns is not None:
+        yield node.returns
+
+
+def _dedent(line: str, indent: int) -> str:
+    return line[indent:] if not line[:indent].strip() else line.lstrip()
+
+
+def _line_by_line(source: str) -> str:
+    """A string literal's text with the line breaks of its source, and with no others.
+
+    Escaped backslashes and quotes are read; other escapes stay as they are written, so that they are found there.
+    """
+    lines = [""] * (source.count("\n") + 1)
+    for token in tokenize.generate_tokens(io.StringIO(f"(\n{source}\n)").readline):
+        if token.type != tokenize.STRING:
+            continue
+        prefix, body = _literal(token.string)
+        for number, line in enumerate(body.split("\n"), start=token.start[0] - 2):
+            continued = (len(line) - len(line.rstrip("\\"))) % 2 == 1
+            shown = line[:-1] if continued and "r" not in prefix else line
+            lines[number] += shown if "r" in prefix else _ESCAPE.sub(r"\1", shown)
+    return "\n".join(lines)
+
+
+def _literal(source: str) -> tuple[str, str]:
+    """The prefix and the body of a string literal."""
+    start = min(source.find(mark) for mark in "'\"" if mark in source)
+    mark = source[start] * (
+        3 if source[start : start + 3] == source[start] * 3 and len(source) > start + 5 else 1
+    )
+    return source[:start].lower(), source[start + len(mark) : -len(mark)]

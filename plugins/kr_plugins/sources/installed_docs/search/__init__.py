@@ -1,0 +1,1 @@
+"""What helps to find a passage of an installed package."""

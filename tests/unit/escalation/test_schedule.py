@@ -1,0 +1,190 @@
+"""What is due for a case at a time, against a model that knows nothing of how it is found."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kr_core import Notice
+from kr_core.escalation.schedule import KEPT_OPEN, Care, Pending, SinkState, Standing, due, pause
+from kr_core.model.limits import Limits, Tier
+
+pytestmark = pytest.mark.req("H6", "H7")
+
+START = dt.datetime(2026, 2, 5, 12, tzinfo=dt.UTC)
+HOUR = dt.timedelta(hours=1)
+SINKS = ("board", "wall", "hall")
+HOURS = st.integers(1, 60)
+
+
+def durations(hours=HOURS):
+    return hours.map(lambda number: number * HOUR)
+
+
+TIERS = st.builds(
+    Tier,
+    after=durations(),
+    escalations=st.lists(st.sampled_from(SINKS), max_size=2, unique=True).map(tuple),
+    ask=st.lists(st.sampled_from(["ann", "bob"]), max_size=1).map(tuple),
+)
+LIMITS = st.builds(
+    Limits,
+    timeout=st.none() | durations(),
+    remind_every=st.none() | durations(),
+    on_timeout=st.sampled_from(["block", "use_answer"]),
+    tiers=st.lists(TIERS, max_size=3).map(tuple),
+)
+
+
+class World:
+    """The model: who looks does at once what is due, and the world remembers it its own way, hour by hour."""
+
+    def __init__(self, limits, has_answer):
+        self.limits, self.has_answer = limits, has_answer
+        self.put = 0
+        self.first = None
+        self.seen = {}
+        self.revision = 1
+        self.reminders = []
+        self.asked = set()
+        self.ended = ""
+
+    def open_to(self, sink, hour):
+        """A sink in no tier may show at once; one in tiers from the first of them on; who has shown goes on."""
+        afters = [int(tier.after / HOUR) for tier in self.limits.tiers if sink in tier.escalations]
+        return not afters or min(afters) <= hour - self.put or sink in self.seen
+
+    def look(self, hour):
+        """What has to happen in this hour: shown by whom, reminded or not, ended or not."""
+        waited = hour - self.put
+        may = {sink for sink in SINKS if self.open_to(sink, hour)}
+        show = {sink for sink in may if self.seen.get(sink) != self.revision}
+        newly = {
+            number
+            for number, tier in enumerate(sorted(self.limits.tiers, key=lambda tier: tier.after))
+            if tier.ask and int(tier.after / HOUR) <= waited and number not in self.asked
+        }
+        every = self.limits.remind_every
+        remind = bool(newly and may)
+        if every and self.first is not None:
+            remind = remind or hour - max([self.first, *self.reminders]) >= int(every / HOUR)
+        timeout = self.limits.timeout
+        end = ""
+        if timeout and waited >= int(timeout / HOUR):
+            end = "use_answer" if self.limits.on_timeout == "use_answer" and self.has_answer else "block"
+        return show, remind, newly, end if end != self.ended else ""
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    LIMITS,
+    st.booleans(),
+    st.lists(
+        st.tuples(st.integers(0, 30), st.sampled_from(["look", "look", "restart", "revise"])), max_size=12
+    ),
+)
+def test_whoever_looks_whenever_finds_what_the_model_says(limits, has_answer, steps):
+    """At any hours, with restarts and revisions between: shown once a revision, reminded once a span, ended once."""
+    world = World(limits, has_answer)
+    care, revision, hour = Care(), 1, 0
+    for later, what in [(0, "look"), *steps]:
+        hour += later
+        now = START + hour * HOUR
+        if what == "revise":
+            revision += 1
+            world.revision, world.put, world.asked, world.ended, world.reminders = (
+                revision,
+                hour,
+                set(),
+                "",
+                [],
+            )
+            care = care._replace(since=now, seen=None, reminded=None, tiers=0, timed_out=False)
+            world.first = None
+        standing = Standing("E1", "open", revision, "", START, has_answer, care)
+        found = due(standing, limits, SINKS, now)
+        show, remind, newly, end = world.look(hour)
+        assert (set(found.show), found.remind, found.end) == (show, remind, end), (hour, care)
+        for sink in found.show:
+            care = care.with_sink(sink, SinkState(revision, "there", revision))
+            world.seen[sink] = revision
+            world.first = hour if world.first is None else world.first
+            care = care._replace(seen=care.seen or now)
+        if found.remind:
+            care = care._replace(reminded=now, tiers=found.tiers)
+            world.reminders.append(hour)
+            world.asked |= newly
+        if found.end == "use_answer":
+            return
+        if found.end:
+            care, world.ended = care._replace(timed_out=True), "block"
+        again = due(Standing("E1", "open", revision, "", START, has_answer, care), limits, SINKS, now)
+        assert (again.remind, again.end, again.show) == (False, "", ()), "what was done is not done again"
+        if again.next is not None:
+            assert again.next > now
+            before = due(standing._replace(care=care), limits, SINKS, again.next - dt.timedelta(seconds=1))
+            assert (before.show, before.remind, before.end) == ((), False, ""), "nothing is due before `next`"
+
+
+@given(LIMITS, st.integers(1, 10_000), st.booleans())
+def test_a_clock_that_was_set_back(limits, hours, reminded):
+    """Nothing is shown, said, reminded or ended by a time that has not come; the times become now."""
+    later = START + hours * HOUR
+    care = Care(since=START, reminded=later) if reminded else Care(since=later)
+    found = due(Standing("E1", "open", 1, "", START, True, care), limits, SINKS, START)
+    assert found.behind
+    assert (found.remind, found.end) == (False, "")
+
+
+def test_a_sink_is_not_left_alone_for_a_time_of_another_clock():
+    """A pause that ends later than any pause is one of a clock that was set back since."""
+    care = Care().with_sink("board", SinkState(faults=1, again=START + dt.timedelta(days=400)))
+    assert due(Standing("E1", "open", 1, "", START, True, care), Limits(), ["board"], START).show == (
+        "board",
+    )
+    care = Care().with_sink("board", SinkState(faults=1, again=START + dt.timedelta(minutes=5)))
+    found = due(Standing("E1", "open", 1, "", START, True, care), Limits(remind_every=None), ["board"], START)
+    assert (found.show, found.next) == ((), START + dt.timedelta(minutes=5))
+
+
+def test_pauses():
+    """Doubled from half a minute to five; longer where it was asked for, up to an hour."""
+    assert [pause(faults).total_seconds() for faults in (1, 2, 3, 4, 5, 1000)] == [30, 60, 120, 240, 300, 300]
+    assert pause(1, 900).total_seconds() == 900
+    assert pause(1, 1e12).total_seconds() == 3600
+    assert pause(3, 1).total_seconds() == 120
+
+
+def test_while_an_agent_is_asked_again_nobody_is_timed_out():
+    """A human has said something: that is no silence."""
+    limits = Limits(timeout="1h", on_timeout="use_answer")
+    care = Care(pending=Pending("ann", "More.", 1))
+    found = due(Standing("E1", "notified", 1, "", START, True, care), limits, SINKS, START + 5 * HOUR)
+    assert (found.end, found.ask_again) == ("", True)
+    care = Care(pending=Pending("ann", "More.", 1, 1, START + 6 * HOUR))
+    found = due(Standing("E1", "notified", 1, "", START, True, care), limits, SINKS, START + 5.5 * HOUR)
+    assert found.ask_again is False
+
+
+def test_what_is_decided():
+    """The end is told until it is said, and shown first where it may have been; a week later nobody looks any more."""
+    notice = Notice("E1-ended", "ended", "E1 is answered")
+    care = Care(decided=START).with_sink("board", SinkState(1, "there", 1, (notice,)))
+    care = care.with_sink("wall", SinkState(1, "there", 2, (notice,)))
+    standing = Standing("E1", "resolved", 2, "", START, True, care)
+    found = due(standing, Limits(), SINKS, START + HOUR)
+    assert (found.show, found.say, found.settled) == (("wall",), ("board", "wall"), False)
+    late = due(standing, Limits(), SINKS, START + KEPT_OPEN)
+    assert (late.show, late.say, late.settled) == ((), (), True)
+    assert due(standing._replace(care=Care(decided=START)), Limits(), SINKS, START).settled
+
+
+def test_owed_notices():
+    """A thing is owed once; nothing waits behind a reminder, which has no use any more."""
+    care = Care().with_sink("board", SinkState(1, "there", 1))
+    first, second = Notice("r-1", "reminder", "one"), Notice("r-2", "reminder", "two")
+    care = care.owing(first, ["board"]).owing(second, ["board"])
+    assert care.at("board").owed == (second,)
+    ended = Notice("E1-ended", "ended", "over")
+    assert care.owing(ended, ["board"]).owing(ended, ["board"]).at("board").owed == (ended,)

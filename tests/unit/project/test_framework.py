@@ -1,0 +1,235 @@
+"""What a question alone says: the framework, the topic and the tags."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kr_core.question.framework import infer_framework
+from kr_core.question.topics import topic_and_tags
+
+
+@pytest.fixture
+def shop(tmp_path, make_environment, install, project):
+    """A project that asks for httpx and PyYAML, and has much more installed."""
+    names = (
+        "httpx requests click rich attrs six packaging build sqlalchemy pytest pytest-asyncio anyio jinja2"
+    )
+    site = make_environment(tmp_path / ".venv", dict.fromkeys(names.split(), "1.0"))
+    install(site, "PyYAML", "6.0", modules=("yaml", "_yaml"), top_level=True)
+    install(site, "beautifulsoup4", "4.12", modules=("bs4",))
+    install(site, "pillow", "10", modules=("PIL",))
+    install(site, "scikit-learn", "1.5", modules=("sklearn",))
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["httpx", "pyyaml"]\n')
+    (tmp_path / "uv.lock").write_text('[[package]]\nname = "polars"\nversion = "1.0"\n')
+    return project()
+
+
+@pytest.mark.req("R1")
+@pytest.mark.parametrize(
+    ("question", "framework"),
+    [
+        ("How do I retry a request in httpx?", "httpx"),
+        ("How do I set a timeout on httpx.AsyncClient?", "httpx"),
+        ("How does `httpx` handle redirects?", "httpx"),
+        ("httpx's connection pool limits", "httpx"),
+        ("HTTP/2 in httpx", "httpx"),
+        ("How do I use asyncio.gather with httpx?", "httpx"),
+        ("在httpx中如何设置超时?", "httpx"),
+        ("How do I load a file with yaml.safe_load?", "pyyaml"),
+        ("How do I select by class in Beautiful Soup?", "beautifulsoup4"),
+        ("How do I parse HTML with bs4?", "beautifulsoup4"),
+        ("How do I build a query in sql alchemy?", "sqlalchemy"),
+        ("How do I resize an image with PIL?", "pillow"),
+        ("train test split in sklearn", "scikit-learn"),
+        ("How do I loop in a Jinja template?", "jinja2"),
+        ("How do I mark async tests in pytest asyncio?", "pytest-asyncio"),
+        ("What does packaging.version.parse return?", "packaging"),
+        ("How do I group by in polars?", "polars"),
+    ],
+)
+def test_a_package_is_known_by_any_of_its_names(shop, question, framework):
+    assert infer_framework(question, shop) == framework
+
+
+@pytest.mark.req("R1")
+@pytest.mark.parametrize(
+    ("question", "framework"),
+    [
+        ("How do I style a table with rich?", "rich"),
+        ("How do I write rich text in httpx?", "httpx"),
+        ("How do I write rich text?", None),
+        ("How do I click a button?", None),
+        ("How do I add an option in click?", "click"),
+        ("click.echo to stderr", "click"),
+        ("How do I build a query?", None),
+        ("How do I build a query in SQLAlchemy?", "sqlalchemy"),
+        ("How do I send requests in parallel with httpx?", "httpx"),
+        ("How do I send requests with a timeout?", "requests"),
+        ("How do I retry with Requests?", "requests"),
+        ("from requests import Session, what does it do?", "requests"),
+        ("How do I get the value of six digits?", None),
+        ("What is the time limit for retries?", None),
+    ],
+)
+def test_an_ordinary_word_is_a_package_only_with_a_cue_or_for_want_of_another(shop, question, framework):
+    assert infer_framework(question, shop) == framework
+
+
+@pytest.mark.req("R1")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I sort a list of dictionaries in Python 3?",
+        "How do I use asyncio.gather?",
+        "How do I use the subprocess module to capture output?",
+        "How do I run a subprocess?",
+        "json.loads with decimals",
+        "What does json.dumps do with NaN?",
+        "How do I parse XML with ElementTree?",
+        "How do I limit the threads of a ThreadPoolExecutor?",
+        "如何在 Python 中读取文件",
+    ],
+)
+def test_the_standard_library_is_python(shop, question):
+    assert infer_framework(question, shop) == "python"
+
+
+@pytest.mark.req("R1")
+@pytest.mark.parametrize(
+    ("question", "framework"),
+    [
+        ("How do I spawn tasks in Rust's tokio?", "tokio"),
+        ("How do I add middleware in FastAPI?", "fastapi"),
+        ("How do I add middleware with fastapi?", "fastapi"),
+        ("How do I call asyncio.gather with fastapi?", "fastapi"),
+        ("How do I use a ThreadPoolExecutor with fastapi?", "fastapi"),
+        ("In Django, how do I add middleware?", "django"),
+        ("How do I configure virtual scrolling in vue-easytable?", "vue-easytable"),
+        ("How do I use signals in @angular/core?", "@angular/core"),
+        ("How do I write a plugin for Three.js?", "three.js"),
+        ("How do I open a connection with `psycopg`?", "psycopg"),
+        ("How do I use `useEffect` in React 18?", "react"),
+        ("How do I read files in parallel?", None),
+        ("How do I deal with retries?", None),
+        ("How do I do it in real-time?", None),
+        ("How do I use keep-alive?", None),
+        ("How do I log in with OAuth2?", None),
+        ("How do I set a timeout with AsyncClient?", None),
+        ("How do I send it as JSON with UTF-8?", None),
+        ("How do I fail with an error?", None),
+        ("How do I deploy this to AWS?", None),
+        ("🎉", None),
+        ("", None),
+    ],
+)
+def test_a_library_that_is_not_installed_is_taken_only_where_it_clearly_is_one(shop, question, framework):
+    assert infer_framework(question, shop) == framework
+
+
+@pytest.mark.req("R1")
+def test_a_direct_dependency_beats_a_transitive_one(shop):
+    assert infer_framework("anyio timeouts and httpx timeouts", shop) == "httpx"
+
+
+@pytest.mark.req("R1")
+def test_the_only_direct_dependency_is_meant_where_nothing_is_named(tmp_path, make_environment, project):
+    make_environment(tmp_path / ".venv", {"httpx": "1", "h11": "1", "pytest": "8"})
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\ndependencies = ["httpx"]\n[dependency-groups]\ndev = ["pytest"]\n'
+    )
+    assert infer_framework("How do I set a timeout?", project()) == "httpx"
+    assert infer_framework("How do I order Django middleware?", project()) == "django"
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["httpx", "h11"]\n')
+    assert infer_framework("How do I set a timeout?", project()) is None
+
+
+@pytest.mark.req("R1", "K9")
+def test_krs_own_packages_are_known_in_an_empty_project_with_a_cue(tmp_path, make_environment, project):
+    make_environment(tmp_path / "kr", {"httpx": "1", "rich": "1"})
+    opened = project(own=tmp_path / "kr")
+    assert infer_framework("How do I retry in httpx?", opened) == "httpx"
+    assert infer_framework("How do I format rich text?", opened) is None
+
+
+@pytest.mark.req("R1")
+@pytest.mark.parametrize(
+    ("question", "framework", "topic", "tags"),
+    [
+        ("How do I retry a request in httpx?", "httpx", "retry a request", ("retry", "request")),
+        ("What is the best way to set a timeout?", "httpx", "set a timeout", ("set", "timeout")),
+        ("In Django, how do I order middleware?", "django", "order middleware", ("order", "middleware")),
+        (
+            "Is it possible to select by class with Beautiful Soup",
+            "beautifulsoup4",
+            "select by class",
+            ("select", "class"),
+        ),
+        ("How does `httpx` follow redirects?", "httpx", "`httpx` follow redirects", ("follow", "redirects")),
+        ("What is httpx?", "httpx", "httpx", ("general",)),
+        ("How do I use httpx?", "httpx", "use httpx", ("use",)),
+        ("subprocess output in Python", "python", "subprocess output", ("subprocess", "output")),
+        ("C++ bindings", "cffi", "C++ bindings", ("cplusplus", "bindings")),
+        ("send without a timeout", "httpx", "send without a timeout", ("send", "without", "timeout")),
+        ("如何设置超时?", "httpx", "如何设置超时", ("如何", "何设", "设置", "置超", "超时")),
+        ("🎉", "httpx", "🎉", ("general",)),
+        ("", "httpx", "general", ("general",)),
+        ("???", "httpx", "???", ("general",)),
+        ("two\nlines\x00here", "httpx", "two lines here", ("two", "lines")),
+    ],
+)
+def test_topic_and_tags_are_what_the_question_is_about(question, framework, topic, tags):
+    found = topic_and_tags(question, framework)
+    assert found[0] == topic
+    assert found[1] == tags
+
+
+@pytest.mark.req("R1")
+def test_a_long_question_keeps_a_distinct_topic_and_at_most_24_tags():
+    words = [f"alpha{chr(97 + n)}" for n in range(26)]
+    first, second = (
+        topic_and_tags(" ".join([*words, "x1"]), "f"),
+        topic_and_tags(" ".join([*words, "x2"]), "f"),
+    )
+    assert first[0] != second[0]
+    assert max(len(first[0]), len(second[0])) <= 120
+    assert len(first[1]) == 24
+    assert first[1][:-1] == second[1][:-1]
+    assert first[1][-1] != second[1][-1]
+    assert first[1][-1].startswith("q-")
+
+
+ASKING = ["how", "do", "i", "the", "a", "with", "httpx", "in"]
+CONTENT = ["retry", "request", "configure", "proxy", "timeout", "http2", "asyncclient"]
+
+
+@pytest.mark.req("R1")
+@given(st.sets(st.sampled_from(CONTENT), min_size=1), st.lists(st.sampled_from(ASKING)), st.randoms())
+def test_phrasings_of_equal_content_words_have_equal_tags(content, asking, random):
+    words = [*content, *asking]
+    random.shuffle(words)
+    _, tags = topic_and_tags(" ".join(words), "httpx")
+    assert sorted(tags) == sorted(content)
+
+
+@pytest.mark.req("R1")
+@given(st.text(), st.text(min_size=1))
+def test_topic_and_tags_of_any_text_are_valid_and_the_same_each_time(question, framework):
+    topic, tags = topic_and_tags(question, framework)
+    assert 0 < len(topic) <= 120
+    assert "\n" not in topic
+    assert "\0" not in topic
+    assert 0 < len(tags) <= 24
+    assert all(tags)
+    assert (topic, tags) == topic_and_tags(question, framework)
+
+
+@pytest.mark.req("R1")
+@given(st.text() | st.from_regex(r"(?:[a-zA-Z`'. ]{1,9}(?:in|with|using) [A-Za-z.`-]{1,9}){1,3}"))
+def test_any_question_is_read_without_an_error(question):
+    from pathlib import Path
+
+    from kr_core.project.project import LocalProject
+
+    infer_framework(question, LocalProject(Path("/nonexistent"), Path("/nonexistent"), {}, own_prefix=None))

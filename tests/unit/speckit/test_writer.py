@@ -1,0 +1,119 @@
+"""Answers go into spec-kit's files in its own form, and nothing else of the file changes."""
+
+import datetime as dt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kr_core.speckit.parser import Found, answers_in, questions_in
+from kr_core.speckit.writer import LONGEST, replied, with_answers
+
+DAY = dt.date(2026, 1, 5)
+BULLET = "- Q: Which store? → A: Redis\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("# Spec\n\nText.\n\n## Stories\n", "# Spec\n\nText.\n\n## Clarifications\n\n### Session 2026-01-05\n\n{}\n## Stories\n"),
+        ("# Plan\n\n## Summary\n\nText.\n\n## Rest\n", "# Plan\n\n## Summary\n\nText.\n\n## Clarifications\n\n### Session 2026-01-05\n\n{}\n## Rest\n"),
+        ("Text", "Text\n\n## Clarifications\n\n### Session 2026-01-05\n\n{}"),
+        ("", "## Clarifications\n\n### Session 2026-01-05\n\n{}"),
+        (
+            "## Clarifications\n\n### Session 2026-01-04\n\n- Q: x → A: y\n\n## Stories\n",
+            "## Clarifications\n\n### Session 2026-01-04\n\n- Q: x → A: y\n\n### Session 2026-01-05\n\n{}\n## Stories\n",
+        ),
+        (
+            "## Clarifications\n\n### Session 2026-01-05\n\n- Q: x → A: y\n\n---\n\n## Stories\n",
+            "## Clarifications\n\n### Session 2026-01-05\n\n- Q: x → A: y\n{}\n---\n\n## Stories\n",
+        ),
+        ("## Clarifications\n## Stories\n", "## Clarifications\n\n### Session 2026-01-05\n\n{}\n## Stories\n"),
+        (
+            "## Clarifications\n### Session 2026-01-05\n## Stories\n",
+            "## Clarifications\n### Session 2026-01-05\n\n{}\n## Stories\n",
+        ),
+        ("# Spec\n\n```\ncode\n", "# Spec\n\n## Clarifications\n\n### Session 2026-01-05\n\n{}\n```\ncode\n"),
+        ("# Spec\n\n<!-- a\n\nb", "# Spec\n\n## Clarifications\n\n### Session 2026-01-05\n\n{}\n<!-- a\n\nb"),
+        (
+            "## Clarifications\n\n### Session 2026-01-05\n\n- Q: x → A: y\n\n~~~\ncode\n",
+            "## Clarifications\n\n### Session 2026-01-05\n\n- Q: x → A: y\n{}\n~~~\ncode\n",
+        ),
+        ("```\n## Clarifications\n```\n", "```\n## Clarifications\n```\n\n## Clarifications\n\n### Session 2026-01-05\n\n{}"),
+    ],
+)  # fmt: skip
+@pytest.mark.req("Q15")
+def test_where_an_answer_goes(before, after):
+    """Into the day's session, which is made where spec-kit makes it."""
+    new = with_answers(before, [("Which store?", "Redis")], DAY)
+    assert new == after.format(BULLET)
+    assert with_answers(new, [("Which store?", "Redis")], DAY) == new
+
+
+@pytest.mark.req("Q15")
+def test_line_ends_and_the_byte_order_mark_stay():
+    """A file with CRLF gets lines with CRLF; its mark, its trailing blanks and its other bytes are as they were."""
+    text = "\ufeff# Spec  \r\n\r\n## Stories\t\r\n\x0c\r\n"
+    new = with_answers(text, [("Which store?", "Redis")], DAY)
+    assert (
+        new.replace(
+            "## Clarifications\r\n\r\n### Session 2026-01-05\r\n\r\n" + BULLET.replace("\n", "\r\n") + "\r\n",
+            "",
+        )
+        == text
+    )
+
+
+@pytest.mark.req("Q15", "H8")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "a\n\n## Stories\n",
+        "x <!-- y",
+        "\x1b[31mred",
+        "[NEEDS CLARIFICATION: why?]",
+        "→ A: b",
+        "x" * 5000,
+        "- Q: c → A: d\n- Q: e → A: f",
+    ],
+)
+def test_an_answer_is_one_bullet(answer):
+    """Whatever an answer holds, it makes no heading, hides nothing, steers no terminal and asks nothing new."""
+    text = "# Spec\n\n## Stories\n\n[NEEDS CLARIFICATION: which store?]\n"
+    new = with_answers(text, [("which store?", answer)], DAY)
+    (bullet,) = (line for line in new.splitlines() if line not in text.splitlines() and line.startswith("- "))
+    assert len(bullet) < LONGEST + 60
+    assert "\x1b" not in new
+    assert new.count("## Stories") - bullet.count("## Stories") == 1
+    assert len(answers_in(new)) == 1
+    assert questions_in(new) == []
+
+
+@given(
+    st.text(alphabet="#ab \n\r-*`<!>", max_size=120),
+    st.lists(
+        st.tuples(st.text(min_size=1, alphabet="ab?→-> [Q:A"), st.text(alphabet="ab\n→<!-", min_size=1)),
+        max_size=3,
+    ),
+)
+def test_what_was_there_stays_and_nothing_is_written_twice(text, answers):
+    """All that a file had is there in order, and a second run writes nothing."""
+    new = with_answers(text, answers, DAY)
+    rest = iter(new)
+    assert all(sign in rest for sign in text)
+    if "<!--" not in text and "`" not in text:
+        assert with_answers(new, answers, DAY) == new
+
+
+@pytest.mark.req("Q15")
+def test_the_reply_to_blocks():
+    """Letters for options, `Custom - text` where specify has it, else the text; markers have no number."""
+    options = (("A", "Redis"), ("B", "Postgres"))
+    asked = [
+        (Found(1, "Which?", "", "", 1, options, "Custom"), "postgres"),
+        (Found(2, "Which?", "", "", 2, options, "Custom"), "a\nfile"),
+        (Found(3, "How many?", "", "", 3), "5"),
+        (Found(4, "Why?", "", ""), "because"),
+    ]
+    assert replied(asked) == "Q1: B, Q2: Custom - a file, Q3: 5"
+    assert replied([]) == ""
