@@ -53,7 +53,7 @@ class LibraryResearch:
         return self._pipeline
 
 
-def _outputs(answer: kr_core.Research) -> dict[str, Any]:
+def _outputs(answer: kr_core.CompletedResearch) -> dict[str, Any]:
     results = answer.result.results
     documents = [
         Document(content=cited.quote, meta={"url": cited.url, "locator": cited.locator})

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from kr_core.errors import PluginError as PluginError
     from kr_core.errors import RequestError as RequestError
     from kr_core.errors import StorageError as StorageError
-    from kr_core.escalation.commands import Command as Command
-    from kr_core.escalation.commands import Fault as Fault
-    from kr_core.escalation.commands import Replies as Replies
+    from kr_core.escalation.commands import CommandFault as CommandFault
+    from kr_core.escalation.commands import ParsedReplies as ParsedReplies
+    from kr_core.escalation.commands import ReplyCommand as ReplyCommand
     from kr_core.escalation.commands import read_replies as read_replies
     from kr_core.escalation.page_url import served_at as served_at
     from kr_core.escalation.render import for_terminal as for_terminal
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kr_core.expedition.service import Expeditions as Expeditions
     from kr_core.expedition.service import run_expedition as run_expedition
     from kr_core.files import lies_within as lies_within
-    from kr_core.files import locked as locked
+    from kr_core.files import lock as lock
     from kr_core.files import make_state_folder as make_state_folder
     from kr_core.files import read_bytes as read_bytes
     from kr_core.files import read_text as read_text
@@ -105,39 +105,39 @@ if TYPE_CHECKING:
     from kr_core.protocols import Agent as Agent
     from kr_core.protocols import Cache as Cache
     from kr_core.protocols import Candidates as Candidates
-    from kr_core.protocols import Case as Case
+    from kr_core.protocols import CaseView as CaseView
+    from kr_core.protocols import ChangeResult as ChangeResult
     from kr_core.protocols import Document as Document
     from kr_core.protocols import Embedder as Embedder
+    from kr_core.protocols import Ephemeral as Ephemeral
     from kr_core.protocols import Escalation as Escalation
-    from kr_core.protocols import Exchange as Exchange
-    from kr_core.protocols import Flaw as Flaw
-    from kr_core.protocols import Heard as Heard
+    from kr_core.protocols import EscalationContext as EscalationContext
     from kr_core.protocols import HumanReply as HumanReply
+    from kr_core.protocols import Issue as Issue
     from kr_core.protocols import Job as Job
     from kr_core.protocols import Journal as Journal
-    from kr_core.protocols import Kept as Kept
     from kr_core.protocols import Log as Log
     from kr_core.protocols import LogRecord as LogRecord
-    from kr_core.protocols import Momentary as Momentary
-    from kr_core.protocols import Moved as Moved
     from kr_core.protocols import Notice as Notice
+    from kr_core.protocols import OpenCase as OpenCase
+    from kr_core.protocols import PollResult as PollResult
     from kr_core.protocols import Project as Project
     from kr_core.protocols import Rate as Rate
-    from kr_core.protocols import Rebuilt as Rebuilt
+    from kr_core.protocols import RebuildResult as RebuildResult
     from kr_core.protocols import Receiver as Receiver
     from kr_core.protocols import Renderer as Renderer
     from kr_core.protocols import Repairable as Repairable
+    from kr_core.protocols import RequestRecord as RequestRecord
     from kr_core.protocols import Router as Router
     from kr_core.protocols import Scorer as Scorer
-    from kr_core.protocols import Shown as Shown
-    from kr_core.protocols import SinkContext as SinkContext
     from kr_core.protocols import Source as Source
     from kr_core.protocols import SourceContext as SourceContext
     from kr_core.protocols import Store as Store
-    from kr_core.protocols import Unclear as Unclear
+    from kr_core.protocols import UnparsedReply as UnparsedReply
     from kr_core.protocols import Verifier as Verifier
+    from kr_core.protocols import WriteResult as WriteResult
+    from kr_core.research import CompletedResearch as CompletedResearch
     from kr_core.research import Pipeline as Pipeline
-    from kr_core.research import Research as Research
     from kr_core.routing.table import Table as Table
     from kr_core.search.documents.documents import Documents as Documents
     from kr_core.search.documents.hits import DocumentHit as DocumentHit
@@ -145,7 +145,7 @@ if TYPE_CHECKING:
     from kr_core.search.index import IndexedPassage as IndexedPassage
     from kr_core.search.index import PassageIndex as PassageIndex
     from kr_core.search.index import build as _build
-    from kr_core.search.ranking import Ranked as Ranked
+    from kr_core.search.ranking import RankedPassage as RankedPassage
     from kr_core.search.ranking import closest_name as closest_name
     from kr_core.search.ranking import rank as rank
     from kr_core.search.ranking import telling_parameters as telling_parameters
@@ -177,36 +177,36 @@ _HOMES: dict[str, dict[str, str]] = {
         "Agent": "",
         "Cache": "",
         "Candidates": "",
-        "Case": "",
+        "CaseView": "",
         "Document": "",
         "Embedder": "",
         "Escalation": "",
-        "Exchange": "",
-        "Flaw": "",
-        "Heard": "",
+        "RequestRecord": "",
+        "Issue": "",
+        "PollResult": "",
         "HumanReply": "",
         "Job": "",
         "Journal": "",
-        "Kept": "",
+        "WriteResult": "",
         "Log": "",
         "LogRecord": "",
-        "Momentary": "",
-        "Moved": "",
+        "Ephemeral": "",
+        "ChangeResult": "",
         "Notice": "",
         "Project": "",
         "Rate": "",
-        "Rebuilt": "",
+        "RebuildResult": "",
         "Receiver": "",
         "Renderer": "",
         "Repairable": "",
         "Router": "",
         "Scorer": "",
-        "Shown": "",
-        "SinkContext": "",
+        "OpenCase": "",
+        "EscalationContext": "",
         "Source": "",
         "SourceContext": "",
         "Store": "",
-        "Unclear": "",
+        "UnparsedReply": "",
         "Verifier": "",
     },
     "kr_core.model": {
@@ -259,7 +259,7 @@ _HOMES: dict[str, dict[str, str]] = {
     "kr_core.expedition.facts.store": {"AxiomStore": ""},
     "kr_core.files": {
         "lies_within": "",
-        "locked": "",
+        "lock": "",
         "make_state_folder": "",
         "read_bytes": "",
         "read_text": "",
@@ -283,16 +283,21 @@ _HOMES: dict[str, dict[str, str]] = {
         "build_index": "build",
         "IndexedPassage": "",
     },
-    "kr_core.search.ranking": {"Ranked": "", "closest_name": "", "rank": "", "telling_parameters": ""},
+    "kr_core.search.ranking": {"RankedPassage": "", "closest_name": "", "rank": "", "telling_parameters": ""},
     "kr_core.search.terms": {"Term": "", "question_terms": ""},
     "kr_core.templates": {"render_template": "render"},
     "kr_core.evidence.coverage": {"COVERED": "", "FULLY": "", "answered": ""},
-    "kr_core.escalation.commands": {"Command": "", "Fault": "", "Replies": "", "read_replies": ""},
+    "kr_core.escalation.commands": {
+        "ReplyCommand": "",
+        "CommandFault": "",
+        "ParsedReplies": "",
+        "read_replies": "",
+    },
     "kr_core.escalation.page_url": {"served_at": ""},
     "kr_core.escalation.render": {"for_terminal": ""},
     "kr_core.evidence.soft_errors": {"refusal": ""},
     "kr_core.net.domains": {"host_of": "", "site_of": ""},
-    "kr_core.research": {"Pipeline": "", "Research": ""},
+    "kr_core.research": {"Pipeline": "", "CompletedResearch": ""},
     "kr_core.lessons.service": {"Lessons": ""},
     "kr_core.processes": {"end_group": "", "start_group": ""},
     "kr_core.ask.service": {"AsyncKnowledgeRouterService": ""},

@@ -50,7 +50,7 @@ async def _wait(tasks: set[asyncio.Task[Any]]) -> None:
     await asyncio.wait(tasks, timeout=GRACE_SECONDS)
 
 
-async def until_done(waited: asyncio.Future[Any], seconds: float | None = None) -> BaseException | None:
+async def wait_or_abandon(waited: asyncio.Future[Any], seconds: float | None = None) -> BaseException | None:
     """Wait until it is done, or so many seconds are over, whoever cancels meanwhile and however often.
 
     The scopes of anyio, with which Starlette and FastAPI cancel, do so again at every turn of the loop.
@@ -69,7 +69,7 @@ async def until_done(waited: asyncio.Future[Any], seconds: float | None = None) 
     return cancelled
 
 
-async def to_its_end(
+async def shielded(
     work: Callable[[], Result], when_cancelled: Callable[[Result], object] | None = None
 ) -> Result:
     """Do what reads and writes files in a thread; a cancellation waits for it, since a thread cannot be stopped.
@@ -82,11 +82,11 @@ async def to_its_end(
     """
     # no task: whoever cancels all tasks of a loop cancels only the one that waits here
     done = _in_executor(work)
-    cancelled = await until_done(done)
+    cancelled = await wait_or_abandon(done)
     if cancelled is None:
         return done.result()
     if not done.cancelled() and done.exception() is None and when_cancelled is not None:
-        await until_done(_in_executor(lambda: when_cancelled(done.result())))
+        await wait_or_abandon(_in_executor(lambda: when_cancelled(done.result())))
     raise cancelled
 
 
@@ -97,7 +97,7 @@ _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, ThreadPoolExecutor] = WeakK
 _pools_lock = threading.Lock()
 
 
-def let_threads_go() -> None:
+def release_threads() -> None:
     """Let the running loop's threads for files end once they are idle; whoever needs them later has new ones.
 
     A loop that is not run by `run` would keep them as long as anybody refers to it.
@@ -117,13 +117,13 @@ def _in_executor(work: Callable[[], Result]) -> asyncio.Future[Result]:
     return loop.run_in_executor(pool, contextvars.copy_context().run, work)
 
 
-def heard(task: asyncio.Future[Any]) -> None:
+def consume_exception(task: asyncio.Future[Any]) -> None:
     """Take notice of how it ended; what was dropped may fail while nobody waits for it."""
     if not task.cancelled():
         task.exception()
 
 
-def apart(work: Callable[[], Result]) -> asyncio.Future[Result]:
+def in_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
     """Begin work that may never end, in a thread for which nobody waits: neither the loop at its close nor Python."""
     done: Future[Result] = Future()
     done.set_running_or_notify_cancel()  # who gives up waiting cancels nothing but that

@@ -85,7 +85,7 @@ def require(module: str, extra: str) -> None:
     from importlib.util import find_spec
 
     if find_spec(module) is None:
-        raise PluginError(f"needs {module}, which is not installed", todo=f'pip install "kr-core[{extra}]"')
+        raise PluginError(f"needs {module}, which is not installed", hint=f'pip install "kr-core[{extra}]"')
 
 
 def installed() -> list[InstalledPlugin]:

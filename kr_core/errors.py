@@ -24,20 +24,20 @@ class KRError(Exception):
     Args:
         what: what is wrong, one sentence without a full stop.
         where: the file and line, plugin or path concerned; empty if there is none.
-        todo: what the reader can do about it; empty if nothing sensible can be said.
+        hint: what the reader can do about it; empty if nothing sensible can be said.
     """
 
     exit_code = 1
 
-    def __init__(self, what: str, *, where: str = "", todo: str = "") -> None:
+    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
         self.what = what
         self.where = where
-        self.todo = todo
-        super().__init__(what, where, todo)
+        self.hint = hint
+        super().__init__(what, where, hint)
 
     def __str__(self) -> str:
         message = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{message}; {self.todo}" if self.todo else message
+        return f"{message}; {self.hint}" if self.hint else message
 
 
 class ConfigError(KRError):
@@ -66,14 +66,14 @@ class RequestError(KRError):
             the error pass, and its consultation has this outcome.
         what: what is wrong.
         where: what was asked.
-        todo: what the reader can do about it.
+        hint: what the reader can do about it.
         seconds: how long to leave it alone, where it said so.
     """
 
     def __init__(
-        self, outcome: str, what: str, *, where: str = "", todo: str = "", seconds: float | None = None
+        self, outcome: str, what: str, *, where: str = "", hint: str = "", seconds: float | None = None
     ) -> None:
-        super().__init__(what, where=where, todo=todo)
+        super().__init__(what, where=where, hint=hint)
         self.outcome = outcome
         self.seconds = seconds
 

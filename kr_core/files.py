@@ -214,7 +214,7 @@ def _ignored_os_error() -> Iterator[None]:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock(folder: Path) -> Iterator[None]:
     """Hold the folder's advisory lock, so that one process at a time changes what is in it.
 
     The lock is on the folder itself: no lock file appears in git, and a killed holder lets go.
@@ -233,7 +233,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def claimed(file: Path) -> Iterator[bool]:
+def try_lock(file: Path) -> Iterator[bool]:
     """Hold a file's advisory lock if nobody else does, and say so; the file is made if it is missing, and stays.
 
     It works between threads as between processes; a killed holder lets go.
@@ -249,8 +249,8 @@ def claimed(file: Path) -> Iterator[bool]:
         os.close(handle)
 
 
-def held(file: Path) -> bool:
-    """Whether somebody holds a file's advisory lock, as `claimed` takes it.
+def is_locked(file: Path) -> bool:
+    """Whether somebody holds a file's advisory lock, as `try_lock` takes it.
 
     Raises:
         OSError: the file is not there, or cannot be opened.

@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from jinja2.nodes import EvalContext
     from jinja2.runtime import Context
 
-__all__ = ["Budget", "LimitedSandbox", "TemplateLimitError", "budget", "spending"]
+__all__ = ["LimitedSandbox", "RenderBudget", "TemplateLimitError", "budget", "spending"]
 
 _MOST_STEPS = 1_000_000
 _MOST_TEXT = 10_000_000
 """Characters of all texts that a template makes, those between included; an item of a list counts as some."""
-_MOST_SECONDS = 10.0
-_MOST_CODE = 1_000_000
-_MOST_BITS = 16_384
-_MOST_MENDED = 100_000
+_MAX_SECONDS = 10.0
+_MAX_CODE = 1_000_000
+_MAX_BITS = 16_384
+_MAX_MENDED = 100_000
 """Characters of a text for what takes longer by its square."""
 _ITEM = 16
 _OBJECT = 50
@@ -50,7 +50,7 @@ class TemplateLimitError(Exception):
     """A template that does more than any needs."""
 
 
-class Budget:
+class RenderBudget:
     """What one rendering may still do.
 
     Args:
@@ -60,7 +60,7 @@ class Budget:
     """
 
     def __init__(
-        self, steps: int = _MOST_STEPS, text: int = _MOST_TEXT, seconds: float = _MOST_SECONDS
+        self, steps: int = _MOST_STEPS, text: int = _MOST_TEXT, seconds: float = _MAX_SECONDS
     ) -> None:
         self._most = steps, text, seconds
         self._steps, self.text_left = steps, text
@@ -149,7 +149,7 @@ class Budget:
 
 
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
-_SPENDING: ContextVar[Budget] = ContextVar("what the template being rendered may still do")
+_SPENDING: ContextVar[RenderBudget] = ContextVar("what the template being rendered may still do")
 
 
 def _items(value: Any) -> Sequence[Any] | None:
@@ -166,18 +166,18 @@ def _items(value: Any) -> Sequence[Any] | None:
 
 
 def _checked(number: int) -> int:
-    if number.bit_length() > _MOST_BITS:
-        raise TemplateLimitError(f"it computes with numbers of more than {_MOST_BITS:,} bits")
+    if number.bit_length() > _MAX_BITS:
+        raise TemplateLimitError(f"it computes with numbers of more than {_MAX_BITS:,} bits")
     return number
 
 
-def budget() -> Budget:
+def budget() -> RenderBudget:
     """What the template that is being rendered may still do."""
     return _SPENDING.get()
 
 
 @contextmanager
-def spending(given: Budget) -> Iterator[None]:
+def spending(given: RenderBudget) -> Iterator[None]:
     """Render within a budget."""
     token = _SPENDING.set(given)
     try:
@@ -197,8 +197,8 @@ class _CountingGenerator(CodeGenerator):
     def write(self, x: str) -> None:
         """Bound the code: each `include` names all that is set before it."""
         self._written += len(x)
-        if self._written > _MOST_CODE:
-            raise TemplateLimitError(f"it compiles to more than {_MOST_CODE:,} characters of code")
+        if self._written > _MAX_CODE:
+            raise TemplateLimitError(f"it compiles to more than {_MAX_CODE:,} characters of code")
         super().write(x)
 
     def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
@@ -349,8 +349,8 @@ class LimitedSandbox(ImmutableSandboxedEnvironment):
         elif operator == "*":
             _check_product(left, right)
         elif operator == "**" and isinstance(left, int) and isinstance(right, int):
-            if right.bit_length() > 32 or left.bit_length() * abs(right) > _MOST_BITS:
-                raise TemplateLimitError(f"it computes with numbers of more than {_MOST_BITS:,} bits")
+            if right.bit_length() > 32 or left.bit_length() * abs(right) > _MAX_BITS:
+                raise TemplateLimitError(f"it computes with numbers of more than {_MAX_BITS:,} bits")
         elif operator == "+" and isinstance(left, str | bytes | list | tuple):
             budget().require(len(left) + (len(right) if hasattr(right, "__len__") else 0))
         value = super().call_binop(context, operator, left, right)
@@ -450,8 +450,8 @@ def _bound(name: str, operands: Sequence[Any]) -> int:
     left = budget()
     size = left.size(*operands)
     first, *rest = operands or ("",)
-    if name in _SLOW and size > _MOST_MENDED:
-        raise TemplateLimitError(f"it gives `{name}` more than {_MOST_MENDED:,} characters")
+    if name in _SLOW and size > _MAX_MENDED:
+        raise TemplateLimitError(f"it gives `{name}` more than {_MAX_MENDED:,} characters")
     if name in _SPLITS and isinstance(first, str | bytes):
         return _ITEM * size
     if name == "strftime":

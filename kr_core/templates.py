@@ -57,8 +57,8 @@ def search_folders(
     own = project_root / "templates"
     if not lies_within(own, project_root):
         if not trusted:
-            todo = "put the folder itself there instead of a link"
-            raise ConfigError("leads out of the project", where=str(own), todo=todo)
+            hint = "put the folder itself there instead of a link"
+            raise ConfigError("leads out of the project", where=str(own), hint=hint)
         own = own.resolve()
     return (own, *plugin_folders, bundled_folder())
 
@@ -79,30 +79,30 @@ def render(folders: Iterable[Path], name: str, **values: Any) -> str:
     """
     from jinja2 import TemplateNotFound, TemplateSyntaxError
 
-    from kr_core.template_limits import Budget, TemplateLimitError, spending
+    from kr_core.template_limits import RenderBudget, TemplateLimitError, spending
 
     searched = tuple(dict.fromkeys((*folders, bundled_folder())))
     try:
-        with spending(Budget()):
+        with spending(RenderBudget()):
             return printable(_environment(searched).get_template(name).render(values))
     except ConfigError:
         raise
     except TemplateNotFound as error:
         places = ", ".join(map(str, searched))
         raise ConfigError(
-            f"there is no template {error.name}", where=name, todo=f"looked in {places}"
+            f"there is no template {error.name}", where=name, hint=f"looked in {places}"
         ) from None
     except TemplateSyntaxError as error:
         where = f"{error.filename or error.name or name}:{error.lineno}"
-        raise ConfigError(f"not a valid template: {error.message}", where=where, todo=_REMEDY) from None
+        raise ConfigError(f"not a valid template: {error.message}", where=where, hint=_REMEDY) from None
     except (TemplateLimitError, RecursionError) as error:
         said = str(error) if isinstance(error, TemplateLimitError) else _ENDLESS
         where = _line_of(error, searched) or _file_of(name, searched)
-        raise ConfigError(f"the template does too much: {said}", where=where, todo=_REMEDY) from None
+        raise ConfigError(f"the template does too much: {said}", where=where, hint=_REMEDY) from None
     except Exception as error:  # a template can make any value raise
         where = _line_of(error, searched) or _file_of(name, searched)
         what = f"the template failed: {type(error).__name__}: {error}"
-        raise ConfigError(what, where=where, todo=_REMEDY) from error
+        raise ConfigError(what, where=where, hint=_REMEDY) from error
 
 
 _REMEDY = "correct the template, or remove it to use the bundled one"
@@ -174,10 +174,10 @@ def _text(path: Path, folder: Path) -> str | None:
         return None
     except OSError as error:
         what = f"is not read as a template: {error.strerror or error}"
-        raise ConfigError(what, where=str(path), todo=_PUT_FILE) from error
+        raise ConfigError(what, where=str(path), hint=_PUT_FILE) from error
     except ValueError as error:
         what = f"the template failed: {type(error).__name__}: {error}"
-        raise ConfigError(what, where=str(path), todo=_REMEDY) from error
+        raise ConfigError(what, where=str(path), hint=_REMEDY) from error
 
 
 def _unchanged(path: Path, before: Sequence[Path]) -> Callable[[], bool]:

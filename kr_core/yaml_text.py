@@ -21,7 +21,7 @@ class _TextLoader(_Base):  # type: ignore[misc]  # one of two bases, of one shap
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  yaml's own API
 
 
-class Block(str):
+class LiteralBlock(str):
     """A text that YAML shows line by line, after a `|`."""
 
     __slots__ = ()
@@ -32,7 +32,7 @@ class _Dumper(_BaseDumper):  # type: ignore[misc]  # one of two bases, of one sh
 
 
 _Dumper.add_representer(
-    Block, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style="|")
+    LiteralBlock, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style="|")
 )
 
 for _tag, _pattern, _first in (
@@ -47,7 +47,7 @@ for _tag, _pattern, _first in (
 def _number(loader: Any, node: Any) -> Any:
     """A number as the safe loader reads it; `!!int` of many digits, or in sixties, would take it hours."""
     text = loader.construct_scalar(node)
-    if len(text) > _LONGEST_NUMBER:
+    if len(text) > _MAX_NUMBER_LENGTH:
         raise yaml.constructor.ConstructorError(None, None, "a number that is too long", node.start_mark)
     kind = node.tag.rpartition(":")[2]
     return getattr(loader, f"construct_yaml_{kind}")(node)
@@ -57,23 +57,23 @@ for _kind in ("int", "float"):
     _TextLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _number)
 
 YAMLError = yaml.YAMLError
-MOST_LEVELS = 100
+MAX_LEVELS = 100
 """The deepest nesting that is read for sure; what people and programs write has ten levels."""
 _ROOM = 50
-MOST_ALIASES = 100
+MAX_ALIASES = 100
 """So many references to anchors are read."""
-MOST_REFERRED = 1_000_000
+MAX_REFERRED = 1_000_000
 """So many characters and values may all references together stand for; ten lines of them can stand for 10^10."""
-MOST_VALUES = 500_000
+MAX_VALUES = 500_000
 """So many texts, lists and mappings are read; each takes some 700 bytes while it is. An index in KR's own form is read in pieces."""
-_LONGEST_NUMBER = 100
+_MAX_NUMBER_LENGTH = 100
 _ALIAS = re.compile(r"(?:^|[\s\[{,:-])\*[^\s,\[\]{}]", re.MULTILINE)
 
 
 class AliasError(yaml.MarkedYAMLError):
     """The text refers to anchors too often to be read, or what they stand for is too much."""
 
-    def __init__(self, mark: Any, problem: str = f"more than {MOST_ALIASES} references to anchors") -> None:
+    def __init__(self, mark: Any, problem: str = f"more than {MAX_ALIASES} references to anchors") -> None:
         super().__init__(problem=problem, problem_mark=mark)
 
 
@@ -136,7 +136,7 @@ class _Count:
             self._end(event.anchor, 1 + len(event.value), 0, event)
         elif isinstance(event, yaml.CollectionStartEvent):
             self._open.append((event.anchor, 1, 0))
-            if len(self._open) > MOST_LEVELS:
+            if len(self._open) > MAX_LEVELS:
                 raise NestingError(event.start_mark)
             if event.anchor:
                 self._anchored[event.anchor] = None
@@ -146,9 +146,9 @@ class _Count:
 
     def _end(self, anchor: str | None, size: int, height: int, event: Any) -> None:
         self._values += 1
-        if self._values > MOST_VALUES:
+        if self._values > MAX_VALUES:
             raise yaml.MarkedYAMLError(
-                problem=f"more than {MOST_VALUES:,} values", problem_mark=event.start_mark
+                problem=f"more than {MAX_VALUES:,} values", problem_mark=event.start_mark
             )
         if anchor:
             self._anchored[anchor] = size, height
@@ -156,16 +156,16 @@ class _Count:
 
     def _refer(self, event: Any) -> None:
         self._references += 1
-        if self._references > MOST_ALIASES:
+        if self._references > MAX_ALIASES:
             raise AliasError(event.start_mark)
         named = self._anchored.get(event.anchor, (0, 0))  # of an anchor that is not there, loading speaks
         if named is None:
             raise AliasError(event.start_mark, "an anchor that refers to itself")
         size, height = named
         self._referred += size
-        if self._referred > MOST_REFERRED:
+        if self._referred > MAX_REFERRED:
             raise AliasError(event.start_mark, "references to anchors that stand for too much")
-        if len(self._open) + height > MOST_LEVELS:
+        if len(self._open) + height > MAX_LEVELS:
             raise NestingError(event.start_mark)
         self._add(size, height)
 
@@ -178,7 +178,7 @@ class _Count:
 
 def _is_short(text: str) -> bool:
     """Whether a glance shows that a text cannot have too many values: two at most follow each of these marks."""
-    return len(text) < MOST_VALUES or 2 * sum(map(text.count, "\n,[{:-?")) < MOST_VALUES
+    return len(text) < MAX_VALUES or 2 * sum(map(text.count, "\n,[{:-?")) < MAX_VALUES
 
 
 def _is_flat(text: str) -> bool:

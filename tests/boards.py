@@ -5,7 +5,15 @@ from contextlib import contextmanager
 
 from agents import QUESTION
 
-from kr_core import Heard, HumanReply, HumanResponse, KnowledgeRouterService, Pipeline, Question, Unclear
+from kr_core import (
+    HumanReply,
+    HumanResponse,
+    KnowledgeRouterService,
+    Pipeline,
+    PollResult,
+    Question,
+    UnparsedReply,
+)
 from kr_core.config import given
 
 
@@ -31,7 +39,7 @@ class Board:
     async def poll(self, shown, mark, context):
         self._call("poll")
         self.polled_with.append((tuple(shown), mark))
-        return Heard(tuple(self.written), str(len(self.written)))
+        return PollResult(tuple(self.written), str(len(self.written)))
 
     async def acknowledge(self, case, notice, context):
         self._call("acknowledge")
@@ -51,10 +59,10 @@ class Board:
         self.written.append(HumanReply(name, reply, external or f"c{len(self.written) + 1}"))
 
     def mumble(self, name, by="eve", kind="help", said="say what to do"):
-        self.written.append(Unclear(name, by, kind, said, f"c{len(self.written) + 1}"))
+        self.written.append(UnparsedReply(name, by, kind, said, f"c{len(self.written) + 1}"))
 
-    def said(self, kind=None):
-        return [notice.said for _, notice in self.notices if kind in {None, notice.kind}]
+    def message(self, kind=None):
+        return [notice.message for _, notice in self.notices if kind in {None, notice.kind}]
 
 
 class Wall(Board):

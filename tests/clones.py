@@ -29,7 +29,7 @@ class Done(NamedTuple):
     memory: int
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         return self.out + self.err
 
 

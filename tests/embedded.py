@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from kr_core import Candidates, Kept, Moved, StorageError
+from kr_core import Candidates, ChangeResult, StorageError, WriteResult
 
 RESEARCH = [
     "run.started", "lookup.started", "lookup.finished", "route.started", "route.finished", "consult.started",
@@ -32,7 +32,7 @@ class Shelf(dict):
     def write(self, report, evidence, entry, *, index=True):
         if index:
             self[entry.id] = (entry, report, dict(evidence))
-        return Kept(entry if index else None, entry.path, len(self))
+        return WriteResult(entry if index else None, entry.path, len(self))
 
     def touch(self, entry, today):
         return len(self)
@@ -41,7 +41,7 @@ class Shelf(dict):
         del self[entry.id]
 
     def mark_stale(self, choose):
-        return Moved(choose(self.entries()))
+        return ChangeResult(choose(self.entries()))
 
     archive = mark_stale  # what it is asked for in these tests is nothing
 

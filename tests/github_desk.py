@@ -6,7 +6,16 @@ import httpx
 import pytest
 from github_server import REPOSITORY, TOKEN
 
-from kr_core import Answer, EscalationRequest, HumanReply, Notice, Question, RequestError, Shown, Unclear
+from kr_core import (
+    Answer,
+    EscalationRequest,
+    HumanReply,
+    Notice,
+    OpenCase,
+    Question,
+    RequestError,
+    UnparsedReply,
+)
 from kr_core.escalation.render import shown as case_of
 from kr_core.testing.surroundings import context_in
 from kr_plugins.escalations.github import GitHub, GitHubSettings
@@ -47,7 +56,7 @@ class Desk:
 
     def open(self, case):
         place = self.call(lambda context: self.sink.open(case, context))
-        self.shown[case.request.id] = Shown(case.request.id, case.request.revision, place, waits=True)
+        self.shown[case.request.id] = OpenCase(case.request.id, case.request.revision, place, waits=True)
         return place
 
     def poll(self, keep=True, requests=None):
@@ -88,7 +97,7 @@ def case(
         "revision": revision, "exchange_id": "x-1", "question": Question(text=text, feature_id=feature), "answer": answer,
         "agent": "duc", "threshold": 80, "reason": "confidence 65 is below 80",
     }  # fmt: skip
-    return case_of(EscalationRequest(id=escalation_id, **{**known, **values}), ())._replace(place=place)
+    return case_of(EscalationRequest(id=escalation_id, **{**known, **values}), ())._replace(location=place)
 
 
 def failing(desk, work):
@@ -109,4 +118,4 @@ def understood(replies):
 
 def unclear(replies):
     """Who was not understood, and how."""
-    return [(one.by, one.kind) for one in replies if isinstance(one, Unclear)]
+    return [(one.by, one.kind) for one in replies if isinstance(one, UnparsedReply)]

@@ -265,9 +265,9 @@ def _of_documents() -> dict[str, Callable[[str], object]]:
         "attributes of a tag": html.attributes,
         "the text of a page": lambda text: _read(Page("https://a.example/", text, "text/html")),
         "Markdown in the browser": to_html,
-        "sections of a text": lambda text: list(sections.sections_of(sections.Text(text, "x"))),
+        "sections of a text": lambda text: list(sections.sections_of(sections.AnswerText(text, "x"))),
         "searching a text": lambda text: sections.search(
-            [sections.Text(text, "x")], "What is the timeout of w1x?", url="https://a.example/"
+            [sections.AnswerText(text, "x")], "What is the timeout of w1x?", url="https://a.example/"
         ),
         "what a document states": document_metadata.stated,
         "what a page states": document_metadata.stated_by_page,
@@ -304,7 +304,7 @@ def _of_packages() -> dict[str, Callable[[str], object]]:
     from kr_plugins.sources.installed_docs.python import docstrings
     from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
     from kr_plugins.sources.installed_docs.python.passages import make
-    from kr_plugins.sources.installed_docs.python.public_names import Names
+    from kr_plugins.sources.installed_docs.python.public_names import PublicNames
     from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
 
     def module(text: str) -> object:
@@ -315,13 +315,13 @@ def _of_packages() -> dict[str, Callable[[str], object]]:
                 modules = {"box": read_module(file, "box", "box.py")}
             except Unreadable:
                 return None
-        return make(modules, Names(modules, ["box"]))
+        return make(modules, PublicNames(modules, ["box"]))
 
     def documented(text: str) -> object:
         return module(f"def f(x=1, *, y: int = 2):\n    {text!r}\n\n\nclass A:\n    {text!r}\n")
 
     def readme(text: str) -> object:
-        return make({}, Names({}, []), [TextFile("README", "README.md", text)])
+        return make({}, PublicNames({}, []), [TextFile("README", "README.md", text)])
 
     return {
         "a README of Python": readme,
@@ -349,7 +349,7 @@ def _of_sources() -> dict[str, Callable[[str], object]]:
     from kr_plugins.sources.context7.snippets import snippets_in
     from kr_plugins.sources.deepwiki.answers import told
     from kr_plugins.sources.local_docs import _documented, _fenced, _lead
-    from kr_plugins.sources.web_search.corroboration import Said, agreements
+    from kr_plugins.sources.web_search.corroboration import PlacedPassage, agreements
     from kr_plugins.stores.files import index, reports
 
     return {
@@ -366,7 +366,7 @@ def _of_sources() -> dict[str, Callable[[str], object]]:
         ),
         "a passage of a document": lambda text: (_documented(f'"""{text}'), list(_fenced(text)), _lead(text)),
         "agreement": lambda text: agreements(
-            [Said("a.example", text, text), Said("b.example", text, text)], "x"
+            [PlacedPassage("a.example", text, text), PlacedPassage("b.example", text, text)], "x"
         ),
         "a report's entry": lambda text: reports.entry_of(
             "frameworks/a/b.md", text, undated=dt.date(2026, 1, 1)

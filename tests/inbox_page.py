@@ -16,10 +16,10 @@ from asked import Says, said
 
 from kr_core import AsyncKnowledgeRouterService, ConfigError, Pipeline, Question, Route
 from kr_core.config import load
-from kr_core.escalation.case import KeptCase
-from kr_core.escalation.repository import Cases
+from kr_core.escalation.case import Case
+from kr_core.escalation.repository import CaseRepository
 from kr_core.model.questions import Resolution
-from kr_core.server.http import Listening
+from kr_core.server.http import ListeningSocket
 from kr_core.server.web.server import answering
 from kr_core.server.web.sessions import Sessions
 
@@ -71,7 +71,7 @@ def served(folder, *, token=None, user="ada", config=None, escalations=None, **a
     made: list[Served] = []
 
     async def serve():
-        listening = Listening("127.0.0.1", 0)
+        listening = ListeningSocket("127.0.0.1", 0)
         service = AsyncKnowledgeRouterService(
             Pipeline(loaded, agents=agents or {"duc": Says(UNSURE)}, escalations=escalations)
         )
@@ -128,13 +128,13 @@ class OnPage:
 
     def _keep(self, case, status, *decided):
         with Pipeline.open({"logs": []}, folder=self._folder) as pipeline:
-            cases = Cases(pipeline.journal)
+            cases = CaseRepository(pipeline.journal)
             try:
                 version = cases.get(case.request.id).version + 1
             except ConfigError:
                 version = 1
             route = Route(target="duc", agent="duc", threshold=80, reason="", where="")
-            assert cases.keep(KeptCase(case.request, route, status, version, *decided))
+            assert cases.keep(Case(case.request, route, status, version, *decided))
 
     def text(self):
         """The words of the pages of all cases."""

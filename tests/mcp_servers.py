@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from kr_core import locked
+from kr_core import lock
 
 REQUIRED = "KR_REQUIRE_INDEX"
 """Set to 1, as CI does, it makes a failure of what is skipped where the package index cannot be reached."""
@@ -86,7 +86,7 @@ def _once(folder, what, *commands):
     """Install something, unless that was done before."""
     folder.mkdir(parents=True, exist_ok=True)
     done = folder / "installed"
-    with locked(folder):
+    with lock(folder):
         if done.exists() and done.read_text() == what:
             return
         for command in commands:

@@ -34,7 +34,7 @@ _TAILS = ("", "\0", "\n\0", "\n\n\0", "\0\n\0")
 class Pattern(NamedTuple):
     """A pattern of the code: where it is, what it is, and the methods by which the code applies it."""
 
-    place: str
+    location: str
     compiled: re.Pattern[Any]
     methods: frozenset[str]
 

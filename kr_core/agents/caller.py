@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.agents import prompts
-from kr_core.agents.job import Job, way_out
+from kr_core.agents.job import AgentJob, way_out
 from kr_core.agents.replies import BadReplyError, OutsideError, read
-from kr_core.aio import GRACE_SECONDS, apart, heard, until_done
+from kr_core.aio import GRACE_SECONDS, consume_exception, in_thread, wait_or_abandon
 from kr_core.errors import ConfigError, RequestError
 from kr_core.model.questions import Reply
 from kr_core.net.reasons import said
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from kr_core.model import ResearchResult
     from kr_core.model.questions import Question
     from kr_core.model.routing import AgentProfile
-    from kr_core.net.resources import Outside
+    from kr_core.net.resources import SharedResources
     from kr_core.protocols import Agent, Project
 
-__all__ = ["Consulted", "Desk"]
+__all__ = ["AgentCaller", "CallResult"]
 
 
-class Consulted(NamedTuple):
+class CallResult(NamedTuple):
     """What came of asking an agent: the object it replied with, or why there is none."""
 
     fields: dict[str, Any] | None
@@ -44,7 +44,7 @@ class Consulted(NamedTuple):
     """What it replied at last, where nothing is wrong but that the answer is none of the choices."""
 
 
-class Desk:
+class AgentCaller:
     """What agents are asked with: the project, its templates, the way out, and research.
 
     Args:
@@ -59,7 +59,7 @@ class Desk:
         self,
         project: Project,
         folders: tuple[Path, ...],
-        outside: Outside,
+        outside: SharedResources,
         build: Callable[[AgentProfile], Agent],
         researcher: Callable[..., Awaitable[ResearchResult]],
     ) -> None:
@@ -81,7 +81,7 @@ class Desk:
         *,
         max_tokens: int | None = None,
         retried: bool = False,
-    ) -> Consulted:
+    ) -> CallResult:
         """Ask an agent; whatever it does comes back as an outcome, with what all its replies cost.
 
         Args:
@@ -105,14 +105,14 @@ class Desk:
 
         spent = Reply()
 
-        async def asked() -> Consulted:
+        async def asked() -> CallResult:
             nonlocal spent
             agent = await self._built(profile)
-            job = Job(profile, question, system, prompt, schema, context, self._researcher, max_tokens)
+            job = AgentJob(profile, question, system, prompt, schema, context, self._researcher, max_tokens)
             reply = _checked(await agent.run(job))
             for last in (False, True) if retried else (True,):
                 try:
-                    return Consulted(read(reply, schema), reply, "ok", "", 0.0, repaired=last and retried)
+                    return CallResult(read(reply, schema), reply, "ok", "", 0.0, repaired=last and retried)
                 except BadReplyError as error:
                     spent = reply.model_copy(update={"text": "", "data": None})
                     fault = _shown(str(error))  # it quotes the reply
@@ -124,14 +124,14 @@ class Desk:
             second = _checked(await agent.run(job.again(again)))
             total = _sum(reply, second)
             try:
-                return Consulted(read(second, schema), total, "ok", "", 0.0, repaired=True)
+                return CallResult(read(second, schema), total, "ok", "", 0.0, repaired=True)
             except BadReplyError as error:
                 fault = _shown(f"no valid answer: {error}")
                 outside = error.fields if isinstance(error, OutsideError) else None
-                return Consulted(None, total, "bad_answer", fault, 0.0, repaired=True, outside=outside)
+                return CallResult(None, total, "bad_answer", fault, 0.0, repaired=True, outside=outside)
 
         task = asyncio.ensure_future(asked())
-        task.add_done_callback(heard)
+        task.add_done_callback(consume_exception)
         cancelled: BaseException | None = None
         try:
             await asyncio.wait({task}, timeout=profile.timeout_seconds)
@@ -140,7 +140,7 @@ class Desk:
         stopped = not task.done()
         if stopped:
             task.cancel()
-            cancelled = await until_done(task, GRACE_SECONDS) or cancelled
+            cancelled = await wait_or_abandon(task, GRACE_SECONDS) or cancelled
         cancelled = await context.close() or cancelled
         if cancelled is not None:
             raise cancelled
@@ -153,8 +153,8 @@ class Desk:
 
     async def _built(self, profile: AgentProfile) -> Agent:
         if profile not in self._agents:  # each further question would take a thread that has nothing to do
-            building = apart(lambda: self._build(profile))  # it imports, and may wait for ever
-            building.add_done_callback(heard)
+            building = in_thread(lambda: self._build(profile))  # it imports, and may wait for ever
+            building.add_done_callback(consume_exception)
             self._agents[profile] = await building
         return self._agents[profile]
 
@@ -166,7 +166,7 @@ def _checked(reply: Any) -> Reply:
     return reply.model_copy(update={"notes": tuple(map(_shown, reply.notes))})
 
 
-def _outcome(task: asyncio.Task[Consulted], seconds: float) -> Consulted:
+def _outcome(task: asyncio.Task[CallResult], seconds: float) -> CallResult:
     if task.cancelled():
         return _failed("unavailable", "the agent cancelled itself", seconds)
     error = task.exception()
@@ -181,8 +181,8 @@ def _outcome(task: asyncio.Task[Consulted], seconds: float) -> Consulted:
     return _failed("unavailable", said(error), seconds)
 
 
-def _failed(outcome: str, reason: str, seconds: float) -> Consulted:
-    return Consulted(None, Reply(), outcome, _shown(reason), seconds)
+def _failed(outcome: str, reason: str, seconds: float) -> CallResult:
+    return CallResult(None, Reply(), outcome, _shown(reason), seconds)
 
 
 def _shown(text: str) -> str:

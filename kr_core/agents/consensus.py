@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from kr_core.model.questions import Answer, Question
 
-__all__ = ["Weighed", "agree", "raised", "same", "weigh"]
+__all__ = ["Consensus", "agree", "combine", "raised", "same"]
 
 ALIKE = 0.7
 """The share of a longer answer's words that a shorter one must have, where it says the same in fewer words."""
@@ -33,39 +33,39 @@ _TURNING = frozenset(
 _AROUND = "\"'`“”‘’()[]{},;:."
 
 
-class Weighed(NamedTuple):
+class Consensus(NamedTuple):
     """What the answers of all agents that were asked come to."""
 
     answer: Answer | None
     """The one to go on with; None where there is none, or where they do not agree."""
     alternatives: tuple[Answer, ...] = ()
     """Those that do not agree, in the order in which the agents were named."""
-    said: str = ""
+    message: str = ""
     """What came of comparing them; empty where there were not two."""
 
 
-def weigh(question: Question, answers: Sequence[Answer]) -> Weighed:
+def combine(question: Question, answers: Sequence[Answer]) -> Consensus:
     """Compare the answers of several agents to one question; pure.
 
     Where all say the same as the surest one, its confidence is raised; where some say it in fewer or more words, it stands for
     itself. Else a human chooses: a majority decides nothing, since models are often wrong together.
     """
     if len(answers) < 2:
-        return Weighed(answers[0] if answers else None)
+        return Consensus(answers[0] if answers else None)
     names = [answer.agent for answer in answers]
     best = max(answers, key=lambda answer: answer.confidence)
     if not all(agree(question, best, one) for one in answers):
-        return Weighed(None, tuple(answers), f"{_listed(names)} do not agree")
+        return Consensus(None, tuple(answers), f"{_listed(names)} do not agree")
     others = [one for one in answers if one is not best]
     if not all(same(question, best, one) for one in others):
         said = f"{_listed(names)} agree, but not word for word: confidence {best.confidence} not raised"
-        return Weighed(best.model_copy(update={"notes": (*best.notes, said)}), said=said)
+        return Consensus(best.model_copy(update={"notes": (*best.notes, said)}), message=said)
     confidence = raised(best.confidence, [one.confidence for one in others])
     said = f"{_listed(names)} agree"
     if confidence > best.confidence:
         said += f": confidence {best.confidence} raised to {confidence}"
-    return Weighed(
-        best.model_copy(update={"confidence": confidence, "notes": (*best.notes, said)}), said=said
+    return Consensus(
+        best.model_copy(update={"confidence": confidence, "notes": (*best.notes, said)}), message=said
     )
 
 

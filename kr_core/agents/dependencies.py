@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from kr_core.agents.dispatch import LONGEST_QUESTION, asked, clean, shortened
+from kr_core.agents.dispatch import MAX_QUESTION_LENGTH, asked, clean, shortened
 from kr_core.agents.prompts import fenced
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.base import Value
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kr_core.model.questions import Question
     from kr_core.protocols import Journal
 
-__all__ = ["FINAL", "Key", "Known", "answered", "check", "key", "missing", "put_off", "told_of"]
+__all__ = ["FINAL", "Key", "PriorAnswer", "answered", "check", "key", "missing", "put_off", "told_of"]
 
 Key: TypeAlias = tuple[str, str]
 """A question: its feature and its id within it."""
@@ -32,7 +32,7 @@ FINAL = ("accepted", "answered", "expired")
 """How a question ends that others can build on."""
 
 
-class Known(NamedTuple):
+class PriorAnswer(NamedTuple):
     """A question that has its answer."""
 
     text: str
@@ -85,7 +85,7 @@ def check(questions: Sequence[Question], earlier: Iterable[Key] = ()) -> None:
     for question in questions:
         if key(question) in by_key:
             raise ConfigError(
-                f"two questions have the id `{question.id}`", where="questions", todo="rename one"
+                f"two questions have the id `{question.id}`", where="questions", hint="rename one"
             )
         by_key[key(question)] = question
     known = {*by_key, *earlier}
@@ -97,7 +97,7 @@ def check(questions: Sequence[Question], earlier: Iterable[Key] = ()) -> None:
                     f"`{question.id}` depends on `{one}`, which is not asked with it and has no answer in their feature,"
                     f" `{feature_id}`",
                     where="questions",
-                    todo=suggestion(one, there, "there are")
+                    hint=suggestion(one, there, "there are")
                     if there
                     else "ask it first, both in one feature",
                 )
@@ -106,7 +106,7 @@ def check(questions: Sequence[Question], earlier: Iterable[Key] = ()) -> None:
         raise ConfigError(
             f"questions wait for each other: {' -> '.join(one for _, one in circle)}",
             where="questions",
-            todo="take one `depends_on` away",
+            hint="take one `depends_on` away",
         )
 
 
@@ -132,11 +132,11 @@ def _circle(waits_for: Mapping[Key, Sequence[Key]]) -> list[Key]:
     return []
 
 
-def told_of(question: Question, answers: Mapping[Key, Known]) -> Question:
+def told_of(question: Question, answers: Mapping[Key, PriorAnswer]) -> Question:
     """The question with the answers that it builds on in its context, each in a fence that it cannot close."""
     parts = [question.context] if question.context.strip() else []
     length = len(question.text) + len(question.context) + sum(map(len, question.choices))
-    room = max(0, (LONGEST_QUESTION - length) // max(1, len(question.depends_on)) - _FRAME)
+    room = max(0, (MAX_QUESTION_LENGTH - length) // max(1, len(question.depends_on)) - _FRAME)
     for one in question.depends_on:
         known = answers[question.feature_id, one]
         by = known.answer.agent or "a human"
@@ -151,7 +151,7 @@ def told_of(question: Question, answers: Mapping[Key, Known]) -> Question:
     return question.model_copy(update={"context": "\n\n".join(parts)})
 
 
-def answered(journal: Journal, wanted: Iterable[Key]) -> dict[Key, Known]:
+def answered(journal: Journal, wanted: Iterable[Key]) -> dict[Key, PriorAnswer]:
     """The questions that were accepted, or answered by a human, with their latest answers.
 
     Args:
@@ -166,7 +166,7 @@ def answered(journal: Journal, wanted: Iterable[Key]) -> dict[Key, Known]:
     }
 
 
-def _answered(journal: Journal, feature_id: str, ids: set[str]) -> Iterator[tuple[Key, Known]]:
+def _answered(journal: Journal, feature_id: str, ids: set[str]) -> Iterator[tuple[Key, PriorAnswer]]:
     texts: dict[str, str] = {}
     routes: dict[str, Route] = {}
     thresholds: dict[str, int] = {}
@@ -191,7 +191,9 @@ def _answered(journal: Journal, feature_id: str, ids: set[str]) -> Iterator[tupl
                 threshold = thresholds.get(event.run, route.threshold if route else 0)
                 yield (
                     (feature_id, one),
-                    Known(texts.get(event.run, ""), answer, data["status"], event.run, route, threshold),
+                    PriorAnswer(
+                        texts.get(event.run, ""), answer, data["status"], event.run, route, threshold
+                    ),
                 )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from kr_core.agents import prompts
-from kr_core.agents.caller import Consulted, Desk
-from kr_core.agents.consensus import Weighed, weigh
+from kr_core.agents.caller import AgentCaller, CallResult
+from kr_core.agents.consensus import Consensus, combine
 from kr_core.agents.exchange import Exchange, told
 from kr_core.agents.gate import decide
 from kr_core.agents.replies import answer_schema, chosen
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from kr_core.research.pipeline import Pipeline
     from kr_core.routing.table import Table
 
-__all__ = ["AGENT_UNAVAILABLE", "Asking", "asked", "clean"]
+__all__ = ["AGENT_UNAVAILABLE", "AgentDispatcher", "asked", "clean"]
 
 Came = TypeVar("Came")
 AGENT_UNAVAILABLE = "Agent unavailable"
-LONGEST_QUESTION = 100_000
+MAX_QUESTION_LENGTH = 100_000
 """Characters of a question with its context; a model would cut off more, and not say so."""
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 """Characters of a topic, a feature or an id."""
-LONGEST_ANSWER = 16_000
+MAX_ANSWER_LENGTH = 16_000
 """Characters of an answer as the next reader gets it, some 4,000 tokens; the record has all of it."""
 
 
-class Asking:
+class AgentDispatcher:
     """Asks questions in a project.
 
     Args:
@@ -54,7 +54,7 @@ class Asking:
         self._pipeline = pipeline
         self._components = pipeline.components
         self._folders = search_folders(pipeline.config.root)
-        self._desk = Desk(
+        self._desk = AgentCaller(
             pipeline.project, self._folders, self._components.outside, self._built, self._researched
         )
         self._systems: dict[AgentProfile, tuple[str, list[str]]] = {}
@@ -145,7 +145,7 @@ class Asking:
         asked = exchange.question.context if context is None else context
         return None if first is None else await self._first_answer(exchange, first, (), asked, prompt)
 
-    async def consult_all(self, exchange: Exchange) -> Weighed:
+    async def consult_all(self, exchange: Exchange) -> Consensus:
         """Ask all agents that the question was sent to, at the same time, and compare what they say.
 
         Raises:
@@ -154,7 +154,7 @@ class Asking:
         route = exchange.route
         assert route is not None, "it was routed when it began"
         if route.agent is None:
-            return Weighed(None)
+            return Consensus(None)
         names = (route.agent, *route.also)
         context = exchange.question.context
         came = await together([self._first_answer(exchange, name, names, context) for name in names])
@@ -162,14 +162,14 @@ class Asking:
             exchange.unheard = tuple(name for name, answer in zip(names, came, strict=True) if answer is None)
         if exchange.unheard:
             exchange.notes.append(f"no answer of {', '.join(exchange.unheard)} to compare with")
-        weighed = weigh(exchange.question, [answer for answer in came if answer is not None])
-        if weighed.said:
+        weighed = combine(exchange.question, [answer for answer in came if answer is not None])
+        if weighed.message:
             exchange.say(
                 "answers.compared",
                 agents=[answer.agent for answer in came if answer is not None],
                 agree=weighed.answer is not None,
                 confidence=None if weighed.answer is None else weighed.answer.confidence,
-                said=weighed.said,
+                said=weighed.message,
             )
         return weighed
 
@@ -250,12 +250,12 @@ class Asking:
             raise ConfigError(
                 "a program does not answer as a human",
                 where="agent",
-                todo="put the question to one, and hand over the decision with handle_human_response",
+                hint="put the question to one, and hand over the decision with handle_human_response",
             )
         if agent and agent not in agents:
             shown = printable(redacted(agent))
             raise ConfigError(
-                f"no agent is called `{shown}`", where="agent", todo=suggestion(shown, agents, "there are")
+                f"no agent is called `{shown}`", where="agent", hint=suggestion(shown, agents, "there are")
             )
 
     def judge(self, exchange: Exchange, answer: Answer, *, asked: bool = True) -> Verdict:
@@ -381,27 +381,29 @@ def clean(question: Question) -> Question:
     """
     length = len(question.text) + len(question.context) + sum(map(len, question.choices))
     if not question.text.strip():
-        raise ConfigError("the question is empty", where="question", todo="ask something")
+        raise ConfigError("the question is empty", where="question", hint="ask something")
     for name, value in (("topic", question.topic), ("feature", question.feature_id), ("id", question.id)):
-        if len(value) > LONGEST_NAME:
+        if len(value) > MAX_NAME_LENGTH:
             raise ConfigError(
-                f"the {name} has {len(value):,} characters", where="question", todo=f"at most {LONGEST_NAME}"
+                f"the {name} has {len(value):,} characters",
+                where="question",
+                hint=f"at most {MAX_NAME_LENGTH}",
             )
     for name, value in (("feature", question.feature_id), ("id", question.id)):
         if redacted(value) != value:  # without it nobody would find the question again
-            raise ConfigError(f"the {name} looks like a secret", where="question", todo="name it otherwise")
+            raise ConfigError(f"the {name} looks like a secret", where="question", hint="name it otherwise")
     choices = [" ".join(choice.split()).casefold() for choice in question.choices]
     if not all(choices) or len(set(choices)) < len(choices):
         raise ConfigError(
             "a choice is empty, or stands there twice",
             where="question",
-            todo="give choices that differ in their words",
+            hint="give choices that differ in their words",
         )
-    if length > LONGEST_QUESTION:
+    if length > MAX_QUESTION_LENGTH:
         raise ConfigError(
-            f"the question has {length:,} characters with its context, at most {LONGEST_QUESTION:,} can be asked",
+            f"the question has {length:,} characters with its context, at most {MAX_QUESTION_LENGTH:,} can be asked",
             where="question",
-            todo="ask about less, or put what is to be known into the agent's knowledge folder",
+            hint="ask about less, or put what is to be known into the agent's knowledge folder",
         )
     return question.model_copy(
         update={
@@ -415,7 +417,7 @@ def clean(question: Question) -> Question:
     )
 
 
-def _answer(question: Question, profile: AgentProfile, fields: Mapping[str, Any], came: Consulted) -> Answer:
+def _answer(question: Question, profile: AgentProfile, fields: Mapping[str, Any], came: CallResult) -> Answer:
     content = redacted(str(fields["answer"]).strip())
     return Answer(
         question_id=question.id,
@@ -453,7 +455,7 @@ def shortened(answer: Answer, exchange_id: str) -> Answer:
     long = {
         name: text
         for name, text in (("content", answer.content), ("rationale", answer.rationale))
-        if len(text) > LONGEST_ANSWER
+        if len(text) > MAX_ANSWER_LENGTH
     }
     return answer.model_copy(update={name: _cut(text, exchange_id) for name, text in long.items()})
 
@@ -462,4 +464,4 @@ def _cut(text: str, exchange_id: str) -> str:
     mark = (
         f"\n\n[Shortened: {len(text):,} characters; the whole answer is in the log, exchange {exchange_id}]"
     )
-    return text[: LONGEST_ANSWER - len(mark)] + mark
+    return text[: MAX_ANSWER_LENGTH - len(mark)] + mark

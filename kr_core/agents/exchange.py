@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kr_core.model.event import Event, new_id
-from kr_core.research.stages import Run
+from kr_core.research.stages import StageRunner
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Exchange:
         """Those of several agents that gave no answer, nor did their fallbacks."""
         self.outside: list[Answer] = []
         """What agents said that is none of the question's choices: no answers, and yet for a human to see."""
-        self._run = Run(journal, observers)
+        self._run = StageRunner(journal, observers)
 
     @property
     def id(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kr_core.net.source_context import Context
+from kr_core.net.source_context import ConsultationContext
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from kr_core.model import ResearchResult
     from kr_core.model.questions import Question
     from kr_core.model.routing import AgentProfile
-    from kr_core.net.resources import Outside
+    from kr_core.net.resources import SharedResources
     from kr_core.protocols import Project
 
 
-class Job:
+class AgentJob:
     """One prompt for an agent (`kr_core.Job`).
 
     Args:
@@ -39,7 +39,7 @@ class Job:
         system: str,
         prompt: str,
         schema: Mapping[str, Any],
-        context: Context,
+        context: ConsultationContext,
         researcher: Callable[..., Awaitable[ResearchResult]],
         max_tokens: int | None = None,
     ) -> None:
@@ -64,9 +64,9 @@ class Job:
         """Answer a question from the sources."""
         return await self._researcher(question, **options)
 
-    def again(self, prompt: str) -> Job:
+    def again(self, prompt: str) -> AgentJob:
         """The same job with another prompt."""
-        another = object.__new__(Job)
+        another = object.__new__(AgentJob)
         another.__dict__.update(self.__dict__, prompt=_sendable(prompt))
         return another
 
@@ -79,10 +79,10 @@ def _sendable(text: str) -> str:
 def way_out(
     profile: AgentProfile,
     project: Project,
-    outside: Outside,
+    outside: SharedResources,
     deadline: float,
     emit: Callable[[str, dict[str, Any]], None],
-) -> Context:
+) -> ConsultationContext:
     """An agent's way out of the machine; its requests are events of the agent."""
 
     def told(kind: str, data: dict[str, Any]) -> None:
@@ -93,4 +93,4 @@ def way_out(
             )
         emit(kind, data)
 
-    return Context(project, told, deadline, outside, f"agent {profile.name}")
+    return ConsultationContext(project, told, deadline, outside, f"agent {profile.name}")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["answer", "chat", "fenced", "quoted", "repair", "system"]
 
-_LONGEST_QUOTED = 4000
-_MOST_TALK = 60_000
+_MAX_QUOTED_LENGTH = 4000
+_MAX_TALK = 60_000
 """Characters of a talk that are said again with each message."""
 
 
@@ -68,7 +68,7 @@ def chat(
         message: what is said now.
     """
     kept: list[tuple[str, str]] = []
-    left = _MOST_TALK
+    left = _MAX_TALK
     for who, text in reversed(turns):
         left -= len(text)
         if left < 0:
@@ -91,7 +91,7 @@ def chat(
 def repair(folders: tuple[Path, ...], prompt: str, reply: str, fault: str) -> str:
     """The same once more, with what was wrong with the reply."""
     return render(
-        folders, "prompts/repair.md.j2", prompt=prompt, reply=fenced(reply[:_LONGEST_QUOTED]), fault=fault
+        folders, "prompts/repair.md.j2", prompt=prompt, reply=fenced(reply[:_MAX_QUOTED_LENGTH]), fault=fault
     )
 
 
@@ -112,9 +112,9 @@ def _listed(choices: Sequence[str]) -> str:
     return fenced("\n".join(f"- {' '.join(choice.split())}" for choice in choices)) if choices else ""
 
 
-_MOST_KNOWLEDGE = 200_000
+_MAX_KNOWLEDGE = 200_000
 """Characters: some 50,000 tokens, which fit any model in use beside question and answer."""
-_LARGEST = 4 * _MOST_KNOWLEDGE
+_LARGEST = 4 * _MAX_KNOWLEDGE
 """Bytes of so many characters."""
 _READ = {".md", ".txt", ".rst", ".adoc"}
 
@@ -130,7 +130,7 @@ def _knowledge(profile: AgentProfile, root: Path) -> tuple[list[tuple[str, str]]
         ]
     texts: list[tuple[str, str]] = []
     notes: list[str] = []
-    left = _MOST_KNOWLEDGE
+    left = _MAX_KNOWLEDGE
     try:
         files = sorted(path for path in folder.rglob("*") if _is_knowledge(path, root) and path.is_file())
     except OSError as error:

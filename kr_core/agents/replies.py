@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["BadReplyError", "OutsideError", "answer_schema", "chosen", "read"]
 
-_MOST_STARTS = 50
+_MAX_STARTS = 50
 """Braces in prose at which an object is looked for."""
 _SHOWN = 200
 _LOOKED_AT = 20_000
 """Characters of a reply in which secrets are looked for before so many are shown: half a secret looks like none."""
-_MOST_DIGITS = 1000
+_MAX_DIGITS = 1000
 """Python reads 4,300 at most, if nobody has set it otherwise."""
 _MAY_BE_MISSING = frozenset({"uncertainty_reasons"})
 """Who says nothing of doubts has none."""
@@ -146,7 +146,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = []
     position = 0
-    for _ in range(_MOST_STARTS):
+    for _ in range(_MAX_STARTS):
         start = text.find("{", position)
         if start < 0:
             break
@@ -180,7 +180,7 @@ def _loaded(text: str) -> Any:
 
 def _whole(digits: str) -> int:
     """A whole number; of one that Python would not read the first digits, which are far too many for a confidence."""
-    return int(digits[:_MOST_DIGITS])
+    return int(digits[:_MAX_DIGITS])
 
 
 def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

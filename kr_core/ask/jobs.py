@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING
 from kr_core.agents import dependencies
 from kr_core.agents.dispatch import shortened, submitted
 from kr_core.agents.exchange import told
-from kr_core.aio import heard
+from kr_core.aio import consume_exception
 from kr_core.errors import ConfigError
 from kr_core.model.questions import AcceptedOrEscalate, AgentHandle, AgentStatus
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from kr_core.agents.consensus import Weighed
-    from kr_core.agents.dispatch import Asking
+    from kr_core.agents.consensus import Consensus
+    from kr_core.agents.dispatch import AgentDispatcher
     from kr_core.agents.exchange import Exchange
-    from kr_core.ask.workflow import Beginning
+    from kr_core.ask.workflow import ExchangeStarter
     from kr_core.config import Config
-    from kr_core.escalation.manager import Escalating
+    from kr_core.escalation.manager import EscalationManager
     from kr_core.model.questions import AgentState, Answer, EscalationRequest, Question
 
-__all__ = ["Sent", "Stepwise", "UnderWay"]
+__all__ = ["JobTracker", "QuestionJob", "QuestionJobs"]
 
 
-class Stepwise:
+class QuestionJobs:
     """Goes the steps that a program calls for.
 
     Args:
@@ -41,12 +41,18 @@ class Stepwise:
         escalating: keeps the cases.
     """
 
-    def __init__(self, config: Config, beginning: Beginning, asking: Asking, escalating: Escalating) -> None:
+    def __init__(
+        self,
+        config: Config,
+        beginning: ExchangeStarter,
+        asking: AgentDispatcher,
+        escalating: EscalationManager,
+    ) -> None:
         self._config = config
         self._beginning = beginning
         self._asking = asking
         self._escalating = escalating
-        self._sent = Sent()
+        self._sent = JobTracker()
 
     async def send(self, question: Question) -> AgentHandle:
         """Send a question to its agents; see `AsyncKnowledgeRouterService.route_question`.
@@ -59,7 +65,7 @@ class Stepwise:
             raise ConfigError(
                 f"`{question.id}` is under way already",
                 where="question",
-                todo="give each question its own id",
+                hint="give each question its own id",
             )
         known, held = await self._beginning.before((question,))
         for (_, one), result in held.items():
@@ -67,14 +73,14 @@ class Stepwise:
             raise ConfigError(
                 f"`{question.id}` depends on `{one}`, which waits for a human as {result.escalation.id}",
                 where="question",
-                todo="send it when that is answered",
+                hint="send it when that is answered",
             )
         dependencies.check((question,), known)
         exchange = await self._beginning.begun(
             dependencies.told_of(question, known) if question.depends_on else question
         )
         task = asyncio.ensure_future(self._asking.consult_all(exchange))
-        self._sent.add(UnderWay(exchange, task))
+        self._sent.add(QuestionJob(exchange, task))
         assert exchange.route is not None, "it was routed when it began"
         return AgentHandle(
             exchange_id=exchange.id, question_id=question.id, agent=exchange.route.agent, route=exchange.route
@@ -148,7 +154,7 @@ class Stepwise:
             raise ConfigError(
                 "there is no way to a human",
                 where=self._config.origin(("escalations",)),
-                todo="name one, such as `escalations: [stdout]`",
+                hint="name one, such as `escalations: [stdout]`",
             )
         self._asking.finish(exchange, "escalated", answer, threshold, request)
         if under_way is not None:
@@ -156,7 +162,7 @@ class Stepwise:
         await exchange.settled()
         return request
 
-    def _own(self, under_way: UnderWay | None, answer: Answer) -> bool:
+    def _own(self, under_way: QuestionJob | None, answer: Answer) -> bool:
         """Whether an answer that a program hands in is that of the agents that were asked.
 
         Raises:
@@ -187,16 +193,16 @@ def _received(exchange: Exchange, answer: Answer) -> Answer:
     return answer
 
 
-_MOST_KEPT = 10_000
+_MAX_KEPT = 10_000
 """So many questions that were sent are known by their handles; of more, those that ended first are forgotten."""
 
 
 @dataclass
-class UnderWay:
+class QuestionJob:
     """A question that was sent to its agents."""
 
     exchange: Exchange
-    task: asyncio.Task[Weighed]
+    task: asyncio.Task[Consensus]
     started: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
     finished: dt.datetime | None = None
     ended: bool = False
@@ -218,7 +224,7 @@ class UnderWay:
             self.given, self.put = answer, put
 
     @property
-    def weighed(self) -> Weighed | None:
+    def weighed(self) -> Consensus | None:
         """What came of it; None while nothing did, or where it failed."""
         done = self.task.done() and not self.task.cancelled() and self.task.exception() is None
         return self.task.result() if done else None
@@ -235,7 +241,7 @@ class UnderWay:
             raised = None if self.task.cancelled() else self.task.exception()
             answer = None if self.weighed is None else self.weighed.answer
             if answer is None:
-                said = "" if self.weighed is None else self.weighed.said
+                said = "" if self.weighed is None else self.weighed.message
                 failed = self.exchange.notes[-1] if self.exchange.outcomes else "cancelled"
                 error = str(raised or said or failed)
             timed_out = not raised and self.exchange.outcomes[-1:] == ["timeout"]
@@ -250,14 +256,14 @@ class UnderWay:
         )
 
 
-class Sent:
+class JobTracker:
     """The questions that were sent; each is known by its id within its feature."""
 
     def __init__(self) -> None:
-        self._sent: dict[tuple[str, str], UnderWay] = {}
+        self._sent: dict[tuple[str, str], QuestionJob] = {}
         self._features: dict[str, set[str]] = {}
 
-    def add(self, under_way: UnderWay) -> None:
+    def add(self, under_way: QuestionJob) -> None:
         """Know a question from now on."""
         question = under_way.exchange.question
         key = (question.feature_id, question.id)
@@ -265,12 +271,12 @@ class Sent:
         self._sent[key] = under_way
         self._features.setdefault(question.id, set()).add(question.feature_id)
 
-        def finished(task: asyncio.Task[Weighed]) -> None:
+        def finished(task: asyncio.Task[Consensus]) -> None:
             under_way.finished = dt.datetime.now(dt.UTC)
-            heard(task)
+            consume_exception(task)
 
         under_way.task.add_done_callback(finished)
-        more = len(self._sent) - _MOST_KEPT
+        more = len(self._sent) - _MAX_KEPT
         if more > 0:
             for one in list(islice((key for key, sent in self._sent.items() if sent.task.done()), more)):
                 self._forget(one)
@@ -282,11 +288,11 @@ class Sent:
         if not self._features[question_id]:
             del self._features[question_id]
 
-    def of(self, question: Question) -> UnderWay | None:
+    def of(self, question: Question) -> QuestionJob | None:
         """What was sent of a question; None where nothing was."""
         return self._sent.get((question.feature_id, question.id))
 
-    def by_handle(self, handle: AgentHandle) -> UnderWay:
+    def by_handle(self, handle: AgentHandle) -> QuestionJob:
         """What a handle stands for.
 
         Raises:
@@ -297,7 +303,7 @@ class Sent:
             handle.question_id
         )
 
-    def to_answer(self, question_id: str) -> UnderWay:
+    def to_answer(self, question_id: str) -> QuestionJob:
         """The question that waits for an answer under an id.
 
         Raises:
@@ -309,30 +315,30 @@ class Sent:
             raise ConfigError(
                 f"`{question_id}` has been answered, or put to a human, already",
                 where="question_id",
-                todo="send it again with route_question",
+                hint="send it again with route_question",
             )
         if len(waiting) > 1:
             features = sorted(one.exchange.question.feature_id for one in waiting)
             raise ConfigError(
                 f"`{question_id}` is under way for several features: {', '.join(features)}",
                 where="question_id",
-                todo="give each question its own id",
+                hint="give each question its own id",
             )
         return waiting[0]
 
-    def _of_id(self, question_id: str) -> list[UnderWay]:
+    def _of_id(self, question_id: str) -> list[QuestionJob]:
         return [
             self._sent[feature_id, question_id] for feature_id in sorted(self._features.get(question_id, ()))
         ]
 
-    def running(self) -> list[UnderWay]:
+    def running(self) -> list[QuestionJob]:
         """Those whose agents are at work."""
         return [one for one in self._sent.values() if not one.task.done()]
 
 
-def _none(question_id: str) -> UnderWay:
+def _none(question_id: str) -> QuestionJob:
     raise ConfigError(
         f"no question `{question_id}` is under way",
         where="question_id",
-        todo="send it with route_question",
+        hint="send it with route_question",
     )

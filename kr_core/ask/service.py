@@ -5,23 +5,23 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
-from kr_core.agents.dispatch import AGENT_UNAVAILABLE, Asking
-from kr_core.aio import let_threads_go, to_its_end
-from kr_core.ask.jobs import Stepwise
-from kr_core.ask.workflow import Beginning, WholeWay
+from kr_core.agents.dispatch import AGENT_UNAVAILABLE, AgentDispatcher
+from kr_core.aio import release_threads, shielded
+from kr_core.ask.jobs import QuestionJobs
+from kr_core.ask.workflow import AskWorkflow, ExchangeStarter
 from kr_core.errors import ConfigError, StorageError
-from kr_core.escalation.chat import Talking
-from kr_core.escalation.manager import Escalating
-from kr_core.escalation.repository import Keeping
-from kr_core.escalation.worker import TEND_SECONDS, Minding, Tending
+from kr_core.escalation.chat import CaseChat
+from kr_core.escalation.manager import EscalationManager
+from kr_core.escalation.repository import CaseUpdater
+from kr_core.escalation.worker import TEND_SECONDS, EscalationWorker, WorkerLoop
 from kr_core.research import Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
     from pathlib import Path
 
-    from kr_core.escalation.repository import Cases
-    from kr_core.escalation.summary import Tended
+    from kr_core.escalation.repository import CaseRepository
+    from kr_core.escalation.summary import RunSummary
     from kr_core.model import Event
     from kr_core.model.questions import (
         AcceptedOrEscalate,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         Question,
     )
     from kr_core.model.routing import RoutingRule
-    from kr_core.protocols import Case
+    from kr_core.protocols import CaseView
 
 __all__ = ["AsyncKnowledgeRouterService"]
 
@@ -71,15 +71,17 @@ class AsyncKnowledgeRouterService:
 
     def __init__(self, pipeline: Pipeline | None = None) -> None:
         self.pipeline = pipeline or Pipeline.open()
-        self._asking = Asking(self.pipeline)
-        self._keeping = Keeping(self.pipeline)
-        self._tending = Tending(self._keeping)
-        self._escalating = Escalating(self._keeping, self._tending)
-        self._talking = Talking(self.pipeline, self._asking, self._escalating)
-        beginning = Beginning(self.pipeline, self._asking, self._escalating)
-        self._whole = WholeWay(beginning, self._asking, self._escalating, self.pipeline.config.state_folder)
-        self._steps = Stepwise(self.pipeline.config, beginning, self._asking, self._escalating)
-        self._minding = Minding(self._tending, self._talking.asked_again)
+        self._asking = AgentDispatcher(self.pipeline)
+        self._keeping = CaseUpdater(self.pipeline)
+        self._tending = EscalationWorker(self._keeping)
+        self._escalating = EscalationManager(self._keeping, self._tending)
+        self._talking = CaseChat(self.pipeline, self._asking, self._escalating)
+        beginning = ExchangeStarter(self.pipeline, self._asking, self._escalating)
+        self._whole = AskWorkflow(
+            beginning, self._asking, self._escalating, self.pipeline.config.state_folder
+        )
+        self._steps = QuestionJobs(self.pipeline.config, beginning, self._asking, self._escalating)
+        self._minding = WorkerLoop(self._tending, self._talking.asked_again)
         self._closed = False
 
     @classmethod
@@ -98,7 +100,7 @@ class AsyncKnowledgeRouterService:
         return cls(Pipeline.open(config, folder=folder, on_event=on_event))
 
     @property
-    def cases(self) -> Cases:
+    def cases(self) -> CaseRepository:
         """The questions that were put to a human.
 
         Raises:
@@ -107,7 +109,7 @@ class AsyncKnowledgeRouterService:
         self._check_open()
         return self._keeping.cases
 
-    def shown(self, request: EscalationRequest) -> Case:
+    def shown(self, request: EscalationRequest) -> CaseView:
         """An escalation as people read it."""
         return self._keeping.shown(request)
 
@@ -169,7 +171,7 @@ class AsyncKnowledgeRouterService:
             decided = await self._escalating.accepted_reply(escalation_id, response)
             self.wake()  # to tell those who could not be told at once
             return self._escalating.result_of(decided)
-        case = await to_its_end(lambda: self.cases.get(escalation_id))
+        case = await shielded(lambda: self.cases.get(escalation_id))
         async with self._tending.asking(case.request.id) as mine:  # a process that is killed lets go of it
             case = await self._escalating.accepted_reply(escalation_id, response)
             if mine:
@@ -200,7 +202,7 @@ class AsyncKnowledgeRouterService:
     # -- what is due for those that wait --------------------------------------------------------------------
 
     @_while_open
-    async def tend(self) -> Tended:
+    async def tend(self) -> RunSummary:
         """Do once all that is due for the questions that wait for a human, in whatever process they were put.
 
         They are shown, what people have written is applied, people are told and reminded, time limits are kept, and agents
@@ -263,7 +265,7 @@ class AsyncKnowledgeRouterService:
                 self.pipeline.journal, [case.request.exchange_id, *(turn.exchange_id for turn in case.turns)]
             )
 
-        return await to_its_end(read)
+        return await shielded(read)
 
     # -- its steps, under the names that other programs know -----------------------------------------------
 
@@ -324,7 +326,7 @@ class AsyncKnowledgeRouterService:
             raise ConfigError(
                 "; ".join(result.notes) or AGENT_UNAVAILABLE,
                 where=request.id,
-                todo="give the answer yourself",
+                hint="give the answer yourself",
             )
         return result.answer
 
@@ -333,7 +335,7 @@ class AsyncKnowledgeRouterService:
         """The record of a feature's questions, in order."""
         from kr_core.qalog.reader import qa_log
 
-        return await to_its_end(lambda: qa_log(self.pipeline.journal, feature_id))
+        return await shielded(lambda: qa_log(self.pipeline.journal, feature_id))
 
     @_while_open
     async def configure_routing(self, rules: Sequence[RoutingRule]) -> None:
@@ -365,9 +367,9 @@ class AsyncKnowledgeRouterService:
     async def close(self) -> None:
         """End what is under way, wait until everything said is durable, and let go of the pipeline."""
         await self._steps.end()
-        await to_its_end(self.pipeline.close)
+        await shielded(self.pipeline.close)
         self._closed = True
-        let_threads_go()
+        release_threads()
 
     def _check_open(self) -> None:
         """Nothing is done once the service is closed.
@@ -377,7 +379,7 @@ class AsyncKnowledgeRouterService:
         """
         if self._closed:
             raise StorageError(
-                "the pipeline is closed", where="KnowledgeRouterService", todo="open another service"
+                "the pipeline is closed", where="KnowledgeRouterService", hint="open another service"
             )
 
     async def __aenter__(self) -> Self:

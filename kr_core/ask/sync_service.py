@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
     from pathlib import Path
 
-    from kr_core.escalation.repository import Cases
-    from kr_core.escalation.summary import Tended
+    from kr_core.escalation.repository import CaseRepository
+    from kr_core.escalation.summary import RunSummary
     from kr_core.model import Event
     from kr_core.model.questions import (
         AcceptedOrEscalate,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         Question,
     )
     from kr_core.model.routing import RoutingRule
-    from kr_core.protocols import Case
+    from kr_core.protocols import CaseView
 
 __all__ = ["KnowledgeRouterService"]
 
@@ -76,11 +76,11 @@ class KnowledgeRouterService:
         return self._service.pipeline
 
     @property
-    def cases(self) -> Cases:
+    def cases(self) -> CaseRepository:
         """The questions that were put to a human."""
         return self._service.cases
 
-    def shown(self, request: EscalationRequest) -> Case:
+    def shown(self, request: EscalationRequest) -> CaseView:
         """An escalation as people read it."""
         return self._service.shown(request)
 
@@ -104,7 +104,7 @@ class KnowledgeRouterService:
         """See `AsyncKnowledgeRouterService.chat`."""
         return self._run(self._service.chat(escalation_id, response))
 
-    def tend(self) -> Tended:
+    def tend(self) -> RunSummary:
         """See `AsyncKnowledgeRouterService.tend`."""
         return self._run(self._service.tend())
 
@@ -203,7 +203,7 @@ class KnowledgeRouterService:
         """
         if self._loop.is_closed():
             raise StorageError(
-                "the pipeline is closed", where="KnowledgeRouterService", todo="open another service"
+                "the pipeline is closed", where="KnowledgeRouterService", hint="open another service"
             )
 
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:

@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING
 
 from kr_core.agents import dependencies
 from kr_core.agents.dispatch import AGENT_UNAVAILABLE, together
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.model.questions import AskResult
 from kr_core.net.redaction import redacted
-from kr_core.research.single_flight import Flight
+from kr_core.research.single_flight import SingleFlight
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
-    from kr_core.agents.dependencies import Key, Known
-    from kr_core.agents.dispatch import Asking
+    from kr_core.agents.dependencies import Key, PriorAnswer
+    from kr_core.agents.dispatch import AgentDispatcher
     from kr_core.agents.exchange import Exchange
-    from kr_core.escalation.manager import Escalating
+    from kr_core.escalation.manager import EscalationManager
     from kr_core.model.questions import Question
     from kr_core.model.routing import Route
     from kr_core.research.pipeline import Pipeline
 
-__all__ = ["Beginning", "WholeWay", "turn"]
+__all__ = ["AskWorkflow", "ExchangeStarter", "turn"]
 
 
-class WholeWay:
+class AskWorkflow:
     """Goes the whole way with questions.
 
     Args:
@@ -44,7 +44,11 @@ class WholeWay:
     """
 
     def __init__(
-        self, beginning: Beginning, asking: Asking, escalating: Escalating, state_folder: Path
+        self,
+        beginning: ExchangeStarter,
+        asking: AgentDispatcher,
+        escalating: EscalationManager,
+        state_folder: Path,
     ) -> None:
         self._state_folder = state_folder
         self._beginning = beginning
@@ -96,7 +100,7 @@ class WholeWay:
                 result = await self._held_up(question, blocking)
             else:
                 now = {
-                    other: dependencies.Known(asked[other].text, result.answer)
+                    other: dependencies.PriorAnswer(asked[other].text, result.answer)
                     for other, result in came.items()
                     if result.answer is not None
                 }
@@ -156,7 +160,7 @@ class WholeWay:
                 return result
             reason, threshold = verdict.reason, verdict.threshold
         elif weighed.alternatives:
-            reason, threshold = weighed.said, route.threshold
+            reason, threshold = weighed.message, route.threshold
         else:
             reason, threshold = AGENT_UNAVAILABLE if route.agent else route.reason, route.threshold
         request = await self._escalating.open(exchange, answer, reason, threshold, weighed.alternatives)
@@ -198,7 +202,7 @@ def _blocked_by(result: AskResult) -> str:
     return f"not asked: it depends on `{result.question_id}`{waits or ', which failed'}"
 
 
-class Beginning:
+class ExchangeStarter:
     """Begins exchanges in an event loop.
 
     Args:
@@ -207,7 +211,7 @@ class Beginning:
         escalating: knows which questions wait for a human.
     """
 
-    def __init__(self, pipeline: Pipeline, asking: Asking, escalating: Escalating) -> None:
+    def __init__(self, pipeline: Pipeline, asking: AgentDispatcher, escalating: EscalationManager) -> None:
         self._pipeline = pipeline
         self._asking = asking
         self._escalating = escalating
@@ -220,32 +224,34 @@ class Beginning:
             ConfigError: the question is too long, or names a target that there is not; nothing is on the record.
         """
         if not self._ready:  # the first one opens the journal, which is a file
-            await to_its_end(lambda: self._pipeline.journal)
+            await shielded(lambda: self._pipeline.journal)
             self._ready = True
         return self._asking.begin(question)
 
-    async def answered(self, question: Question) -> Known | None:
+    async def answered(self, question: Question) -> PriorAnswer | None:
         """The latest answer that a question has under its id; None where there is none, or it is another question's."""
         one = dependencies.key(question)
-        known = (await to_its_end(lambda: dependencies.answered(self._pipeline.journal, [one]))).get(one)
+        known = (await shielded(lambda: dependencies.answered(self._pipeline.journal, [one]))).get(one)
         return known if known and known.route and known.text == redacted(question.text) else None
 
     async def put_off(self, question: Question, escalation_id: str) -> tuple[str, Route] | None:
         """The exchange in which a question under its own id was put off because of a case already, and its route."""
         if "id" not in question.model_fields_set:
             return None
-        return await to_its_end(lambda: dependencies.put_off(self._pipeline.journal, question, escalation_id))
+        return await shielded(lambda: dependencies.put_off(self._pipeline.journal, question, escalation_id))
 
-    async def before(self, questions: Sequence[Question]) -> tuple[dict[Key, Known], dict[Key, AskResult]]:
+    async def before(
+        self, questions: Sequence[Question]
+    ) -> tuple[dict[Key, PriorAnswer], dict[Key, AskResult]]:
         """What questions depend on that are not among them: those answered before, and those that wait for a human.
 
         Raises:
             ConfigError: another question waits for a human under the id of one.
         """
         wanted = dependencies.missing(questions)
-        known: dict[Key, Known] = {}
+        known: dict[Key, PriorAnswer] = {}
         if wanted:
-            known = await to_its_end(lambda: dependencies.answered(self._pipeline.journal, wanted))
+            known = await shielded(lambda: dependencies.answered(self._pipeline.journal, wanted))
         named = [question for question in questions if "id" in question.model_fields_set]
         left = wanted - known.keys()
         waiting = await self._escalating.waiting_of(named, left) if named or left else []
@@ -261,7 +267,7 @@ async def turn(one: Key, state_folder: Path) -> AsyncIterator[bool]:
         one: the question.
         state_folder: the project's `.kr/`; where it is not there, only this process is looked at.
     """
-    flight = Flight(one, state_folder, None)
+    flight = SingleFlight(one, state_folder, None)
     waited = False
     try:
         while True:

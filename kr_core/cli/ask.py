@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         from kr_core.cli import ask_speckit
 
         return ask_speckit.run(options)
-    with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
+    with output.ProgressLine(quiet=options.quiet, verbose=options.verbose) as progress:
         pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
         with KnowledgeRouterService(pipeline) as service:
             result = service.ask(_identified(question(options), options))
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
 def question(options: argparse.Namespace) -> Question:
     """The question of a command line."""
     if not (options.question or "").strip():
-        raise ConfigError("nothing to ask", where="kr ask", todo="give a question")
+        raise ConfigError("nothing to ask", where="kr ask", hint="give a question")
     targets = list(map(printable, options.targets))
     return Question(
         text=printable(options.question),  # what the shell hands over may be no text at all

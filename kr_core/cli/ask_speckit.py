@@ -15,11 +15,11 @@ from kr_core.agents.dependencies import FINAL, Key, answered, key
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import output
 from kr_core.errors import ConfigError
-from kr_core.files import locked, read_start, write_atomically
+from kr_core.files import lock, read_start, write_atomically
 from kr_core.model.questions import GENERAL, AskResult, Question
 from kr_core.net.redaction import redacted
 from kr_core.research import Pipeline
-from kr_core.speckit.parser import Found, answers_in, questions_in
+from kr_core.speckit.parser import SpecQuestion, answers_in, questions_in
 from kr_core.speckit.writer import replied, with_answers
 from kr_core.terminal_text import printable
 
@@ -35,11 +35,11 @@ _FEATURE = re.compile(r"\d{3,}-.+|\d{8}-\d{6}-.+")
 _SHOWN = 100
 
 
-class _Asked(NamedTuple):
+class _AnsweredQuestion(NamedTuple):
     """A question and what came of it."""
 
     question: Question
-    found: Found | None
+    found: SpecQuestion | None
     result: AskResult
     new: bool
     """Whether it was asked now."""
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     text = _read(file)
     if file.suffix == ".json":
         listed = [(one, _completed(one, options)) for one in _listed(file, text)]
-        pairs: list[tuple[Question, Found | None]] = [(one, None) for _, one in listed]
+        pairs: list[tuple[Question, SpecQuestion | None]] = [(one, None) for _, one in listed]
         anew = {key(one) for written, one in listed if _sent_to(written) != _sent_to(one)}
     else:
         pairs = [(_question(one, file, options), one) for one in questions_in(text)]
@@ -63,9 +63,9 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError(
             "there is no question in it",
             where=_name(file),
-            todo="KR looks for [NEEDS CLARIFICATION: ...], for tables of options, and for NEEDS CLARIFICATION in a plan",
+            hint="KR looks for [NEEDS CLARIFICATION: ...], for tables of options, and for NEEDS CLARIFICATION in a plan",
         )
-    with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
+    with output.ProgressLine(quiet=options.quiet, verbose=options.verbose) as progress:
         pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
         with KnowledgeRouterService(pipeline) as service:
             asked = _asked(service, pairs, anew)
@@ -93,7 +93,7 @@ def _place(options: argparse.Namespace) -> Path:
     }
     for name, given in beside.items():
         if given:
-            raise ConfigError(f"{name} beside --from", where="kr ask", todo="give one of them")
+            raise ConfigError(f"{name} beside --from", where="kr ask", hint="give one of them")
     return (options.folder or Path.cwd()).joinpath(options.source).resolve()
 
 
@@ -114,16 +114,16 @@ def _read(file: Path) -> str:
         raise ConfigError(f"cannot be read: {error.strerror or error}", where=_name(file)) from error
     if len(content) > LARGEST:
         raise ConfigError(
-            f"has more than {LARGEST:,} bytes", where=_name(file), todo="give a file of spec-kit, or cut it"
+            f"has more than {LARGEST:,} bytes", where=_name(file), hint="give a file of spec-kit, or cut it"
         )
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"is no UTF-8 text (byte {error.start})", where=_name(file), todo="save it as UTF-8"
+            f"is no UTF-8 text (byte {error.start})", where=_name(file), hint="save it as UTF-8"
         ) from None
     if "\0" in text:
-        raise ConfigError("is no text: it has zero bytes", where=_name(file), todo="give a file of spec-kit")
+        raise ConfigError("is no text: it has zero bytes", where=_name(file), hint="give a file of spec-kit")
     return text
 
 
@@ -137,7 +137,7 @@ def _listed(file: Path, text: str) -> list[Question]:
         raise ConfigError(
             f"{place}: {first['msg']}" if place else first["msg"],
             where=_name(file),
-            todo='write a list of questions: [{"id": "Q1", "topic": "...", "text": "..."}]',
+            hint='write a list of questions: [{"id": "Q1", "topic": "...", "text": "..."}]',
         ) from None
 
 
@@ -160,7 +160,7 @@ def _sent_to(question: Question) -> tuple[object, ...]:
     return question.topic, question.suggested_target, question.also
 
 
-def _question(found: Found, file: Path, options: argparse.Namespace) -> Question:
+def _question(found: SpecQuestion, file: Path, options: argparse.Namespace) -> Question:
     feature = options.feature or (file.parent.name if _FEATURE.fullmatch(file.parent.name) else GENERAL)
     told = sha256(f"{feature}\n{found.key}".encode()).hexdigest()
     return Question(
@@ -175,13 +175,13 @@ def _question(found: Found, file: Path, options: argparse.Namespace) -> Question
     )
 
 
-def _write(file: Path, asked: Sequence[_Asked]) -> int:
+def _write(file: Path, asked: Sequence[_AnsweredQuestion]) -> int:
     """Write answers into the file as it is now, and return how many; what others changed in it meanwhile stays."""
     answers = [(one.question.text, _content(one)) for one in asked if one.result.status in FINAL]
     if not answers:
         return 0
     try:
-        with locked(file.parent):
+        with lock(file.parent):
             text = _read(file)
             new = with_answers(text, answers, dt.datetime.now().astimezone().date())
             if new != text:
@@ -191,7 +191,7 @@ def _write(file: Path, asked: Sequence[_Asked]) -> int:
         raise ConfigError(
             f"the answers cannot be written: {error.strerror or error}",
             where=_name(file),
-            todo="see `kr log`",
+            hint="see `kr log`",
         ) from error
 
 
@@ -199,8 +199,10 @@ def _write(file: Path, asked: Sequence[_Asked]) -> int:
 
 
 def _asked(
-    service: KnowledgeRouterService, pairs: Sequence[tuple[Question, Found | None]], anew: AbstractSet[Key]
-) -> list[_Asked]:
+    service: KnowledgeRouterService,
+    pairs: Sequence[tuple[Question, SpecQuestion | None]],
+    anew: AbstractSet[Key],
+) -> list[_AnsweredQuestion]:
     """Ask what neither waits for a human nor was answered by one.
 
     Args:
@@ -220,13 +222,15 @@ def _asked(
     new = [question for question, _ in pairs if key(question) not in known]
     results = dict(zip(map(key, new), service.ask_all(new), strict=True))
     return [
-        _Asked(question, found, known.get(key(question)) or results[key(question)], key(question) in results)
+        _AnsweredQuestion(
+            question, found, known.get(key(question)) or results[key(question)], key(question) in results
+        )
         for question, found in pairs
     ]
 
 
 def _decided(
-    service: KnowledgeRouterService, pairs: Sequence[tuple[Question, Found | None]]
+    service: KnowledgeRouterService, pairs: Sequence[tuple[Question, SpecQuestion | None]]
 ) -> dict[Key, AskResult]:
     """What a human has answered since it was asked, or is still to answer; of a list of questions, what was accepted as well.
 
@@ -244,7 +248,7 @@ def _decided(
     return found
 
 
-def _content(one: _Asked) -> str:
+def _content(one: _AnsweredQuestion) -> str:
     assert one.result.answer is not None, "it is answered"
     return one.result.answer.content
 
@@ -252,7 +256,7 @@ def _content(one: _Asked) -> str:
 # -- what is printed ----------------------------------------------------------------------------------------
 
 
-def _show(file: Path, asked: Sequence[_Asked], written: int, options: argparse.Namespace) -> None:
+def _show(file: Path, asked: Sequence[_AnsweredQuestion], written: int, options: argparse.Namespace) -> None:
     final = [
         (one.found, _content(one)) for one in asked if one.result.status in FINAL and one.found is not None
     ]
@@ -281,7 +285,7 @@ def _show(file: Path, asked: Sequence[_Asked], written: int, options: argparse.N
     sys.stdout.flush()
 
 
-def _told(file: Path, one: _Asked) -> list[str]:
+def _told(file: Path, one: _AnsweredQuestion) -> list[str]:
     """A question and what came of it, as a person reads it."""
     result = one.result
     place = "" if one.found is None else f"{_name(file)}:{one.found.line}: "

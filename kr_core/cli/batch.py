@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from kr_core.cli.output import Progress
+    from kr_core.cli.output import ProgressLine
     from kr_core.model import ResearchResult
     from kr_core.model.lessons import LessonsResult
     from kr_core.research import Pipeline
 
 
-def run(pipeline: Pipeline, options: argparse.Namespace, progress: Progress) -> int:
+def run(pipeline: Pipeline, options: argparse.Namespace, progress: ProgressLine) -> int:
     """Answer many, at most `defaults.max_concurrent` at once, and print the results in the order asked.
 
     Returns:
@@ -51,7 +51,7 @@ def run(pipeline: Pipeline, options: argparse.Namespace, progress: Progress) -> 
     return worst
 
 
-async def _answered(pipeline: Pipeline, lines: list[Any], progress: Progress, out: Any) -> int:
+async def _answered(pipeline: Pipeline, lines: list[Any], progress: ProgressLine, out: Any) -> int:
     # Beside the pipeline's own gate: what waits here has not begun, so its time limit does not run yet.
     gate = asyncio.Semaphore(pipeline.config.settings.defaults.max_concurrent)
     done, worst = 0, 0
@@ -83,6 +83,6 @@ def _lines(name: str, folder: Path | None) -> Iterator[Any]:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ConfigError(
-                f"is not JSON: {error}", where=f"{name}:{number}", todo="write one JSON value a line"
+                f"is not JSON: {error}", where=f"{name}:{number}", hint="write one JSON value a line"
             ) from error
         yield {"question": value} if isinstance(value, str) else value

@@ -63,7 +63,7 @@ def _show(pipeline: Pipeline, options: argparse.Namespace) -> int:
     entry = _entry(options.id, known if _named(options.id, known) else [*known, *store.archived()])
     stored = store.read(entry)
     if stored is None:
-        raise ConfigError("its report is gone or empty", where=entry.id, todo="research the question again")
+        raise ConfigError("its report is gone or empty", where=entry.id, hint="research the question again")
     print(printable(stored[0]), end="" if stored[0].endswith("\n") else "\n")
     return 0
 
@@ -76,7 +76,7 @@ def _check(pipeline: Pipeline, options: argparse.Namespace) -> int:
         _print_json([flaw._asdict() for flaw in flaws])
     else:
         for flaw in flaws:
-            print(printable(f"{flaw.kind}: {flaw.place}: {flaw.said}; {flaw.todo}"))
+            print(printable(f"{flaw.kind}: {flaw.location}: {flaw.message}; {flaw.hint}"))
         if not flaws:
             print("nothing is wrong, and nothing is stale")
     return 1 if options.ci and any(flaw.kind != UNUSED for flaw in flaws) else 0
@@ -98,7 +98,7 @@ def _gc(pipeline: Pipeline, options: argparse.Namespace) -> int:
 def _restore(pipeline: Pipeline, options: argparse.Namespace) -> int:
     from kr_core.knowledge.eviction import restored
 
-    entry = _entry(options.id, pipeline.store.archived(), todo="`kr cache list --archived` shows all")
+    entry = _entry(options.id, pipeline.store.archived(), hint="`kr cache list --archived` shows all")
     kept = pipeline.store.restore(restored(entry, _today()))
     print(printable(f"restored: {entry.id}  {kept.path}"))
     _commit(pipeline, options, kept.files, f"restore {entry.id}", (kept.path,))
@@ -136,14 +136,14 @@ def _rebuild(pipeline: Pipeline, options: argparse.Namespace) -> int:
     if not isinstance(store, Repairable):
         name = pipeline.config.settings.store
         raise ConfigError(
-            "this store cannot be rebuilt", where=f"store: {name}", todo="see the plugin's own tools"
+            "this store cannot be rebuilt", where=f"store: {name}", hint="see the plugin's own tools"
         )
     done = store.rebuild()
-    for said in done.said:
+    for said in done.message:
         print(printable(said))
-    if not done.said:
+    if not done.message:
         print("the index is as the reports say; nothing was written")
-    _commit(pipeline, options, done.files, "rebuild the index from the reports", done.said)
+    _commit(pipeline, options, done.files, "rebuild the index from the reports", done.message)
     return 0
 
 
@@ -164,18 +164,18 @@ def _named(name: str, entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in entries if name in {entry.id, entry.path}]
 
 
-def _entry(name: str, entries: Sequence[Entry], todo: str = "`kr cache list` shows all") -> Entry:
+def _entry(name: str, entries: Sequence[Entry], hint: str = "`kr cache list` shows all") -> Entry:
     """The entry of an id or path; ids of two frameworks, and of archived entries, may be equal."""
     found = _named(name, entries)
     if len(found) == 1:
         return found[0]
     if found:
         paths = ", ".join(entry.path for entry in found)
-        raise ConfigError("several entries have this id", where=name, todo=f"give the path of one: {paths}")
+        raise ConfigError("several entries have this id", where=name, hint=f"give the path of one: {paths}")
     import difflib
 
     near = difflib.get_close_matches(name, [entry.id for entry in entries], 1)
-    raise ConfigError("no such entry", where=name, todo=f"did you mean {near[0]}?" if near else todo)
+    raise ConfigError("no such entry", where=name, hint=f"did you mean {near[0]}?" if near else hint)
 
 
 def _counted(entries: Sequence[Entry]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from kr_core.cli.terminal import Typed, tell
+from kr_core.cli.terminal import TypedLines, tell
 from kr_core.errors import ConfigError
 from kr_core.escalation.commands import read_replies
 from kr_core.escalation.render import for_terminal
@@ -15,13 +15,13 @@ from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from kr_core.ask.sync_service import KnowledgeRouterService
-    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.case import Case
     from kr_core.model.questions import Answer, AskResult
 
 __all__ = ["said_so_far", "talk"]
 
 
-def talk(service: KnowledgeRouterService, case: KeptCase, typed: Typed, by: str) -> AskResult | None:
+def talk(service: KnowledgeRouterService, case: Case, typed: TypedLines, by: str) -> AskResult | None:
     """Talk with the agent of a case until the human ends it.
 
     Args:
@@ -43,7 +43,7 @@ def talk(service: KnowledgeRouterService, case: KeptCase, typed: Typed, by: str)
         raise ConfigError(
             "no agent was asked, so there is none to talk with",
             where=request.id,
-            todo=f"give the answer: `kr inbox correct {request.id} TEXT`",
+            hint=f"give the answer: `kr inbox correct {request.id} TEXT`",
         )
     tell(
         f"\nYou talk with {agent} about {request.id}. `/done TEXT` ends it with your answer, `/kr confirm` with what"
@@ -77,7 +77,7 @@ def talk(service: KnowledgeRouterService, case: KeptCase, typed: Typed, by: str)
         tell(_told(result.answer) if result.answer else "\n".join(map(printable, result.notes)))
 
 
-def said_so_far(case: KeptCase) -> str:
+def said_so_far(case: Case) -> str:
     """The turns of a talk, one below the other."""
     return "\n".join(
         _told(turn.answer) if turn.answer else f"\n{turn.by}:\n\n{_quote(turn.text)}" for turn in case.turns
@@ -94,7 +94,7 @@ def _quote(text: str) -> str:
     return for_terminal(quoted(text), sys.stderr)
 
 
-def _ending(line: str, case: KeptCase, last: Answer | None, by: str) -> HumanResponse | None:
+def _ending(line: str, case: Case, last: Answer | None, by: str) -> HumanResponse | None:
     """What ends the talk; None where nothing does, which is told."""
     request = case.request
     if line.split(maxsplit=1)[0].casefold() == "/done":
@@ -105,7 +105,7 @@ def _ending(line: str, case: KeptCase, last: Answer | None, by: str) -> HumanRes
         return HumanResponse(action="chat", content=text, by=by, revision=request.revision)
     read = read_replies(line, (request.id,))
     for fault in read.faults:
-        tell(fault.said)
+        tell(fault.message)
     if len(read.commands) != 1 or read.commands[0].action == "chat":
         tell(
             "To end the talk: `/done TEXT`, `/kr confirm`, `/kr correct TEXT`, `/kr context TEXT`; or Ctrl-D."

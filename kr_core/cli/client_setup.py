@@ -52,7 +52,7 @@ CLIENTS = {
 }
 
 
-class _Change(NamedTuple):
+class _FileEdit(NamedTuple):
     """A file as it is, and as it shall be; None where there is none. Only a text of KR's own is removed."""
 
     path: Path
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     folder = (options.folder or Path.cwd()).resolve()
     if options.force:
         raise ConfigError(
-            "--force beside --client", where="kr init", todo="it is for kr.yaml alone; leave it out"
+            "--force beside --client", where="kr init", hint="it is for kr.yaml alone; leave it out"
         )
     client = CLIENTS[options.client]
     changes = list(_undone(folder, client) if options.undo else _done(folder, options.config, client))
@@ -85,31 +85,31 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _done(folder: Path, file: Path | None, client: _Client) -> Iterator[_Change]:
+def _done(folder: Path, file: Path | None, client: _Client) -> Iterator[_FileEdit]:
     configuration = folder / client.configuration
     before = _text(folder, configuration)
-    yield _Change(configuration, before, _with_server(configuration, before, _server(folder, file)))
+    yield _FileEdit(configuration, before, _with_server(configuration, before, _server(folder, file)))
     text = folder / client.text
     before = _text(folder, text)
     base = load(folder, file).settings.knowledge_research.knowledge_base_path
     if _is_ours(before):
         made = render(search_folders(folder), client.template, knowledge_base=str(base))
-        yield _Change(text, before, made + _SEAL.format(_checksum(made)))
+        yield _FileEdit(text, before, made + _SEAL.format(_checksum(made)))
     else:
         print(f"note: {client.text} is not KR's, or was changed; it stays as it is")
 
 
-def _undone(folder: Path, client: _Client) -> Iterator[_Change]:
+def _undone(folder: Path, client: _Client) -> Iterator[_FileEdit]:
     configuration = folder / client.configuration
     before = _text(folder, configuration)
     if before is not None:
-        yield _Change(configuration, before, _without_server(configuration, before))
+        yield _FileEdit(configuration, before, _without_server(configuration, before))
     text = folder / client.text
     before = _text(folder, text)
     if text.is_symlink():
         print(f"note: {client.text} is a link, which KR has not made; it stays as it is")
     elif _is_ours(before):
-        yield _Change(text, before, None)
+        yield _FileEdit(text, before, None)
     else:
         print(f"note: {client.text} is not KR's, or was changed; it stays as it is")
 
@@ -178,18 +178,18 @@ def _text(folder: Path, path: Path) -> str | None:
     try:
         target = path.resolve()
         if not target.is_relative_to(folder):
-            raise ConfigError(f"leads out of the project, to {target}", where=str(path), todo=_BY_HAND)
+            raise ConfigError(f"leads out of the project, to {target}", where=str(path), hint=_BY_HAND)
         if not target.exists():
             if path.is_symlink():
                 raise ConfigError(
-                    f"is a link to {target}, which is not there", where=str(path), todo=_BY_HAND
+                    f"is a link to {target}, which is not there", where=str(path), hint=_BY_HAND
                 )
             return None
         if not target.is_file():  # a pipe would be waited for
-            raise ConfigError("is no regular file", where=str(path), todo=_BY_HAND)
+            raise ConfigError("is no regular file", where=str(path), hint=_BY_HAND)
         return read_bytes(target, limit=_LARGEST, within=folder).decode()
     except UnicodeDecodeError as error:
-        raise ConfigError("is not UTF-8 text", where=str(path), todo="save it in UTF-8") from error
+        raise ConfigError("is not UTF-8 text", where=str(path), hint="save it in UTF-8") from error
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
         said = getattr(error, "strerror", None) or error
         raise ConfigError(f"cannot be read: {said}", where=str(path)) from error
@@ -199,10 +199,10 @@ def _check_writable(path: Path) -> None:
     """A file that is protected is not replaced by another one, though the folder would allow it."""
     target = path.resolve()
     if target.exists() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
-        raise ConfigError("may not be written", where=str(path), todo="allow it, and run this again")
+        raise ConfigError("may not be written", where=str(path), hint="allow it, and run this again")
 
 
-def _difference(folder: Path, change: _Change) -> str:
+def _difference(folder: Path, change: _FileEdit) -> str:
     name = str(change.path.relative_to(folder))
     before, after = (
         (text or "").removeprefix(_BOM).replace("\r\n", "\n").splitlines(keepends=True)
@@ -227,9 +227,9 @@ def _agreed() -> bool:
         return False
 
 
-def _apply_all(folder: Path, changes: Sequence[_Change]) -> None:
+def _apply_all(folder: Path, changes: Sequence[_FileEdit]) -> None:
     """Make all changes or none; what has changed since it was shown is not overwritten."""
-    made: list[tuple[_Change, list[Path]]] = []
+    made: list[tuple[_FileEdit, list[Path]]] = []
     try:
         for change in changes:
             _check_unchanged(folder, change)
@@ -244,18 +244,18 @@ def _apply_all(folder: Path, changes: Sequence[_Change]) -> None:
         if isinstance(error, ConfigError):
             raise
         said = f"cannot be changed: {error.strerror or error}"
-        raise ConfigError(said, where=str(made[-1][0].path), todo="nothing was changed") from error
+        raise ConfigError(said, where=str(made[-1][0].path), hint="nothing was changed") from error
     for change in changes:
         print(f"{'removed' if change.after is None else 'wrote'} {change.path.relative_to(folder)}")
 
 
-def _check_unchanged(folder: Path, change: _Change) -> None:
+def _check_unchanged(folder: Path, change: _FileEdit) -> None:
     if _text(folder, change.path) != change.before:
-        todo = "nothing was changed; run this again"
-        raise ConfigError("was changed by somebody else meanwhile", where=str(change.path), todo=todo)
+        hint = "nothing was changed; run this again"
+        raise ConfigError("was changed by somebody else meanwhile", where=str(change.path), hint=hint)
 
 
-def _apply(change: _Change) -> None:
+def _apply(change: _FileEdit) -> None:
     if change.after is not None:
         write_atomically(change.path.resolve(), change.after)  # a link stays one
         return
@@ -265,7 +265,7 @@ def _apply(change: _Change) -> None:
         above.rmdir()  # those above it may have been there before
 
 
-def _put_back(folder: Path, change: _Change, missing: Sequence[Path]) -> None:
+def _put_back(folder: Path, change: _FileEdit, missing: Sequence[Path]) -> None:
     """Undo a change, as far as it was made, unless somebody has changed it again."""
     with suppress(OSError, ConfigError):
         if _text(folder, change.path) == change.after:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kr_core.search.documents.hits import DocumentHit
-    from kr_core.search.documents.indexer import Updated
+    from kr_core.search.documents.indexer import UpdateResult
     from kr_core.search.documents.sqlite_index import Collection
 
 NO_CONTENT = 4
@@ -48,7 +48,7 @@ def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
     working = options.folder or Path.cwd()
     if options.name is not None and not options.name.strip():
-        raise ConfigError("is empty", where="--name", todo="say what to call it, or leave the option out")
+        raise ConfigError("is empty", where="--name", hint="say what to call it, or leave the option out")
     _check_text(options.name or "")
     store = _store(pipeline, writable=True)
     try:
@@ -102,7 +102,7 @@ def _indexed(store: DocumentStore, name: str | None) -> list[tuple[str, Path]]:
     """What was indexed, under a name or at all."""
     roots = store.roots_of()
     if not roots:
-        raise ConfigError("nothing is indexed yet", todo="name a folder or a file: `kr docs index PATH`")
+        raise ConfigError("nothing is indexed yet", hint="name a folder or a file: `kr docs index PATH`")
     _check_name(name, roots)
     return [(of, Path(path)) for _root, of, path in roots if name in (None, of)]
 
@@ -113,7 +113,7 @@ def _check_name(name: str | None, roots: Iterable[tuple[int, str, str]]) -> None
         from kr_core.errors import suggestion
 
         raise ConfigError(
-            "nothing is indexed under this name", where=name, todo=suggestion(name, names, "names")
+            "nothing is indexed under this name", where=name, hint=suggestion(name, names, "names")
         )
 
 
@@ -123,7 +123,7 @@ def _is_new_and_empty(store: DocumentStore, before: set[tuple[int, str, str]], n
     return any(store.passages_of(root) == 0 for root, _name, _path in new)
 
 
-def _nothing_in(path: Path, done: Updated) -> ConfigError:
+def _nothing_in(path: Path, done: UpdateResult) -> ConfigError:
     why = (
         "; ".join(note.removeprefix(f"{path}: ") for note in done.notes[:_REASONS])
         or "there is no text in it"
@@ -140,7 +140,7 @@ def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
     from kr_core.search.documents.documents import Documents
 
     if options.batch is None and not any(map(str.isalnum, options.query)):
-        raise ConfigError("is empty", where="the question", todo="write it in words")
+        raise ConfigError("is empty", where="the question", hint="write it in words")
     found = False
     with (
         _Counter(quiet=options.quiet) as counter,
@@ -231,13 +231,13 @@ def _follow(store: DocumentStore, options: argparse.Namespace) -> None:
 def _store(pipeline: Pipeline, *, writable: bool = False) -> DocumentStore:
     path = pipeline.config.state_folder / FILE_NAME
     if not writable and not path.exists():
-        raise ConfigError("nothing is indexed yet", todo="`kr docs index PATH` indexes a folder or a file")
+        raise ConfigError("nothing is indexed yet", hint="`kr docs index PATH` indexes a folder or a file")
     return DocumentStore(path, writable=writable)
 
 
 def _paths(given: list[str], working: Path) -> list[Path]:
     if "" in given:  # of a variable that is not set, say; the working folder is called `.`
-        raise ConfigError("is empty", where="PATH", todo="name a folder or a file")
+        raise ConfigError("is empty", where="PATH", hint="name a folder or a file")
     paths = [Path(os.path.abspath(working / Path(path).expanduser())) for path in given]  # noqa: PTH100  keeps symbolic links
     for path in paths:
         if not path.exists():
@@ -252,7 +252,7 @@ def _check_text(name: str) -> None:
     except UnicodeEncodeError:
         shown = os.fsencode(name).decode("utf-8", "backslashreplace")
         raise ConfigError(
-            "is not UTF-8, and cannot be kept in the index", where=shown, todo="use another name"
+            "is not UTF-8, and cannot be kept in the index", where=shown, hint="use another name"
         ) from None
 
 

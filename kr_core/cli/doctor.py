@@ -39,7 +39,7 @@ class Check(NamedTuple):
 
     name: str
     state: Literal["ok", "note", "fault"]
-    said: str
+    message: str
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         print(output.as_json([check._asdict() for check in checks]))
     else:
         for check in checks:
-            print(printable(f"{check.state:<5}  {check.name}: {check.said}"))
+            print(printable(f"{check.state:<5}  {check.name}: {check.message}"))
     return 2 if any(check.state == "fault" for check in checks) else 0
 
 
@@ -197,8 +197,8 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
         except KRError as error:
             said.add(str(error))
             passed_by = noun == "source" and (config.bmad or by_default)
-            todo = "; it is passed by in the chain" if passed_by else ""
-            yield Check(label, "note" if passed_by else "fault", f"{error}{todo}")
+            hint = "; it is passed by in the chain" if passed_by else ""
+            yield Check(label, "note" if passed_by else "fault", f"{error}{hint}")
             continue
         if isinstance(component, Unready) and component.unready:
             yield Check(label, "note", f"not asked: {component.unready}")
@@ -249,8 +249,8 @@ def _agent_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
             if getattr(component, "needs_model", False) and not config.routing.agents[one].model
         ]
         if without:
-            todo = f"set `agents.{without[0]}.model`, or `plugins.{name}.model`"
-            yield Check(label, "note", f"no model is configured for {', '.join(without)}; {todo}")
+            hint = f"set `agents.{without[0]}.model`, or `plugins.{name}.model`"
+            yield Check(label, "note", f"no model is configured for {', '.join(without)}; {hint}")
         if len(without) == len(of):
             continue
         yield Check(label, "ok", f"{said}; for {', '.join(one for one in of if one not in without)}")
@@ -273,8 +273,8 @@ def _other_plugin_checks(pipeline: Pipeline, *, verbose: bool) -> Iterator[Check
     for plugin in registry.installed():
         if plugin.distribution not in asked and (wanted := contract.unmet(plugin)):
             asked.add(plugin.distribution)
-            todo = f'`pip install -U "{wanted}"`, or another version of {plugin.distribution}'
-            said = f"asks for {wanted}, and this is kr-core {contract.running()}; {todo}"
+            hint = f'`pip install -U "{wanted}"`, or another version of {plugin.distribution}'
+            said = f"asks for {wanted}, and this is kr-core {contract.running()}; {hint}"
             yield Check(f"distribution {plugin.shipped_by}", "note", said)
     for name in sorted({plugin.name for plugin in registry.installed()} - active):
         if not verbose:  # what no configuration names is not imported unasked
@@ -307,8 +307,8 @@ def _store_checks(pipeline: Pipeline) -> Iterator[Check]:
         except KRError as error:
             yield Check(name, "fault", str(error))
         except Exception as error:  # a third party's component may raise anything
-            todo = "repair it, or name another plugin in the configuration"
-            yield Check(name, "fault", f"{type(error).__name__}: {error}; {todo}")
+            hint = "repair it, or name another plugin in the configuration"
+            yield Check(name, "fault", f"{type(error).__name__}: {error}; {hint}")
     if config.settings.knowledge_research.git_commit == "auto":
         yield from _git_checks(config)
 

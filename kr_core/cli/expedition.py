@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncGenerator
 
-    from kr_core.cli.expedition_view import View
+    from kr_core.cli.expedition_view import ExpeditionView
     from kr_core.model.expedition import ExpeditionUpdate
 
 NO_CONTENT = 4
@@ -75,7 +75,7 @@ def _go(options: argparse.Namespace) -> int:
     return 0 if finished.answered and finished.axioms else NO_CONTENT
 
 
-async def _shown(updates: AsyncGenerator[ExpeditionUpdate, None], view: View) -> Finished | None:
+async def _shown(updates: AsyncGenerator[ExpeditionUpdate, None], view: ExpeditionView) -> Finished | None:
     """Show each update; the last one. An interrupt ends the searches, and what was done stays."""
     finished = None
     try:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
-from kr_core.cli.output import Progress, as_json
+from kr_core.cli.output import ProgressLine, as_json
 from kr_core.cli.screen import Screen
 from kr_core.expedition.provenance import ENDINGS
 from kr_core.model.expedition import (
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from kr_core.model import Event
     from kr_core.model.expedition import ExpeditionUpdate
 
-__all__ = ["Lines", "Picture", "Streamed", "View", "line_of", "view_of"]
+__all__ = ["ExpeditionView", "JSONStream", "Lines", "LivePicture", "line_of", "view_of"]
 
 _LATEST = 6
 _WIDE = 110
 
 
-class View:
+class ExpeditionView:
     """Shows nothing until the end."""
 
     prints = False
@@ -65,7 +65,7 @@ class View:
         """Take away what moves."""
 
 
-class Streamed(View):
+class JSONStream(ExpeditionView):
     """Each update as a line of JSON on standard output."""
 
     prints = True
@@ -75,12 +75,12 @@ class Streamed(View):
         print(as_json(update.model_dump(mode="json"), indent=None), flush=True)
 
 
-class Lines(View):
+class Lines(ExpeditionView):
     """Plain lines on standard error; with `verbose` every search and source call too."""
 
     def __init__(self, *, verbose: bool) -> None:
         self._verbose = verbose
-        self._progress = Progress(quiet=False, verbose=verbose)
+        self._progress = ProgressLine(quiet=False, verbose=verbose)
 
     def event(self, event: Event) -> None:
         """What sources do, with `-v`."""
@@ -103,7 +103,7 @@ class Lines(View):
         self._progress.clear()
 
 
-class Picture(View):
+class LivePicture(ExpeditionView):
     """A live picture on a terminal: the cycle, what is searched for, who answered, the latest axioms."""
 
     def __init__(self) -> None:
@@ -191,14 +191,14 @@ class Picture(View):
         return Group(*rows)
 
 
-def view_of(*, quiet: bool, verbose: bool, json: bool) -> View:
+def view_of(*, quiet: bool, verbose: bool, json: bool) -> ExpeditionView:
     """The view for this command line and terminal."""
     if json:
-        return Streamed()
+        return JSONStream()
     if quiet:
-        return View()
+        return ExpeditionView()
     if sys.stderr.isatty() and not verbose and os.environ.get("TERM") != "dumb":
-        return Picture()
+        return LivePicture()
     return Lines(verbose=verbose)
 
 

@@ -36,10 +36,10 @@ def text_of(name: str, folder: Path | None) -> str:
         _check_size(name, raw)
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError("is not UTF-8 text", where=name, todo="save it in UTF-8") from error
+        raise ConfigError("is not UTF-8 text", where=name, hint="save it in UTF-8") from error
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(said, where=name, todo="name a file that can be read") from error
+        raise ConfigError(said, where=name, hint="name a file that can be read") from error
 
 
 def lines_of(name: str) -> Iterator[str]:
@@ -63,4 +63,4 @@ def _opened(path: Path) -> BinaryIO:
 
 def _check_size(name: str, raw: bytes) -> None:
     if len(raw) > LARGEST:
-        raise ConfigError(f"larger than {LARGEST:,} bytes", where=name, todo="divide it, or shorten it")
+        raise ConfigError(f"larger than {LARGEST:,} bytes", where=name, hint="divide it, or shorten it")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import ask, chat, output
-from kr_core.cli.terminal import Typed
+from kr_core.cli.terminal import TypedLines
 from kr_core.errors import ConfigError
 from kr_core.escalation.render import for_terminal
 from kr_core.escalation.sanitize import harmless_line, quoted
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
-    from kr_core.escalation.case import KeptCase
-    from kr_core.escalation.summary import Tended
+    from kr_core.escalation.case import Case
+    from kr_core.escalation.summary import RunSummary
 
 _ID = re.compile(r"(E[0-9]{1,9})(?:@([0-9]{1,9}))?", re.IGNORECASE)
 _WIDTH = 100
@@ -36,7 +36,7 @@ _DAY = 86_400
 
 def run(options: argparse.Namespace) -> int:
     """Show or answer, print, and return the exit code."""
-    with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
+    with output.ProgressLine(quiet=options.quiet, verbose=options.verbose) as progress:
         pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
         with KnowledgeRouterService(pipeline) as service:
             if options.action == "list":
@@ -65,7 +65,7 @@ def _answered(service: KnowledgeRouterService, options: argparse.Namespace) -> A
     name, revision = _which(options.id)
     by = ask.login_name() if options.by is None else options.by.strip()
     if not by:
-        raise ConfigError("is no name", where=f"--by {options.by!r}", todo="leave it out, or say who you are")
+        raise ConfigError("is no name", where=f"--by {options.by!r}", hint="leave it out, or say who you are")
     if options.action == "chat":
         return _talked(service, name, revision, by)
     response = HumanResponse(
@@ -84,15 +84,15 @@ def _talked(service: KnowledgeRouterService, name: str, revision: int | None, by
             name, HumanResponse(action="chat", by=by, revision=revision)
         )
     if sys.stdin.isatty():
-        print(for_terminal(service.shown(case.request).said, sys.stderr), file=sys.stderr)
-    typed = Typed(lambda: not service.cases.get(name).waits)
+        print(for_terminal(service.shown(case.request).message, sys.stderr), file=sys.stderr)
+    typed = TypedLines(lambda: not service.cases.get(name).waits)
     return chat.talk(service, case, typed, by) or service.result_of(name)
 
 
 def _which(written: str) -> tuple[str, int | None]:
     found = _ID.fullmatch(written.strip())
     if found is None:
-        raise ConfigError(f"`{written}` is no id", where="kr inbox", todo="write it as `E7` or `E7@2`")
+        raise ConfigError(f"`{written}` is no id", where="kr inbox", hint="write it as `E7` or `E7@2`")
     return found[1].upper(), None if found[2] is None else int(found[2])
 
 
@@ -102,7 +102,7 @@ def _text(words: Sequence[str]) -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
-def _polled(tended: Tended, options: argparse.Namespace) -> None:
+def _polled(tended: RunSummary, options: argparse.Namespace) -> None:
     if options.json:
         print(output.as_json(tended.to_dict()))
         return
@@ -138,7 +138,7 @@ def _list(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
     return 0
 
 
-def _table(cases: Iterable[KeptCase], *, with_status: bool) -> list[str]:
+def _table(cases: Iterable[Case], *, with_status: bool) -> list[str]:
     rows = [["id", "age", *(["status"] if with_status else []), "topic", "feature", "reason", "question"]]
     rows += [_row(case, with_status=with_status) for case in cases]
     if len(rows) == 1:
@@ -151,7 +151,7 @@ def _table(cases: Iterable[KeptCase], *, with_status: bool) -> list[str]:
     return lines
 
 
-def _row(case: KeptCase, *, with_status: bool) -> list[str]:
+def _row(case: Case, *, with_status: bool) -> list[str]:
     """The cells of a case; the last one is its question, as far as any terminal shows it."""
     request = case.request
     return [
@@ -187,18 +187,18 @@ def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
         raise ConfigError(
             f"only the newest answer is shown, {name}@{case.request.revision}",
             where=options.id,
-            todo=f"see `kr inbox show {name}`; `kr log` has them all",
+            hint=f"see `kr inbox show {name}`; `kr log` has them all",
         )
     if options.json:
         print(output.as_json(case.to_dict()))
         return 0
-    said = service.shown(case.request).said
+    said = service.shown(case.request).message
     if not case.waits:
         said = f"{said.partition('**How to answer**')[0].rstrip()}\n\n{_decided(case)}"
     print(for_terminal(said, sys.stdout))
     for name, state in case.sinks.items():
-        if state.place:
-            print(f"Shown by {name}: {printable(state.place)}\n")
+        if state.location:
+            print(f"Shown by {name}: {printable(state.location)}\n")
     if case.asking:
         print(f"{case.request.agent} is being asked again, with what was added.\n")
     if case.turns:
@@ -208,7 +208,7 @@ def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
     return 0
 
 
-def _decided(case: KeptCase) -> str:
+def _decided(case: Case) -> str:
     resolution = case.resolution
     if resolution is None or case.answer is None:
         return f"It is {case.status}."

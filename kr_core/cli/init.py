@@ -32,12 +32,12 @@ def run(options: argparse.Namespace) -> int:
 
         return client_setup.run(options)
     if options.undo or options.yes:
-        todo = "name the client: `kr init --client claude-code`"
-        raise ConfigError("--undo and --yes stand beside --client", where="kr init", todo=todo)
+        hint = "name the client: `kr init --client claude-code`"
+        raise ConfigError("--undo and --yes stand beside --client", where="kr init", hint=hint)
     folder = (options.folder or Path.cwd()).resolve()
     path = folder / "kr.yaml"
     if path.exists() and not options.force:
-        raise ConfigError("is there already", where=str(path), todo="edit it, or overwrite it with --force")
+        raise ConfigError("is there already", where=str(path), hint="edit it, or overwrite it with --force")
     try:
         write_atomically(path, CONFIGURATION)
     except OSError as error:

@@ -53,8 +53,8 @@ def with_member(text: str, place: Sequence[str], value: Mapping[str, Any], *, wh
             return _inserted(text, at, members, key, rest)
         at, inner = members[key].value, inner[key]
         if not isinstance(inner, dict):
-            todo = "mend it, and run this again"
-            raise ConfigError(f"`{key}` is no object", where=_place(where, text, at), todo=todo)
+            hint = "mend it, and run this again"
+            raise ConfigError(f"`{key}` is no object", where=_place(where, text, at), hint=hint)
     return text
 
 
@@ -88,15 +88,15 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         at = getattr(error, "pos", 0)
         if _COMMENT.match(text, at):
-            what, todo = (
+            what, hint = (
                 "has comments, which would be lost",
                 "add the entry by hand, or take the comments out",
             )
         else:
-            what, todo = f"is not JSON: {error}", "mend it, and run this again"
-        raise ConfigError(what, where=_place(where, text, at), todo=todo) from error
+            what, hint = f"is not JSON: {error}", "mend it, and run this again"
+        raise ConfigError(what, where=_place(where, text, at), hint=hint) from error
     if not isinstance(value, dict):
-        raise ConfigError("is no JSON object", where=f"{where}:1", todo="mend it, and run this again")
+        raise ConfigError("is no JSON object", where=f"{where}:1", hint="mend it, and run this again")
     return value
 
 
@@ -111,8 +111,8 @@ def _members(text: str, at: int, where: str) -> dict[str, _Member]:
         value = _after_space(text, _after_space(text, at) + 1)
         _, end = decoder.raw_decode(text, value)
         if key in found:
-            todo = "leave one of them, and run this again"
-            raise ConfigError(f"has `{key}` twice", where=_place(where, text, start), todo=todo)
+            hint = "leave one of them, and run this again"
+            raise ConfigError(f"has `{key}` twice", where=_place(where, text, start), hint=hint)
         found[key] = _Member(start, value, end)
         at = _after_space(text, end)
         if text[at] == ",":

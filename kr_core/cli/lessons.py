@@ -36,7 +36,7 @@ def show(result: LessonsResult, options: argparse.Namespace) -> int:
         print(output.as_json(result.to_dict()))
     elif options.yaml:
         whole = result.to_dict()
-        whole["results"]["injection_block"] = yaml_text.Block(result.results.injection_block)
+        whole["results"]["injection_block"] = yaml_text.LiteralBlock(result.results.injection_block)
         print(output.as_yaml(whole), end="")
     else:
         print(printable(result.results.injection_block), end="")

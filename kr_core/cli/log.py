@@ -15,7 +15,7 @@ from kr_core.cli import output
 from kr_core.errors import ConfigError, suggestion
 from kr_core.escalation import audit
 from kr_core.model.events import EVENTS
-from kr_core.qalog.reader import Exchange, Wanted, entries, exchanges, follow, last_number
+from kr_core.qalog.reader import LogFilter, LoggedExchange, entries, exchanges, follow, last_number
 from kr_core.research import Pipeline
 from kr_core.terminal_text import printable
 
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     if options.follow and (options.csv or options.verify):
         raise ConfigError("goes with the table and --json only", where="--follow")
     _check_kinds(options.kinds)
-    wanted = Wanted(
+    wanted = LogFilter(
         options.feature, options.exchange, _time(options.since, "--since"), _time(options.until, "--until"),
         tuple(options.kinds), options.agent, options.topic, options.text,
     )  # fmt: skip
@@ -85,7 +85,7 @@ def _check_kinds(kinds: Sequence[str]) -> None:
             raise ConfigError(
                 f"no entry is of the kind `{kind}`",
                 where="--kind",
-                todo=suggestion(kind, of_questions, "kinds"),
+                hint=suggestion(kind, of_questions, "kinds"),
             )
 
 
@@ -96,21 +96,21 @@ def _time(text: str | None, where: str) -> datetime | None:
         return datetime.fromisoformat(text).astimezone()  # without a zone it is the user's
     except (ValueError, OverflowError) as error:
         raise ConfigError(
-            "is no time", where=f"{where} {text}", todo="write it as 2026-02-05 or 2026-02-05T10:00"
+            "is no time", where=f"{where} {text}", hint="write it as 2026-02-05 or 2026-02-05T10:00"
         ) from error
 
 
 def _verify(journal: Journal) -> int:
     flaws = [*journal.verify()] or audit.flaws(journal)  # entries that are wrong prove nothing of cases
     for flaw in flaws:
-        print(printable(f"{flaw.place}: {flaw.said}; {flaw.todo}"))
+        print(printable(f"{flaw.location}: {flaw.message}; {flaw.hint}"))
     if not flaws:
         last = last_number(journal)
         print(f"{last} {'entry' if last == 1 else 'entries'}, all in order")
     return 1 if flaws else 0
 
 
-def _follow(journal: Journal, wanted: Wanted, *, as_json: bool) -> None:
+def _follow(journal: Journal, wanted: LogFilter, *, as_json: bool) -> None:
     for entry in follow(journal, wanted):
         if entry is None:
             time.sleep(_POLL_SECONDS)
@@ -125,7 +125,7 @@ def _json(entry: QALogEntry) -> str:
     return output.as_json(entry.model_dump(mode="json"), indent=None)
 
 
-def _print_csv(found: Iterable[Exchange]) -> None:
+def _print_csv(found: Iterable[LoggedExchange]) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(COLUMNS)
     for one in found:
@@ -144,7 +144,7 @@ def _cell(value: str | int | None) -> str | int | None:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def _table(found: Sequence[Exchange], *, with_feature: bool) -> str:
+def _table(found: Sequence[LoggedExchange], *, with_feature: bool) -> str:
     rows = [["time", "exchange", *(["feature"] if with_feature else []), "topic", "who", "sure", "result"]]
     rows += [_row(one, with_feature=with_feature) for one in found]
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
@@ -156,7 +156,7 @@ def _table(found: Sequence[Exchange], *, with_feature: bool) -> str:
     return "\n".join(lines)
 
 
-def _row(one: Exchange, *, with_feature: bool) -> list[str]:
+def _row(one: LoggedExchange, *, with_feature: bool) -> list[str]:
     """The cells of an exchange; one that follows another is indented."""
     sure = "-" if one.confidence is None else f"{one.confidence}"
     return [

@@ -20,10 +20,10 @@ def run(options: argparse.Namespace) -> int:
     host, token = options.host or HOST, _token(options)
     check_token(host, token, "KR_MCP_TOKEN")
     from kr_core.aio import run as run_to_its_end
-    from kr_core.server.project import Project
+    from kr_core.server.project import ServedProject
 
     async def serve() -> None:
-        project = Project(options.config, options.folder)
+        project = ServedProject(options.config, options.folder)
         if options.http:
             from kr_core.server.mcp import http
 
@@ -42,5 +42,5 @@ def _token(options: argparse.Namespace) -> str | None:
     given = {"--host": options.host, "--port": options.port, "--token-env": options.token_env}
     beside = [name for name, value in given.items() if value is not None]
     if beside and not options.http:
-        raise ConfigError("goes with --http only", where=beside[0], todo="add --http")
+        raise ConfigError("goes with --http only", where=beside[0], hint="add --http")
     return token_in(options.token_env)

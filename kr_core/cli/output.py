@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model import Event, ResearchRequest, ResearchResult
-    from kr_core.research.results import Research
+    from kr_core.research.results import CompletedResearch
 
 _RESULT_WIDTH = 100
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
@@ -37,7 +37,9 @@ def as_yaml(value: Any) -> str:
     return yaml_text.dump(cleaned(value))
 
 
-def answer(request: ResearchRequest, found: Research, knowledge_base: Path, working_folder: Path) -> str:
+def answer(
+    request: ResearchRequest, found: CompletedResearch, knowledge_base: Path, working_folder: Path
+) -> str:
     """A result as a person reads it; in colour and wrapped on a terminal, plain Markdown in a pipe."""
     result = found.result
     results = result.results
@@ -142,10 +144,10 @@ def notes(result: ResearchResult, more: list[str], *, errors_only: bool) -> None
         print(printable(f"note: {note}"), file=sys.stderr)
 
 
-_LONGEST_TOLD = 120
+_MAX_TOLD_LENGTH = 120
 
 
-class Progress:
+class ProgressLine:
     """What a run is doing: a line that moves on a terminal, a line for each source call with `-v`, else nothing."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
@@ -218,4 +220,4 @@ class Progress:
 
 def _brief(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_TOLD else f"{line[: _LONGEST_TOLD - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return line if len(line) <= _MAX_TOLD_LENGTH else f"{line[: _MAX_TOLD_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -356,7 +356,7 @@ def _cache(command: argparse.ArgumentParser, common: argparse.ArgumentParser) ->
     _with(actions, common, "rebuild", "make the index anew from the reports; the old one is set aside")
     check = _with(actions, common, "check", "list what is wrong, and what is stale")
     check.add_argument("--ci", action="store_true", help="exit with 1 where anything is wrong or stale")
-    check.add_argument("--json", action="store_true", help="print a list of {kind, place, said, todo}")
+    check.add_argument("--json", action="store_true", help="print a list of {kind, location, message, hint}")
 
 
 def _docs(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:

@@ -96,7 +96,7 @@ def _look_into(rows: Iterable[dict[str, Any]], options: argparse.Namespace) -> N
                 row["kinds"] = list(registry.kind_of(row["name"]))
         except KRError as error:
             row["state"] = "broken" if row["state"] == "installed" else row["state"]
-            row["fault"], row["todo"] = error.what, error.todo
+            row["fault"], row["hint"] = error.what, error.hint
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
@@ -114,6 +114,6 @@ def _print(rows: list[dict[str, Any]]) -> None:
         cells = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         print(printable(f"{cells}  {', '.join(row.get('kinds', ()))}".rstrip()))
         if "fault" in row:
-            print(printable(f"    {row['fault']}" + (f"; {row['todo']}" if row["todo"] else "")))
+            print(printable(f"    {row['fault']}" + (f"; {row['hint']}" if row["hint"] else "")))
         elif row["state"] in _FAULTS:
             print(f"    {_FAULTS[row['state']]}")

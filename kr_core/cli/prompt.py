@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from kr_core.cli import chat
-from kr_core.cli.terminal import DecidedError, Typed, tell
+from kr_core.cli.terminal import AlreadyDecidedError, TypedLines, tell
 from kr_core.errors import ConfigError
 from kr_core.escalation.case import options
 from kr_core.escalation.commands import help_for, read_replies
@@ -16,7 +16,7 @@ from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from kr_core.ask.sync_service import KnowledgeRouterService
-    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.case import Case
     from kr_core.model.questions import AskResult
 
 __all__ = ["attend"]
@@ -39,11 +39,11 @@ def attend(service: KnowledgeRouterService, shown: AskResult, by: str) -> AskRes
     """
     assert shown.escalation is not None, "it waits for a human"
     name, seen, result = shown.escalation.id, shown.escalation.revision, shown
-    typed = Typed(lambda: not service.cases.get(name).waits)
+    typed = TypedLines(lambda: not service.cases.get(name).waits)
     while (case := service.cases.get(name)).waits:
         if case.request.revision != seen:  # somebody else had the question asked again
             seen = case.request.revision
-            tell(f"\n{for_terminal(service.shown(case.request).said, sys.stderr)}")
+            tell(f"\n{for_terminal(service.shown(case.request).message, sys.stderr)}")
         try:
             response = _response(typed, case, by)
             if response is None:
@@ -59,7 +59,7 @@ def attend(service: KnowledgeRouterService, shown: AskResult, by: str) -> AskRes
                 seen = result.escalation.revision
         except ConfigError as error:
             tell(f"kr: {printable(str(error))}")
-        except DecidedError:
+        except AlreadyDecidedError:
             pass
     if result.status != "escalated":
         return result
@@ -71,7 +71,7 @@ def attend(service: KnowledgeRouterService, shown: AskResult, by: str) -> AskRes
     return service.result_of(name)
 
 
-def _response(typed: Typed, case: KeptCase, by: str) -> HumanResponse | None:
+def _response(typed: TypedLines, case: Case, by: str) -> HumanResponse | None:
     """What the human decides; None for later."""
     revision = case.request.revision
     while True:
@@ -110,7 +110,7 @@ def _response(typed: Typed, case: KeptCase, by: str) -> HumanResponse | None:
             return response
 
 
-def _prompt(case: KeptCase) -> str:
+def _prompt(case: Case) -> str:
     request = case.request
     ways = ["[c]onfirm"] if request.answer is not None and not request.alternatives else []
     letters = [letter for letter, _ in options(request)]
@@ -122,7 +122,7 @@ def _prompt(case: KeptCase) -> str:
     return f"{request.id}@{request.revision}: {', '.join(ways)}, [l]ater"
 
 
-def _help(case: KeptCase) -> str:
+def _help(case: Case) -> str:
     request = case.request
     fitting = {
         "confirm": request.answer is not None and not request.alternatives,
@@ -139,12 +139,12 @@ def _help(case: KeptCase) -> str:
     )
 
 
-def _command(line: str, case: KeptCase, by: str) -> HumanResponse | None:
+def _command(line: str, case: Case, by: str) -> HumanResponse | None:
     """What a command decides; None where it is none, which is told."""
     name = case.request.id
     read = read_replies(line, (name,))
     for fault in read.faults:
-        tell(fault.said)
+        tell(fault.message)
     if not read.commands:
         if not read.faults:
             tell(_help(case))

@@ -13,23 +13,23 @@ from kr_core.cli.given_file import text_of
 from kr_core.cli.request_io import exit_code, refreshed
 from kr_core.errors import ConfigError
 from kr_core.research import Pipeline
-from kr_core.research.requests import Invalid, wants_lessons
+from kr_core.research.requests import InvalidRequest, wants_lessons
 
 if TYPE_CHECKING:
     import argparse
 
     from kr_core.model import ResearchRequest
-    from kr_core.research.results import Research
+    from kr_core.research.results import CompletedResearch
 
 
 def run(options: argparse.Namespace, arguments: list[str]) -> int:
     """Answer, print, and return the exit code."""
     if options.question is None and not options.request and not options.batch:
         raise ConfigError(
-            "nothing to answer", where="kr research", todo="give a question, --request FILE or --batch FILE"
+            "nothing to answer", where="kr research", hint="give a question, --request FILE or --batch FILE"
         )
     _refuse_mixture(options)
-    with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
+    with output.ProgressLine(quiet=options.quiet, verbose=options.verbose) as progress:
         with Pipeline.open(options.config, folder=options.folder, on_event=progress.show) as pipeline:
             if options.batch:
                 from kr_core.cli import batch
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
             _remember(pipeline, options, arguments, request=request, answer=answer)
             notes = (
                 []
-                if isinstance(request, Invalid) or answer.result.status == "failure"
+                if isinstance(request, InvalidRequest) or answer.result.status == "failure"
                 else pipeline.deliver_logs()
             )
         output.notes(answer.result, notes, errors_only=options.quiet or options.json or options.yaml)
@@ -76,11 +76,11 @@ def _refuse_mixture(options: argparse.Namespace) -> None:
             raise ConfigError(
                 f"{name} beside {file}",
                 where="kr research",
-                todo=f"write it into the file, or leave out {file}",
+                hint=f"write it into the file, or leave out {file}",
             )
 
 
-def _request(pipeline: Pipeline, options: argparse.Namespace, raw: Any) -> ResearchRequest | Invalid:
+def _request(pipeline: Pipeline, options: argparse.Namespace, raw: Any) -> ResearchRequest | InvalidRequest:
     if options.request:
         return pipeline.read_request(refreshed(raw) if options.refresh else raw)
     return pipeline.request(
@@ -108,19 +108,22 @@ def _document(name: str, folder: Path | None) -> Any:
         raise ConfigError(
             f"is neither YAML nor JSON: {problem}",
             where=f"{name}:{line}" if line else name,
-            todo="mend it and ask again",
+            hint="mend it and ask again",
         ) from error
 
 
 def _shown(
-    pipeline: Pipeline, options: argparse.Namespace, request: ResearchRequest | Invalid, answer: Research
+    pipeline: Pipeline,
+    options: argparse.Namespace,
+    request: ResearchRequest | InvalidRequest,
+    answer: CompletedResearch,
 ) -> str:
     result = answer.result
     if options.json:
         return output.as_json(result.to_dict()) + "\n"
     if options.yaml:
         return output.as_yaml(result.to_dict())
-    if isinstance(request, Invalid) or result.status == "failure":
+    if isinstance(request, InvalidRequest) or result.status == "failure":
         return ""
     return output.answer(request, answer, pipeline.config.knowledge_base, Path.cwd())
 
@@ -130,14 +133,14 @@ def _remember(
     options: argparse.Namespace,
     arguments: list[str],
     *,
-    request: ResearchRequest | Invalid,
-    answer: Research,
+    request: ResearchRequest | InvalidRequest,
+    answer: CompletedResearch,
 ) -> None:
     """Keep what the same command line will show next time, so that a repeated question costs next to nothing.
 
     After new research that is what a look-up finds now; it is asked, not guessed.
     """
-    if isinstance(request, Invalid) or not replay.may_keep(arguments) or answer.result.errors:
+    if isinstance(request, InvalidRequest) or not replay.may_keep(arguments) or answer.result.errors:
         return
     if request.notes:  # what was said of this command line itself; a secret may stand in it
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.agents.dispatch import Asking, hints
+from kr_core.agents.dispatch import AgentDispatcher, hints
 from kr_core.cli import output
 from kr_core.cli.ask import question
 from kr_core.research import Pipeline
@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the way of a question, and with `--explain` what decided."""
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
         asked = question(options)
-        route, notes = Asking(pipeline).route(asked)
+        route, notes = AgentDispatcher(pipeline).route(asked)
         table = pipeline.components.table()
         profile = table.agents.get(route.agent or "")
         notes += hints(asked, route, table) if route.reason == UNKNOWN_TOPIC else []

@@ -85,7 +85,7 @@ def _command(options: argparse.Namespace, arguments: list[str]) -> int:
         os.getcwd()  # noqa: PTH109  nothing more is needed, and a path takes its time
     except FileNotFoundError:
         raise ConfigError(
-            "the working folder is not there any more", todo="change into another one"
+            "the working folder is not there any more", hint="change into another one"
         ) from None
     if options.command == "research":
         from kr_core.cli import research

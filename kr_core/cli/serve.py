@@ -24,10 +24,10 @@ def run(options: argparse.Namespace) -> int:
     url = _checked(options.url, token)
     from kr_core.aio import run as run_to_its_end
     from kr_core.cli.ask import login_name
-    from kr_core.server.project import Project
+    from kr_core.server.project import ServedProject
     from kr_core.server.web.server import serve
 
-    project = Project(options.config, options.folder)
+    project = ServedProject(options.config, options.folder)
     user = login_name() if is_loopback(host) and url is None else ""
     run_to_its_end(serve(project, host, PORT if options.port is None else options.port, token, url, user))
     return 0
@@ -48,11 +48,11 @@ def _checked(url: str | None, token: str | None) -> str | None:
     except ValueError:
         right = False
     if not right:
-        todo = "write it as https://kr.example.org"
-        raise ConfigError("is no address of a server", where=f"--url {url}", todo=todo)
+        hint = "write it as https://kr.example.org"
+        raise ConfigError("is no address of a server", where=f"--url {url}", hint=hint)
     if token is None and not is_loopback(urlsplit(url).hostname or ""):
-        todo = "name an environment variable that holds a token: --token-env KR_TOKEN"
+        hint = "name an environment variable that holds a token: --token-env KR_TOKEN"
         raise ConfigError(
-            "is reached from other machines, and so needs a token", where=f"--url {url}", todo=todo
+            "is reached from other machines, and so needs a token", where=f"--url {url}", hint=hint
         )
     return url

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
 
     from kr_core.model import Fault
-    from kr_core.team.response import Looked
+    from kr_core.team.response import TeamLookup
 
-_MOST_UNREAD = 8_000_000
+_MAX_UNREAD = 8_000_000
 """Bytes of results that nobody reads, before no more messages are read."""
-_MOST_LOG = 1_000_000
+_MAX_LOG = 1_000_000
 _FLUSH_SECONDS = 2.0
 """How long the results may take to be read at the end."""
 _SWITCH_SECONDS = 0.0005
@@ -42,7 +42,7 @@ def converse(options: argparse.Namespace, early: Sequence[int]) -> int:
         early: the signals to end that have come so far, and those that come before it listens for them itself.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
-    with output.Progress(quiet=options.quiet, verbose=options.verbose) as progress:
+    with output.ProgressLine(quiet=options.quiet, verbose=options.verbose) as progress:
         watching = progress.show if options.verbose else None
         with (
             Pipeline.open(options.config, folder=options.folder, on_event=watching) as pipeline,
@@ -88,8 +88,8 @@ class _Server:
         self._room = asyncio.Event()
         self._finishing: asyncio.Task[None] | None = None
         self._inlet = inlet
-        self._log = line_io.Outlet(2, _MOST_LOG)
-        self._out = line_io.Outlet(outlet, _MOST_UNREAD, self._changed)
+        self._log = line_io.LineWriter(2, _MAX_LOG)
+        self._out = line_io.LineWriter(outlet, _MAX_UNREAD, self._changed)
         self._quiet = quiet
         self._resident = Resident(pipeline, session_id=session_id, tell=self._tell)
 
@@ -185,7 +185,7 @@ class _Server:
     def _in_loop(self, work: Coroutine[Any, Any, None]) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    async def _take(self, looked: Looked) -> None:
+    async def _take(self, looked: TeamLookup) -> None:
         answered = await self._resident.take(looked)
         answered.add_done_callback(lambda done: self._answer(done.result()))
 
@@ -209,9 +209,9 @@ class _Server:
             self._loop.call_soon_threadsafe(self._ending.set if self._out.gone else self._room.set)
 
 
-def _text(line: bytes | line_io.TooLong) -> str | Fault:
-    if isinstance(line, line_io.TooLong):
-        most = f"at most {line_io.LONGEST_LINE} are read"
+def _text(line: bytes | line_io.OverlongLine) -> str | Fault:
+    if isinstance(line, line_io.OverlongLine):
+        most = f"at most {line_io.MAX_LINE_LENGTH} are read"
         return messages.not_a_message(f"the line has {line.size} bytes; {most}")
     try:
         return line.decode("utf-8-sig")

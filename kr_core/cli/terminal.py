@@ -13,17 +13,17 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["POLL_SECONDS", "DecidedError", "Typed", "person_is_there", "tell"]
+__all__ = ["POLL_SECONDS", "AlreadyDecidedError", "TypedLines", "person_is_there", "tell"]
 
 POLL_SECONDS = 0.5
 """How often somebody who waits looks whether somebody else has decided."""
 _AT_ONCE_SECONDS = 0.05
 """Lines that come so close behind each other were pasted, and are one text."""
-_LONGEST_LINE = 4095
+_MAX_LINE_LENGTH = 4095
 """Bytes: a terminal drops what a line has beyond them, and says nothing."""
 
 
-class DecidedError(Exception):
+class AlreadyDecidedError(Exception):
     """Somebody else has decided the case that is typed about."""
 
 
@@ -37,7 +37,7 @@ def tell(text: str = "") -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-class Typed:
+class TypedLines:
     """What the human types; from a pipe, a line each.
 
     Args:
@@ -90,10 +90,10 @@ class Typed:
                 if self._tty:
                     tell()
                 return None
-            if not self._tty or len(line) < _LONGEST_LINE:
+            if not self._tty or len(line) < _MAX_LINE_LENGTH:
                 return printable(line.decode(sys.stdin.encoding or "utf-8", "replace")).rstrip()
             tell(
-                f"A terminal drops what a line has beyond {_LONGEST_LINE:,} bytes; for a long text use `kr inbox correct ID -`."
+                f"A terminal drops what a line has beyond {_MAX_LINE_LENGTH:,} bytes; for a long text use `kr inbox correct ID -`."
             )
 
     def _bytes(self) -> bytes | None:
@@ -101,7 +101,7 @@ class Typed:
             while not select.select([self._fd], [], [], POLL_SECONDS)[0]:
                 if self._decided():
                     tell()
-                    raise DecidedError
+                    raise AlreadyDecidedError
             piece = os.read(self._fd, 65536)
             if not piece:
                 rest, self._read = self._read, b""

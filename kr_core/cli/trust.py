@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from kr_core.config import Config
-    from kr_core.config.trust_policy import Sensitive
+    from kr_core.config.trust_policy import TrustedSetting
     from kr_core.hookspecs import Setup
 
 
@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     config = load((options.folder or Path.cwd()).resolve(), options.config)
     if config.document is None:
         raise ConfigError(
-            "no configuration file was found", where=str(config.root), todo="there is nothing to trust"
+            "no configuration file was found", where=str(config.root), hint="there is nothing to trust"
         )
     name = config.document.shown
     if options.forget:
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _sensitive(config: Config) -> list[Sensitive]:
+def _sensitive(config: Config) -> list[TrustedSetting]:
     """All that needs trust; a plugin is imported to learn which addresses are its service's own, and none is built."""
     base = trust.knowledge_base(config)
     of_plugins = trust.sensitive(config, Registry(config, _no_setup).own_addresses)

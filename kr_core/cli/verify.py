@@ -83,13 +83,13 @@ def _read(path: Path) -> tuple[str, Any]:
         raise ConfigError(
             f"no evidence beside it: KR keeps it in {beside.name}",
             where=str(path),
-            todo="research anew with --refresh if it is lost",
+            hint="research anew with --refresh if it is lost",
         ) from error
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ConfigError(
             f"cannot be verified: {reason}", where=str(path),
-            todo=f"KR keeps its evidence in {beside.name}; research anew with --refresh if that is lost",
+            hint=f"KR keeps its evidence in {beside.name}; research anew with --refresh if that is lost",
         ) from error  # fmt: skip
 
 
@@ -97,10 +97,10 @@ def _kept(store: Store, name: str) -> tuple[str, Any]:
     """What the store keeps under an entry's id, whichever store it is."""
     entry = next((entry for entry in store.entries() if entry.id == name), None)
     if entry is None:
-        raise ConfigError("no such report", where=name, todo="`kr cache list` shows what there is")
+        raise ConfigError("no such report", where=name, hint="`kr cache list` shows what there is")
     stored = store.read(entry)
     if stored is None:
-        raise ConfigError("its report is gone or empty", where=name, todo="research the question again")
+        raise ConfigError("its report is gone or empty", where=name, hint="research the question again")
     if not stored[1]:
-        raise ConfigError("no evidence is kept with it", where=name, todo="research anew with --refresh")
+        raise ConfigError("no evidence is kept with it", where=name, hint="research anew with --refresh")
     return stored

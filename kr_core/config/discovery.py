@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from kr_core.config.files import has_table, shown
 
-__all__ = ["BMAD_FILE", "Found", "find"]
+__all__ = ["BMAD_FILE", "DiscoveredProject", "find"]
 
 BMAD_FILE = Path("_bmad", "bso", "config.yaml")
 
 
-class Found(NamedTuple):
+class DiscoveredProject(NamedTuple):
     """A project: its root, its configuration file and what was looked at to find them."""
 
     root: Path
@@ -30,7 +30,7 @@ class Found(NamedTuple):
     """Every path that decided, whether it exists or not: while none changes, the answer is the same."""
 
 
-def find(working_folder: Path, file: Path | None = None) -> Found:
+def find(working_folder: Path, file: Path | None = None) -> DiscoveredProject:
     """Find the project of a working folder.
 
     Args:
@@ -49,18 +49,18 @@ def find(working_folder: Path, file: Path | None = None) -> Found:
         own, pyproject, bmad = folder / "kr.yaml", folder / "pyproject.toml", folder / BMAD_FILE
         looked_at.append(own)
         if os.path.lexists(own):  # also a folder or a dangling link: reading it says what is wrong
-            return Found(folder, own, bmad=False, looked_at=tuple(looked_at))
+            return DiscoveredProject(folder, own, bmad=False, looked_at=tuple(looked_at))
         looked_at.append(pyproject)
         if has_table(pyproject, shown(pyproject, start)):
-            return Found(folder, pyproject, bmad=False, looked_at=tuple(looked_at))
+            return DiscoveredProject(folder, pyproject, bmad=False, looked_at=tuple(looked_at))
         looked_at += [folder / "_bmad", bmad]
         if os.path.isdir(folder / "_bmad"):  # noqa: PTH112  False, not an error, in a closed folder
             there = os.path.lexists(bmad)
-            return Found(folder, bmad if there else None, bmad=there, looked_at=tuple(looked_at))
-    return Found(start, None, bmad=False, looked_at=tuple(looked_at))
+            return DiscoveredProject(folder, bmad if there else None, bmad=there, looked_at=tuple(looked_at))
+    return DiscoveredProject(start, None, bmad=False, looked_at=tuple(looked_at))
 
 
-def _named(file: Path) -> Found:
+def _named(file: Path) -> DiscoveredProject:
     bmad = file.parts[-3:] == BMAD_FILE.parts
     root = file.parents[2] if bmad else file.parent
-    return Found(root, file, bmad=bmad, looked_at=(file,))
+    return DiscoveredProject(root, file, bmad=bmad, looked_at=(file,))

@@ -54,7 +54,7 @@ def resolve_env(
             raise ConfigError(
                 f"`{dotted(key)}` needs the environment variable {name}, which is {'not set' if value is None else 'empty'}",
                 where=where(key),
-                todo=f"set {name}, or remove the key",
+                hint=f"set {name}, or remove the key",
             )
         return value
 

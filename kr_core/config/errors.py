@@ -59,21 +59,21 @@ def config_error(
     if fault["type"] in {"extra_forbidden", "invalid_key"}:
         return _unknown_key(key, inner, model, where)
     if fault["type"] == "missing":
-        return ConfigError(f"`{dotted(key)}` is missing", where=where, todo="add it")
+        return ConfigError(f"`{dotted(key)}` is missing", where=where, hint="add it")
     what = (
         f"`{dotted(key)}` is {_value(fault['input'])}" if show_values else f"`{dotted(key)}` cannot be used"
     )
-    return ConfigError(what, where=where, todo=f"it {_expected(fault)}")
+    return ConfigError(what, where=where, hint=f"it {_expected(fault)}")
 
 
 def _unknown_key(key: KeyPath, inner: KeyPath, model: type[BaseModel], where: str) -> ConfigError:
     word = str(inner[-1])
     if model is Schema and len(inner) == 1 and word in LATER:
-        return ConfigError(f"`{word}` is not in this version of KR yet", where=where, todo="remove it")
+        return ConfigError(f"`{word}` is not in this version of KR yet", where=where, hint="remove it")
     return ConfigError(
         f"unknown key `{dotted(key)}`",
         where=where,
-        todo=suggestion(word, keys_at(model, inner[:-1]), "keys"),
+        hint=suggestion(word, keys_at(model, inner[:-1]), "keys"),
     )
 
 

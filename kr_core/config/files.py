@@ -20,12 +20,12 @@ KeyPath = tuple[str | int, ...]
 
 _LARGEST = 1_000_000
 """Bytes of a configuration, or of a `pyproject.toml` with the tables of many tools; one has a few thousand."""
-_MOST_NODES = 50_000  # a configuration has a few hundred; aliases of aliases grow without end
+_MAX_NODES = 50_000  # a configuration has a few hundred; aliases of aliases grow without end
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _TABLE = ("tool", "kr")
 
 
-class Document:
+class ConfigDocument:
     """A file that was read: its values, and where each key stands.
 
     Args:
@@ -82,7 +82,7 @@ def shown(path: Path, working_folder: Path) -> str:
     return min(near, str(path), key=len)
 
 
-def read(path: Path, name: str) -> Document:
+def read(path: Path, name: str) -> ConfigDocument:
     """Read a configuration file; an empty one is an empty mapping.
 
     Args:
@@ -92,7 +92,7 @@ def read(path: Path, name: str) -> Document:
     Raises:
         ConfigError: it is missing, no file, not UTF-8, not YAML or TOML, or not a mapping.
     """
-    return Document(path, name, _bytes_of(path, name))
+    return ConfigDocument(path, name, _bytes_of(path, name))
 
 
 def has_table(path: Path, name: str) -> bool:
@@ -108,7 +108,7 @@ def has_table(path: Path, name: str) -> bool:
     except OSError as error:
         if error.errno in {errno.EINVAL, errno.EFBIG}:  # whether it concerns us, nobody can tell
             raise ConfigError(
-                f"cannot be read: {error.strerror}", where=name, todo="put a plain file in its place"
+                f"cannot be read: {error.strerror}", where=name, hint="put a plain file in its place"
             ) from None
         return False
     if not re.search(rb"\bkr\b", raw):  # spares nearly every project the import of tomllib
@@ -127,14 +127,14 @@ def _bytes_of(path: Path, name: str) -> bytes:
         return read_bytes(path, limit=_LARGEST)
     except FileNotFoundError:
         raise ConfigError(
-            "there is no such file", where=name, todo="check the path of the configuration"
+            "there is no such file", where=name, hint="check the path of the configuration"
         ) from None
     except IsADirectoryError:
-        raise ConfigError("this is a folder", where=name, todo="name the configuration file itself") from None
+        raise ConfigError("this is a folder", where=name, hint="name the configuration file itself") from None
     except OSError as error:
         odd = error.errno in {errno.EINVAL, errno.EFBIG}
-        todo = "put a plain file of some kilobytes in its place" if odd else "check its permissions"
-        raise ConfigError(f"cannot be read: {error.strerror or error}", where=name, todo=todo) from None
+        hint = "put a plain file of some kilobytes in its place" if odd else "check its permissions"
+        raise ConfigError(f"cannot be read: {error.strerror or error}", where=name, hint=hint) from None
 
 
 def _decoded(raw: bytes, name: str) -> str:
@@ -142,11 +142,11 @@ def _decoded(raw: bytes, name: str) -> str:
         text = raw.decode("utf-8-sig")  # editors on Windows write a byte order mark
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise ConfigError("not UTF-8", where=f"{name}:{line}", todo="save the file in UTF-8") from None
+        raise ConfigError("not UTF-8", where=f"{name}:{line}", hint="save the file in UTF-8") from None
     control = _CONTROL.search(text)
     if control is not None:  # neither YAML nor TOML allows one, but YAML's error has no line
         line = text.count("\n", 0, control.start()) + 1
-        raise ConfigError("a control character stands there", where=f"{name}:{line}", todo="remove it")
+        raise ConfigError("a control character stands there", where=f"{name}:{line}", hint="remove it")
     return text
 
 
@@ -165,7 +165,7 @@ def _yaml_values(text: str, name: str) -> dict[str, Any]:
     except yaml_text.NestingError as error:
         line = yaml_text.error_line(error)
         where = f"{name}:{line}" if line else name
-        raise ConfigError("nested too deeply", where=where, todo="write it without such nesting") from None
+        raise ConfigError("nested too deeply", where=where, hint="write it without such nesting") from None
     except yaml_text.AliasError:
         raise _without_end(name) from None
     except yaml.YAMLError as error:
@@ -173,26 +173,26 @@ def _yaml_values(text: str, name: str) -> dict[str, Any]:
         problem = getattr(error, "problem", None) or str(error)
         faulty = "".join(text.split("\n")[line - 1 : line]) if line else ""
         tabbed = "\t" in faulty[: len(faulty) - len(faulty.lstrip())]
-        todo = "indent with spaces, not tabs" if tabbed else "correct the YAML there"
+        hint = "indent with spaces, not tabs" if tabbed else "correct the YAML there"
         raise ConfigError(
-            f"not valid YAML: {problem}", where=f"{name}:{line}" if line else name, todo=todo
+            f"not valid YAML: {problem}", where=f"{name}:{line}" if line else name, hint=hint
         ) from None
     except ValueError as error:
         raise ConfigError(
-            f"not valid YAML: {error}", where=name, todo="write the value as plain text"
+            f"not valid YAML: {error}", where=name, hint="write the value as plain text"
         ) from None
     if values is None:
         return {}
     if not isinstance(values, dict):
         line = yaml_text.node_lines(text).get((0,), 1)
         raise ConfigError(
-            "the top level is not a mapping", where=f"{name}:{line}", todo="write `key: value` lines"
+            "the top level is not a mapping", where=f"{name}:{line}", hint="write `key: value` lines"
         )
     return values
 
 
 def _without_end(name: str) -> ConfigError:
-    return ConfigError("its aliases (`*name`) grow without end", where=name, todo="write the values out")
+    return ConfigError("its aliases (`*name`) grow without end", where=name, hint="write the values out")
 
 
 def _check_nodes(root: Any, name: str) -> None:
@@ -204,7 +204,7 @@ def _check_nodes(root: Any, name: str) -> None:
     while waiting:
         node, above = waiting.pop()
         seen += 1
-        if seen > _MOST_NODES:
+        if seen > _MAX_NODES:
             raise _without_end(name)
         if isinstance(node, yaml.SequenceNode):
             waiting.extend((item, f"{above}[{number}]") for number, item in enumerate(node.value))
@@ -219,7 +219,7 @@ def _check_nodes(root: Any, name: str) -> None:
                     raise ConfigError(
                         f"`{here}` stands twice, in line {first[key.value]} and in line {line}",
                         where=f"{name}:{line}",
-                        todo="keep one of them",
+                        hint="keep one of them",
                     )
                 first[key.value] = line
                 waiting.append((value, here))
@@ -236,26 +236,26 @@ def _parse_toml(text: str, name: str) -> dict[str, Any]:
     try:
         return load_toml(text, parse_float=str)  # so that a version 2.10 is not 2.1
     except LongKeyError as error:
-        raise ConfigError(f"{error}", where=f"{name}:{error.line}", todo="write a shorter one") from None
+        raise ConfigError(f"{error}", where=f"{name}:{error.line}", hint="write a shorter one") from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"(?<!\s)\s*+\(at line (\d+), column \d+\)", str(error))
         problem = str(error).replace(place.group(), "") if place else str(error)
         where = f"{name}:{place.group(1)}" if place else name
-        raise ConfigError(f"not valid TOML: {problem}", where=where, todo="correct the TOML there") from None
+        raise ConfigError(f"not valid TOML: {problem}", where=where, hint="correct the TOML there") from None
     except RecursionError:
-        raise ConfigError("nested too deeply", where=name, todo="write it without such nesting") from None
+        raise ConfigError("nested too deeply", where=name, hint="write it without such nesting") from None
 
 
 def _toml_table(text: str, name: str) -> dict[str, Any]:
     tool = _parse_toml(text, name).get("tool")
     if not isinstance(tool, dict) or "kr" not in tool:
-        raise ConfigError("it has no table [tool.kr]", where=name, todo="add [tool.kr], or name another file")
+        raise ConfigError("it has no table [tool.kr]", where=name, hint="add [tool.kr], or name another file")
     table = tool["kr"]
     if not isinstance(table, dict):
         line = toml_lines(text).get((), 0)
         where = f"{name}:{line}" if line else name
         raise ConfigError(
-            "`tool.kr` is not a table", where=where, todo="write [tool.kr] and the keys under it"
+            "`tool.kr` is not a table", where=where, hint="write [tool.kr] and the keys under it"
         )
     return table
 

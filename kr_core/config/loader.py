@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from kr_core.config import files
-from kr_core.config.discovery import Found, find
+from kr_core.config.discovery import DiscoveredProject, find
 from kr_core.config.errors import config_error
 from kr_core.config.plugin_names import dotted
 from kr_core.config.schema import Schema
@@ -23,7 +23,7 @@ from kr_core.errors import ConfigError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kr_core.config.files import Document, KeyPath
+    from kr_core.config.files import ConfigDocument, KeyPath
     from kr_core.model import Egress
     from kr_core.model.limits import Limits
     from kr_core.routing.table import Table
@@ -51,7 +51,7 @@ class Config:
     """Every path that decided, existing or not; a memoised result is void once one of them changes."""
     environ: Mapping[str, str] = field(repr=False)
     """Where `{env: NAME}` is looked up when a plugin is built."""
-    document: Document | None = field(repr=False, default=None)
+    document: ConfigDocument | None = field(repr=False, default=None)
     """The file as read; None where there is none."""
     by_program: bool = False
     """Whether the program that embeds KR gave it, rather than a file."""
@@ -131,7 +131,7 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
     """
     if not os.path.isdir(working_folder):  # noqa: PTH112  False, not an error, where it may not be looked at
         raise ConfigError(
-            "there is no such folder", where=str(working_folder), todo="check the path given with -C"
+            "there is no such folder", where=str(working_folder), hint="check the path given with -C"
         )
     check_variable(environ)
     found = find(working_folder, file)
@@ -195,7 +195,7 @@ def _check_routing(config: Config) -> None:
         raise ConfigError(
             f"`knowledge_research.agent` is `{writer}`, which is no agent",
             where=config.origin(("knowledge_research", "agent")),
-            todo=suggestion(writer, config.routing.agents, "agents"),
+            hint=suggestion(writer, config.routing.agents, "agents"),
         )
 
 
@@ -215,7 +215,7 @@ def _check_tiers(config: Config) -> None:
                     raise ConfigError(
                         f"`{dotted(key)}` is `{name}`, which is not in `escalations`",
                         where=config.origin(key),
-                        todo=suggestion(name, known, "escalations"),
+                        hint=suggestion(name, known, "escalations"),
                     )
 
 
@@ -226,7 +226,7 @@ def _given_at(key: KeyPath) -> str:
 
 
 def _checked(
-    values: dict[str, Any], found: Found, document: Document | None
+    values: dict[str, Any], found: DiscoveredProject, document: ConfigDocument | None
 ) -> tuple[Schema, tuple[KeyPath, ...]]:
     """The settings, and the keys that were passed over for them."""
     passed_over: tuple[KeyPath, ...] = ()

@@ -18,7 +18,7 @@ __all__ = [
     "MCP_SOURCES",
     "OFF",
     "SINGLE",
-    "Named",
+    "NamedPlugin",
     "dotted",
     "named_in",
     "plugin_of",
@@ -43,7 +43,7 @@ MCP_SOURCES = frozenset({"context7", "deepwiki", "mcp"})
 """The plugins that stand for MCP servers: `fallback_if_mcp_unavailable` takes over from them."""
 
 
-class Named(NamedTuple):
+class NamedPlugin(NamedTuple):
     """A plugin or instance that a configuration names."""
 
     noun: str
@@ -54,7 +54,7 @@ class Named(NamedTuple):
     """Whether nobody asked for it: a source of the default chain, which may be missing."""
 
 
-def named_in(values: Mapping[str, Any]) -> list[Named]:
+def named_in(values: Mapping[str, Any]) -> list[NamedPlugin]:
     """The plugins that a configuration names; sources of the default chain where it names none.
 
     Args:
@@ -63,21 +63,21 @@ def named_in(values: Mapping[str, Any]) -> list[Named]:
     Raises:
         TypeError: a key holds something else than a name, or than a list of names.
     """
-    found = [Named(noun, _name(_or(values.get(noun), name)), (noun,)) for noun, name in SINGLE.items()]
+    found = [NamedPlugin(noun, _name(_or(values.get(noun), name)), (noun,)) for noun, name in SINGLE.items()]
     for key, (noun, default) in LISTED.items():
         names = _names(_or(values.get(key), default))
-        found += [Named(noun, name, (key, number)) for number, name in enumerate(names)]
+        found += [NamedPlugin(noun, name, (key, number)) for number, name in enumerate(names)]
     for agent, entry in _mapping(values.get("agents")).items():
         plugin = _mapping(entry).get("plugin")
         if plugin is not None:
-            found.append(Named("agent", _name(plugin), ("agents", agent, "plugin")))
+            found.append(NamedPlugin("agent", _name(plugin), ("agents", agent, "plugin")))
     if (embedder := values.get("embedder")) not in OFF:
-        found.append(Named("embedder", _name(embedder), ("embedder",)))
+        found.append(NamedPlugin("embedder", _name(embedder), ("embedder",)))
     sources = _mapping(values.get("knowledge_research")).get("sources")
     below = ("knowledge_research", "sources")
     if sources is None:
-        return [*found, *(Named("source", name, below, by_default=True) for name in DEFAULT_CHAIN)]
-    found += [Named("source", name, (*below, number)) for number, name in enumerate(_names(sources))]
+        return [*found, *(NamedPlugin("source", name, below, by_default=True) for name in DEFAULT_CHAIN)]
+    found += [NamedPlugin("source", name, (*below, number)) for number, name in enumerate(_names(sources))]
     return found
 
 

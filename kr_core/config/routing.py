@@ -36,14 +36,14 @@ def roster(settings: Schema, origin: Callable[[KeyPath], str]) -> dict[str, Agen
                 raise ConfigError(
                     f"`agents.{name}.fallback` names {what}",
                     where=origin(("agents", name, "fallback", number)),
-                    todo=suggestion(other, [one for one in agents if one != name], "agents"),
+                    hint=suggestion(other, [one for one in agents if one != name], "agents"),
                 )
     for role in settings.roles:
         if role not in roles:
             raise ConfigError(
                 f"no agent has the role `{role}`",
                 where=origin(("roles", role)),
-                todo=suggestion(role, roles, "roles"),
+                hint=suggestion(role, roles, "roles"),
             )
     return agents
 
@@ -59,7 +59,7 @@ def _check_names(settings: Schema, agents: dict[str, AgentProfile], origin: Call
             raise ConfigError(
                 f"an agent cannot be called `{name}`, which is {known.get(folded, f'the agent `{first[folded]}`')}",
                 where=origin(("agents", name)),
-                todo="give it another name",
+                hint="give it another name",
             )
     for name, agent in agents.items():
         folded = agent.role.casefold()
@@ -67,7 +67,7 @@ def _check_names(settings: Schema, agents: dict[str, AgentProfile], origin: Call
             raise ConfigError(
                 f"`agents.{name}.role` cannot be `{agent.role}`, which is {'a person' if folded == HUMAN else 'an agent'}",
                 where=origin(("agents", name, "role")),
-                todo="give it another role",
+                hint="give it another role",
             )
 
 
@@ -78,7 +78,7 @@ def _profile(name: str, settings: Schema, origin: Callable[[KeyPath], str]) -> A
     role = given.get("role", usual.role if usual else None)
     if role is None:
         raise ConfigError(
-            f"`agents.{name}` has no role", where=origin(("agents", name)), todo="add `role: ...`"
+            f"`agents.{name}` has no role", where=origin(("agents", name)), hint="add `role: ...`"
         )
     of_role = settings.roles.get(role)
     inherited = {} if of_role is None else of_role.model_dump(exclude_none=True)

@@ -57,13 +57,13 @@ def _commit(value: Any) -> Any:
     return {True: "auto", "on": "auto", "yes": "auto", False: "off", "no": "off"}.get(value, value)
 
 
-_MOST_NAMES = 100
+_MAX_NAMES = 100
 """In a list of plugins, agents or files."""
 
 
 def _distinct(value: tuple[str, ...]) -> tuple[str, ...]:
-    if len(value) > _MOST_NAMES:
-        raise ValueError(f"has more than {_MOST_NAMES} names")
+    if len(value) > _MAX_NAMES:
+        raise ValueError(f"has more than {_MAX_NAMES} names")
     if twice := next((item for item, count in Counter(value).items() if count > 1), None):
         raise ValueError(f"names {twice!r} twice")
     return value

@@ -17,7 +17,7 @@ from kr_core.config.plugin_names import dotted
 from kr_core.config.trust_policy import (
     ALL,
     VARIABLE,
-    Sensitive,
+    TrustedSetting,
     further,
     leading_out,
     outside,
@@ -28,7 +28,7 @@ from kr_core.config.trust_policy import (
     with_own_key,
 )
 from kr_core.errors import ConfigError, StorageError
-from kr_core.files import lies_within, locked, read_bytes, write_atomically
+from kr_core.files import lies_within, lock, read_bytes, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -53,7 +53,7 @@ _LARGEST = 10_000_000
 
 def sensitive(
     config: Config, own: Callable[[str], Collection[str]] = lambda _name: ()
-) -> dict[str, list[Sensitive]]:
+) -> dict[str, list[TrustedSetting]]:
     """The settings that work only in a trusted file, by the name under which they stand in `plugins`.
 
     Args:
@@ -64,15 +64,15 @@ def sensitive(
     return {name: settings for name, settings in found.items() if settings}
 
 
-def knowledge_base(config: Config) -> Sensitive | None:
+def knowledge_base(config: Config) -> TrustedSetting | None:
     """The place of the knowledge base, where it lies outside of the project or inside `.git`; None where it lies well."""
     if _is_gits(config):
-        todo = "name a folder that is not inside of `.git`, such as `knowledge-base`"
-        return Sensitive(_KNOWLEDGE_BASE, "leads into a `.git` folder, which is git's alone", todo=todo)
+        hint = "name a folder that is not inside of `.git`, such as `knowledge-base`"
+        return TrustedSetting(_KNOWLEDGE_BASE, "leads into a `.git` folder, which is git's alone", hint=hint)
     if lies_within(config.knowledge_base_path, config.root):
         return None
     place = os.path.realpath(config.knowledge_base_path)
-    return Sensitive(_KNOWLEDGE_BASE, outside(place), place)
+    return TrustedSetting(_KNOWLEDGE_BASE, outside(place), place)
 
 
 def require(config: Config, name: str, own: Collection[str] = ()) -> None:
@@ -102,7 +102,7 @@ def require_knowledge_base(config: Config) -> None:
         raise untrusted(config, setting)
 
 
-def _found(config: Config, name: str, own: Collection[str]) -> list[Sensitive]:
+def _found(config: Config, name: str, own: Collection[str]) -> list[TrustedSetting]:
     settings, below = config.plugin_settings(name), ("plugins", name)
     sent = sending_documents(settings, below) if name == config.settings.embedder else []
     found = further(sent, sensitive_in(settings, below, own))
@@ -125,22 +125,22 @@ def _is_gits(config: Config) -> bool:
     return ".git" in parts or lies_within(base, root / ".git")
 
 
-def untrusted(config: Config, setting: Sensitive) -> ConfigError:
+def untrusted(config: Config, setting: TrustedSetting) -> ConfigError:
     """What to say about a setting that is not trusted."""
-    if setting.todo:
+    if setting.hint:
         return ConfigError(
-            f"`{dotted(setting.key)}` {setting.does}", where=config.origin(setting.key), todo=setting.todo
+            f"`{dotted(setting.key)}` {setting.does}", where=config.origin(setting.key), hint=setting.hint
         )
-    what, todo = "this file is not trusted", "read it, then allow it with `kr trust`"
+    what, hint = "this file is not trusted", "read it, then allow it with `kr trust`"
     if config.document is None:
-        what, todo = (
+        what, hint = (
             "no file says so",
             "remove the link, or name its folder in a `kr.yaml` and allow it with `kr trust`",
         )
-    elif setting.place and is_trusted(config):
+    elif setting.location and is_trusted(config):
         what = "that place is not trusted"
     return ConfigError(
-        f"`{dotted(setting.key)}` {setting.does}, and {what}", where=config.origin(setting.key), todo=todo
+        f"`{dotted(setting.key)}` {setting.does}, and {what}", where=config.origin(setting.key), hint=hint
     )
 
 
@@ -151,15 +151,15 @@ def is_trusted(config: Config) -> bool:
     return config.document is not None and _kept("files").get(_place(config)) == config.document.sha256
 
 
-def allows(config: Config, setting: Sensitive) -> bool:
+def allows(config: Config, setting: TrustedSetting) -> bool:
     """Whether the user trusts what a setting does: the file as it was read, and the place outside to which it leads now."""
-    if setting.todo or not is_trusted(config):
+    if setting.hint or not is_trusted(config):
         return False
-    free = not setting.place or config.by_program or config.environ.get(VARIABLE) == ALL
-    return free or setting.place in (_kept("places").get(_place(config)) or ())
+    free = not setting.location or config.by_program or config.environ.get(VARIABLE) == ALL
+    return free or setting.location in (_kept("places").get(_place(config)) or ())
 
 
-def trust(config: Config, settings: Collection[Sensitive] = ()) -> None:
+def trust(config: Config, settings: Collection[TrustedSetting] = ()) -> None:
     """Trust the configuration file as it was read; any change of it is asked about anew.
 
     Args:
@@ -172,9 +172,9 @@ def trust(config: Config, settings: Collection[Sensitive] = ()) -> None:
     """
     assert config.document is not None, "there is a file"
     for setting in settings:
-        if setting.todo:
+        if setting.hint:
             raise untrusted(config, setting)
-    places = sorted({setting.place for setting in settings if setting.place})
+    places = sorted({setting.location for setting in settings if setting.location})
     _change(_place(config), config.document.sha256, places)
 
 
@@ -217,7 +217,7 @@ def _change(place: str, sha256: str | None, led_to: Collection[str]) -> Any:
     path = _file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with locked(path.parent):
+        with lock(path.parent):
             files, places = _kept("files"), _kept("places")
             before = files.pop(place, None)
             places.pop(place, None)
@@ -230,6 +230,6 @@ def _change(place: str, sha256: str | None, led_to: Collection[str]) -> Any:
                 write_atomically(path, json.dumps({"files": files, "places": places}, indent=2) + "\n")
     except OSError as error:
         raise StorageError(
-            f"cannot be written: {error.strerror or error}", where=str(path), todo="check its permissions"
+            f"cannot be written: {error.strerror or error}", where=str(path), hint="check its permissions"
         ) from error
     return before

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "VARIABLE",
-    "Sensitive",
+    "TrustedSetting",
     "check_variable",
     "further",
     "leading_out",
@@ -99,19 +99,21 @@ _LOOPBACK = re.compile(
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-class Sensitive(NamedTuple):
+class TrustedSetting(NamedTuple):
     """A setting that works only in a file that the user trusts."""
 
     key: KeyPath
     does: str
     """What it would do: "runs `npx server`", "sends API_KEY to `https://...`"; fit to be shown, and whole."""
-    place: str = ""
+    location: str = ""
     """Where it leads, once links are followed, outside of the project; links change without the file."""
-    todo: str = ""
+    hint: str = ""
     """What to do about it where trust does not help."""
 
 
-def sensitive_in(settings: Mapping[str, Any], below: KeyPath, own: Collection[str] = ()) -> list[Sensitive]:
+def sensitive_in(
+    settings: Mapping[str, Any], below: KeyPath, own: Collection[str] = ()
+) -> list[TrustedSetting]:
     """The settings of one plugin or instance that run a program, send something somewhere, or allow private hosts.
 
     An address counts unless it is the service's own or on this machine. Once the entry takes anything from the environment,
@@ -124,7 +126,7 @@ def sensitive_in(settings: Mapping[str, Any], below: KeyPath, own: Collection[st
     """
     found = running(settings, below)
     found += [
-        Sensitive(key, f"lets pages of {_shown(value)} be read although they are private")
+        TrustedSetting(key, f"lets pages of {_shown(value)} be read although they are private")
         for key, value in _walk(settings, below, _allows)
     ]
     references = _walk(settings, below, lambda _name, value: is_reference(value))
@@ -132,23 +134,24 @@ def sensitive_in(settings: Mapping[str, Any], below: KeyPath, own: Collection[st
     said = f"sends {' and '.join(map(printable, secrets)) or 'requests'} to"
     chosen = partial(_is_chosen, own={_origin(one) for one in own} - {None}, secret=bool(secrets))
     return further(
-        found, [Sensitive(key, f"{said} {_shown(value)}") for key, value in _walk(settings, below, chosen)]
+        found,
+        [TrustedSetting(key, f"{said} {_shown(value)}") for key, value in _walk(settings, below, chosen)],
     )
 
 
-def further(found: Sequence[Sensitive], more: Iterable[Sensitive]) -> list[Sensitive]:
+def further(found: Sequence[TrustedSetting], more: Iterable[TrustedSetting]) -> list[TrustedSetting]:
     """What was found, and of the rest what is not part of it."""
     known = {setting.key for setting in found}
     parts = (one for one in more if known.isdisjoint(one.key[:n] for n in range(len(one.key) + 1)))
     return [*found, *parts]
 
 
-def running(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+def running(settings: Mapping[str, Any], below: KeyPath) -> list[TrustedSetting]:
     """The settings of one plugin or instance that run a program."""
-    return [Sensitive(key, _run(key, value)) for key, value in _walk(settings, below, _runs)]
+    return [TrustedSetting(key, _run(key, value)) for key, value in _walk(settings, below, _runs)]
 
 
-def leading_out(settings: Mapping[str, Any], below: KeyPath, root: Path) -> list[Sensitive]:
+def leading_out(settings: Mapping[str, Any], below: KeyPath, root: Path) -> list[TrustedSetting]:
     """The settings of one plugin or instance that are paths out of the project, or whose links lead out.
 
     Args:
@@ -162,9 +165,11 @@ def leading_out(settings: Mapping[str, Any], below: KeyPath, root: Path) -> list
     ):
         if not is_reference(value):
             place = os.path.realpath(_path(value, root))
-            found.append(Sensitive(key, outside(place), place))
+            found.append(TrustedSetting(key, outside(place), place))
         elif any(_PATH & set(_words(part)[-1:]) for part in key[len(below) :]):
-            found.append(Sensitive(key, f"leads to {_shown(value)}, which may lie outside of the project"))
+            found.append(
+                TrustedSetting(key, f"leads to {_shown(value)}, which may lie outside of the project")
+            )
     return found
 
 
@@ -173,7 +178,7 @@ def outside(place: str) -> str:
     return f"leads to {_shown(place)}, outside of the project"
 
 
-def sending_documents(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+def sending_documents(settings: Mapping[str, Any], below: KeyPath) -> list[TrustedSetting]:
     """The settings of an embedder by which the text of documents leaves the machine: an address, and a key of a service.
 
     An embedder with neither computes here. A key may be the project's own: then what is sent lies in somebody's account.
@@ -184,13 +189,15 @@ def sending_documents(settings: Mapping[str, Any], below: KeyPath) -> list[Sensi
     """
     said = "sends the text of indexed documents to"
     addresses = [
-        Sensitive(key, f"{said} {_shown(value)}")
+        TrustedSetting(key, f"{said} {_shown(value)}")
         for key, value in _walk(settings, below, partial(_is_address, secret=True))
     ]
-    return addresses or [Sensitive(key, f"{said} a service") for key, _key in _walk(settings, below, _is_key)]
+    return addresses or [
+        TrustedSetting(key, f"{said} a service") for key, _key in _walk(settings, below, _is_key)
+    ]
 
 
-def posting(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+def posting(settings: Mapping[str, Any], below: KeyPath) -> list[TrustedSetting]:
     """The settings of a plugin that posts, an escalation or a log, that say in whose account: `repository: owner/name`.
 
     Args:
@@ -198,11 +205,12 @@ def posting(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
         below: the key under which they stand.
     """
     return [
-        Sensitive(key, f"posts to {_shown(value)}") for key, value in _walk(settings, below, _is_recipient)
+        TrustedSetting(key, f"posts to {_shown(value)}")
+        for key, value in _walk(settings, below, _is_recipient)
     ]
 
 
-def with_own_key(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+def with_own_key(settings: Mapping[str, Any], below: KeyPath) -> list[TrustedSetting]:
     """The keys that stand in the file itself: what is sent with one lies in the account of whoever wrote it there.
 
     Args:
@@ -210,10 +218,10 @@ def with_own_key(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]
         below: the key under which they stand.
     """
     said = "sends questions with a key of this file's own"
-    return [Sensitive(key, said) for key, _key in _walk(settings, below, _is_own_key)]
+    return [TrustedSetting(key, said) for key, _key in _walk(settings, below, _is_own_key)]
 
 
-def taking(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
+def taking(settings: Mapping[str, Any], below: KeyPath) -> list[TrustedSetting]:
     """The settings of one plugin or instance that are taken from the environment and are no key: they may be shown or sent.
 
     Args:
@@ -221,7 +229,7 @@ def taking(settings: Mapping[str, Any], below: KeyPath) -> list[Sensitive]:
         below: the key under which they stand.
     """
     return [
-        Sensitive(
+        TrustedSetting(
             key,
             printable(f"puts {value['env']} from the environment into `{key[len(below)]}`").replace(
                 "\n", "\\n"
@@ -399,5 +407,5 @@ def check_variable(environ: Mapping[str, str]) -> None:
         raise ConfigError(
             f"{VARIABLE} is {environ[VARIABLE]!r}",
             where="environment",
-            todo=f"its only value is `{ALL}`, which trusts every configuration file; else leave it unset",
+            hint=f"its only value is `{ALL}`, which trusts every configuration file; else leave it unset",
         )

@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kr_core.errors import StorageError
-from kr_core.escalation.repository import Cases
+from kr_core.escalation.repository import CaseRepository
 from kr_core.net.redaction import redacted
-from kr_core.protocols import Flaw
+from kr_core.protocols import Issue
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.case import Case
     from kr_core.model import Event
     from kr_core.model.questions import Answer
     from kr_core.protocols import Journal
@@ -28,7 +28,7 @@ _STATES = {"open", "notified", "resolved", "expired", "superseded"}
 _TODO = "compare it with `kr log` and `kr inbox show --json`; what counts is the log"
 
 
-class _Told:
+class _LoggedCases:
     """What entries say of cases; texts by their hashes, since a record may have a million."""
 
     def __init__(self, journal: Journal) -> None:
@@ -74,7 +74,7 @@ class _Told:
         return _mark(*mark) in self._texts
 
 
-def flaws(journal: Journal) -> list[Flaw]:
+def flaws(journal: Journal) -> list[Issue]:
     """The cases that are not what the record says, each with the first thing that is not.
 
     Compared are the id that a case is kept under, its question, its revision, reason and tentative answers, whether it
@@ -83,34 +83,34 @@ def flaws(journal: Journal) -> list[Flaw]:
     Raises:
         StorageError: the record cannot be read.
     """
-    cases = Cases(journal)
+    cases = CaseRepository(journal)
     try:
         under = dict(cases.keyed())
     except (ValueError, KeyError, TypeError, StorageError) as error:
         said = f"they cannot be read: {type(error).__name__}: {' '.join(str(error).split())[:_SHOWN]}"
-        return [Flaw("unreadable", "cases", said, "restore the journal from a backup")]
+        return [Issue("unreadable", "cases", said, "restore the journal from a backup")]
     kept = {name: case for name, case in under.items() if case.request.id == name}
     found = [
-        Flaw("altered", name, f"what is kept under it is {case.request.id}", _TODO)
+        Issue("altered", name, f"what is kept under it is {case.request.id}", _TODO)
         for name, case in under.items()
         if name not in kept
     ]
     keys = {key for some in cases.ids() for key in some}
-    told = _Told(journal)
+    told = _LoggedCases(journal)
     missing = [
         name for name in told.opened if name not in keys and journal.document("escalation", name) is None
     ]
-    found += [Flaw("missing", name, "the record has it, and it is not kept", _TODO) for name in missing]
+    found += [Issue("missing", name, "the record has it, and it is not kept", _TODO) for name in missing]
     for name, case in kept.items():
         if name in missing:
             continue
         differs = next(_differing(journal, case, told), None)
         if differs is not None and cases.get(name).version == case.version:  # else it was changed meanwhile
-            found.append(Flaw("altered", name, differs, _TODO))
+            found.append(Issue("altered", name, differs, _TODO))
     return found
 
 
-def _differing(journal: Journal, case: KeptCase, told: _Told) -> Iterator[str]:
+def _differing(journal: Journal, case: Case, told: _LoggedCases) -> Iterator[str]:
     request, name = case.request, case.request.id
     about = {"feature_id": request.question.feature_id, "question_id": request.question.id}
     opened = told.opened.get(name)
@@ -142,7 +142,7 @@ def _differing(journal: Journal, case: KeptCase, told: _Told) -> Iterator[str]:
         yield from _of_decision(case, about, told)
 
 
-def _of_expiry(case: KeptCase, about: dict[str, str], told: _Told) -> Iterator[str]:
+def _of_expiry(case: Case, about: dict[str, str], told: _LoggedCases) -> Iterator[str]:
     answer = case.answer
     if answer is None or not answer.warning or answer.validated_by is not None:
         yield "nobody decided it, and its answer has no warning"
@@ -153,7 +153,7 @@ def _of_expiry(case: KeptCase, about: dict[str, str], told: _Told) -> Iterator[s
         yield "its answer is not the one on record"
 
 
-def _of_decision(case: KeptCase, about: dict[str, str], told: _Told) -> Iterator[str]:
+def _of_decision(case: Case, about: dict[str, str], told: _LoggedCases) -> Iterator[str]:
     resolution, answer = case.resolution, case.answer
     if resolution is None or answer is None:
         yield "it is resolved without an answer"
@@ -174,7 +174,7 @@ _KEPT_IN = {"answer": ("answer.received", "content"), "outside": ("agent.failed"
 
 
 def _received(
-    journal: Journal, about: dict[str, str], answer: Answer, told: _Told, what: str = "answer"
+    journal: Journal, about: dict[str, str], answer: Answer, told: _LoggedCases, what: str = "answer"
 ) -> bool:
     shortened = _SHORTENED.search(answer.content)
     if shortened is None:

@@ -16,19 +16,19 @@ from kr_core.protocols import Document
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kr_core.escalation.summary import Round
+    from kr_core.escalation.summary import RunProgress
     from kr_core.protocols import Journal
 
-__all__ = ["LONGEST_SAID", "Pausing", "SinkKept", "is_whole", "left_alone", "said_of"]
+__all__ = ["MAX_SAID_LENGTH", "ChannelBackoff", "ChannelState", "is_whole", "left_alone", "said_of"]
 
 _KIND = "sink"
 _WHOLE = frozenset({Outcome.timeout, Outcome.limited, Outcome.unavailable, Outcome.blocked})
 """Outcomes that say something about the sink rather than about one case."""
-LONGEST_SAID = 200
+MAX_SAID_LENGTH = 200
 _PATH = re.compile(r"(://[^/\s'\"]+)/[^\s'\"]*")
 
 
-class SinkKept(NamedTuple):
+class ChannelState(NamedTuple):
     """What is kept of a sink itself."""
 
     mark: str = ""
@@ -47,7 +47,7 @@ class SinkKept(NamedTuple):
         return held_back(self.again, now) or held_back(self.show_again, now)
 
 
-class Pausing:
+class ChannelBackoff:
     """Keeps what is known of each way to a human.
 
     Args:
@@ -59,7 +59,7 @@ class Pausing:
         self._journal = journal
         self._now = now
 
-    def failed(self, name: str, error: Exception, done: Round, *, showing: bool = False) -> None:
+    def failed(self, name: str, error: Exception, done: RunProgress, *, showing: bool = False) -> None:
         """Leave a sink alone for a while; where it failed to show something it is heard all the same, unless it asked for rest."""
         why = said_of(error)
         done.note(f"escalation {name}: {why}")
@@ -73,13 +73,13 @@ class Pausing:
             kept = kept._replace(faults=faults, again=self._now() + pause(faults, asked))
         self.keep(name, kept)
 
-    def kept(self, name: str) -> SinkKept:
+    def kept(self, name: str) -> ChannelState:
         """What is kept of a sink."""
         document = self._journal().document(_KIND, name)
         if document is None:
-            return SinkKept()
+            return ChannelState()
         data = document.data
-        return SinkKept(
+        return ChannelState(
             data.get("mark", ""),
             data.get("faults", 0),
             _moment(data.get("again")),
@@ -89,7 +89,7 @@ class Pausing:
             data.get("why", ""),
         )
 
-    def keep(self, name: str, kept: SinkKept) -> None:
+    def keep(self, name: str, kept: ChannelState) -> None:
         """Keep what is known of a sink; where another process was quicker, what it has kept stands."""
         data = {**kept._asdict(), "again": _time(kept.again), "show_again": _time(kept.show_again)}
         del data["version"]
@@ -103,7 +103,7 @@ def is_whole(error: Exception) -> bool:
     return isinstance(error, TimeoutError)
 
 
-def left_alone(kept: SinkKept) -> str:
+def left_alone(kept: ChannelState) -> str:
     """Until when a sink is left alone, and why, as people are told."""
     until = max(again for again in (kept.again, kept.show_again) if again is not None)
     why = f": {kept.why}" if kept.why else ""
@@ -121,6 +121,6 @@ def _moment(text: str | None) -> dt.datetime | None:
 def said_of(error: Exception) -> str:
     """What is said of a sink's error: one line, without what looks like a secret."""
     if isinstance(error, RequestError):
-        return harmless_line(redacted(str(error)), LONGEST_SAID)
+        return harmless_line(redacted(str(error)), MAX_SAID_LENGTH)
     said = f"{type(error).__name__}: {error}"  # as HTTP clients say it: with the path of a webhook, which is its secret
-    return harmless_line(redacted(_PATH.sub(r"\1/...", said)), LONGEST_SAID)
+    return harmless_line(redacted(_PATH.sub(r"\1/...", said)), MAX_SAID_LENGTH)

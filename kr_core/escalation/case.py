@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
 
-from kr_core.escalation.schedule import WAITING, Care, SinkState, Standing
+from kr_core.escalation.schedule import WAITING, CaseActions, CaseSchedule, Delivery
 from kr_core.model.base import Value
 from kr_core.model.questions import Answer, EscalationRequest, Resolution
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from kr_core.model.routing import Route
     from kr_core.protocols import Notice
 
-__all__ = ["KeptCase", "Turn", "letter", "options"]
+__all__ = ["Case", "ChatTurn", "letter", "options"]
 
 
-class Turn(Value):
+class ChatTurn(Value):
     """One turn of a talk about a case: what a human said, or what the agent answered."""
 
     by: str
@@ -34,7 +34,7 @@ class Turn(Value):
     time: dt.datetime = Field(default_factory=lambda: dt.datetime.now(dt.UTC))
 
 
-class KeptCase(NamedTuple):
+class Case(NamedTuple):
     """A case as it is kept."""
 
     request: EscalationRequest
@@ -44,9 +44,9 @@ class KeptCase(NamedTuple):
     resolution: Resolution | None = None
     answer: Answer | None = None
     """The final answer, once it is resolved or expired."""
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[ChatTurn, ...] = ()
     """The talk about it, so far."""
-    care: Care = Care()
+    care: CaseActions = CaseActions()
     """What was done for it."""
 
     @property
@@ -65,15 +65,15 @@ class KeptCase(NamedTuple):
         return self.waits and self.care.pending is not None
 
     @property
-    def sinks(self) -> Mapping[str, SinkState]:
+    def sinks(self) -> Mapping[str, Delivery]:
         """What each way to a human has of it."""
         return self.care.sinks
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> CaseSchedule:
         """The case as far as it decides what is due."""
         request = self.request
-        return Standing(
+        return CaseSchedule(
             request.id,
             self.status,
             request.revision,
@@ -83,7 +83,7 @@ class KeptCase(NamedTuple):
             self.care,
         )
 
-    def ended(self, notice: Notice, but: str = "") -> KeptCase:
+    def ended(self, notice: Notice, but: str = "") -> Case:
         """The case as it is decided: all ways to a human that may have shown it are to say so, but one.
 
         Args:

@@ -10,18 +10,18 @@ from weakref import WeakKeyDictionary
 
 import httpx
 
-from kr_core.files import claimed
-from kr_core.net.source_context import Context
-from kr_core.protocols import Momentary
+from kr_core.files import try_lock
+from kr_core.net.source_context import ConsultationContext
+from kr_core.protocols import Ephemeral
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
-    from kr_core.protocols import Escalation, SinkContext
+    from kr_core.protocols import Escalation, EscalationContext
     from kr_core.research.pipeline import Pipeline
 
-__all__ = ["CALL_SECONDS", "Sinks", "turn"]
+__all__ = ["CALL_SECONDS", "Channels", "turn"]
 
 Result = TypeVar("Result")
 CALL_SECONDS = 30.0
@@ -30,7 +30,7 @@ _LOOK_SECONDS = 0.02
 _NAME = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
-class Sinks:
+class Channels:
     """The ways to a human of one project.
 
     Args:
@@ -80,7 +80,7 @@ class Sinks:
         self,
         name: str,
         emit: Callable[[str, dict[str, Any]], None],
-        work: Callable[[SinkContext], Awaitable[Result]],
+        work: Callable[[EscalationContext], Awaitable[Result]],
     ) -> Result:
         """Let a sink do something.
 
@@ -105,7 +105,9 @@ class Sinks:
 
         deadline = asyncio.get_running_loop().time() + CALL_SECONDS
         pipeline = self._pipeline
-        context = Context(pipeline.project, told, deadline, pipeline.components.outside, f"escalation {name}")
+        context = ConsultationContext(
+            pipeline.project, told, deadline, pipeline.components.outside, f"escalation {name}"
+        )
         limit = asyncio.timeout_at(deadline)
         try:
             async with limit:
@@ -119,7 +121,7 @@ class Sinks:
 
 
 def _is_momentary(sink: Escalation) -> bool:
-    return isinstance(sink, Momentary) and sink.momentary
+    return isinstance(sink, Ephemeral) and sink.momentary
 
 
 @asynccontextmanager
@@ -129,7 +131,7 @@ async def turn(file: Path, seconds: float) -> AsyncIterator[bool]:
     while True:
         with ExitStack() as stack:
             try:
-                mine = stack.enter_context(claimed(file))
+                mine = stack.enter_context(try_lock(file))
             except OSError:  # there is no place for a file, so no other process works here either
                 mine = True
             if mine or asyncio.get_running_loop().time() >= end:

@@ -6,27 +6,27 @@ from typing import TYPE_CHECKING
 
 from kr_core.agents import prompts
 from kr_core.agents.dispatch import AGENT_UNAVAILABLE
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.escalation import transitions
 from kr_core.escalation.manager import undecided
 from kr_core.templates import search_folders
 
 if TYPE_CHECKING:
-    from kr_core.agents.dispatch import Asking
+    from kr_core.agents.dispatch import AgentDispatcher
     from kr_core.agents.exchange import Exchange
-    from kr_core.escalation.case import KeptCase
-    from kr_core.escalation.manager import Escalating
+    from kr_core.escalation.case import Case
+    from kr_core.escalation.manager import EscalationManager
     from kr_core.model.questions import AskResult, HumanResponse, Question
     from kr_core.model.routing import Route
     from kr_core.research.pipeline import Pipeline
 
-__all__ = ["Talking"]
+__all__ = ["CaseChat"]
 
 _STATUSES = {"add_context": "accepted", "timeout": "expired"}
 """The results of what is decided without a human's answer."""
 
 
-class Talking:
+class CaseChat:
     """Goes on with a case by way of its agent; each time in an exchange of its own, linked to the one before.
 
     Whatever interrupts it, the case goes on waiting as it was, and what the human said is on the record.
@@ -37,12 +37,12 @@ class Talking:
         escalating: keeps the cases.
     """
 
-    def __init__(self, pipeline: Pipeline, asking: Asking, escalating: Escalating) -> None:
+    def __init__(self, pipeline: Pipeline, asking: AgentDispatcher, escalating: EscalationManager) -> None:
         self._folders = search_folders(pipeline.config.root)
         self._asking = asking
         self._escalating = escalating
 
-    async def asked_again(self, case: KeptCase, response: HumanResponse) -> AskResult:
+    async def asked_again(self, case: Case, response: HumanResponse) -> AskResult:
         """Ask the same agent once more, with what the human added.
 
         Args:
@@ -65,7 +65,7 @@ class Talking:
             exchange.given_up(error)
             raise
 
-    async def _gated(self, exchange: Exchange, asked: KeptCase, response: HumanResponse) -> AskResult:
+    async def _gated(self, exchange: Exchange, asked: Case, response: HumanResponse) -> AskResult:
         threshold = asked.request.threshold
         weighed = await self._asking.consult_all(exchange)
         answer = weighed.answer
@@ -79,7 +79,7 @@ class Talking:
                 case = await self._escalating.revised(exchange, asked, reason, answer)
         else:
             reason = (
-                verdict.reason if verdict else weighed.said if weighed.alternatives else AGENT_UNAVAILABLE
+                verdict.reason if verdict else weighed.message if weighed.alternatives else AGENT_UNAVAILABLE
             )
             case = await self._escalating.revised(exchange, asked, reason, answer, weighed.alternatives)
         return await self._finished(exchange, case, threshold)
@@ -113,11 +113,11 @@ class Talking:
             exchange.given_up(error)
             raise
 
-    async def _begun(self, case: KeptCase, question: Question, parent_id: str, why: str) -> Exchange:
+    async def _begun(self, case: Case, question: Question, parent_id: str, why: str) -> Exchange:
         route = _to(case, f"{why} as {case.request.id}@{case.request.revision}")
-        return await to_its_end(lambda: self._asking.begin(question, parent_id, route))
+        return await shielded(lambda: self._asking.begin(question, parent_id, route))
 
-    async def _finished(self, exchange: Exchange, case: KeptCase, threshold: int) -> AskResult:
+    async def _finished(self, exchange: Exchange, case: Case, threshold: int) -> AskResult:
         """The result of an exchange that went on with a case, which somebody else may have decided meanwhile."""
         status, answer, resolution = "escalated", case.request.answer, case.resolution
         if resolution is not None:
@@ -133,7 +133,7 @@ class Talking:
         return result
 
 
-def _to(case: KeptCase, reason: str) -> Route:
+def _to(case: Case, reason: str) -> Route:
     """The way to the agent of a case: the same one, also where it was a fallback."""
     same = case.request.agent == case.route.agent
     return case.route.model_copy(

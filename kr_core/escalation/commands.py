@@ -28,7 +28,7 @@ from kr_core.model.questions import HumanResponse
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["HELP", "Command", "Fault", "Replies", "help_for", "read_replies"]
+__all__ = ["HELP", "CommandFault", "ParsedReplies", "ReplyCommand", "help_for", "read_replies"]
 
 Action = Literal["confirm", "correct", "add_context", "choose", "chat"]
 
@@ -66,14 +66,14 @@ _COMMAND = re.compile(r"/kr(?=[ \t]|$)[ \t]*+(\S*+)[ \t]*+(.*)", re.IGNORECASE)
 _ID = re.compile(r"(E[0-9]{1,9})(?:@([0-9]{1,9}))?[:,]?(?=[ \t]|$)[ \t]*", re.IGNORECASE)
 _ALMOST_ID = re.compile(r"E[0-9]+@\S*", re.IGNORECASE)
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)[^\n]*+\n")
-_LONGEST_ECHO = 40
-_MOST_LISTED = 20
-_MOST_COMMANDS = 100
-_MOST_FAULTS = 20
+_MAX_ECHO_LENGTH = 40
+_MAX_LISTED = 20
+_MAX_COMMANDS = 100
+_MAX_FAULTS = 20
 _MANY = "this is too much for one text; what stands from here on was not read, so write it in another one"
 
 
-class Command(NamedTuple):
+class ReplyCommand(NamedTuple):
     """A command as it was understood."""
 
     escalation_id: str
@@ -89,7 +89,7 @@ class Command(NamedTuple):
         return HumanResponse(action=self.action, content=self.content, by=by, revision=self.revision)
 
 
-class Fault(NamedTuple):
+class CommandFault(NamedTuple):
     """What looks like a command and cannot be understood.
 
     `kind` is `verb` (no such command), `id` (no such case, or not written as one), `which` (the id is needed), `text` (the
@@ -99,20 +99,20 @@ class Fault(NamedTuple):
 
     kind: Literal["verb", "id", "which", "text", "prose", "quote", "many"]
     line: int
-    said: str
+    message: str
     """What to tell the person; no part of it is a command or a mention."""
 
 
-class Replies(NamedTuple):
+class ParsedReplies(NamedTuple):
     """All that a text holds; with neither commands nor faults it is no reply but talk."""
 
-    commands: tuple[Command, ...]
-    faults: tuple[Fault, ...]
+    commands: tuple[ReplyCommand, ...]
+    faults: tuple[CommandFault, ...]
 
 
 def read_replies(
     text: str, waiting: Collection[str], closed: Collection[str] = (), *, others: bool = False
-) -> Replies:
+) -> ParsedReplies:
     """Read the commands in a text.
 
     Args:
@@ -126,7 +126,7 @@ def read_replies(
     """
     lines = re.split(r"\r\n|\r|\n", text)
     if not any(line[:3].lower() == "/kr" for line in lines):  # most comments are talk
-        return Replies((), ())
+        return ParsedReplies((), ())
     places = outside(lines)
     starts = [
         (number, found)
@@ -135,27 +135,27 @@ def read_replies(
     ]
     ids = _Ids(set(waiting), closed if isinstance(closed, AbstractSet) else set(closed), others)
     ends = [*(number for number, _ in starts), len(lines)][1:]
-    commands: list[Command] = []
-    faults: list[Fault] = []
+    commands: list[ReplyCommand] = []
+    faults: list[CommandFault] = []
     for (number, found), end in zip(starts, ends, strict=True):
-        if len(commands) == _MOST_COMMANDS or len(faults) == _MOST_FAULTS:
-            faults.append(Fault("many", number + 1, _MANY))
+        if len(commands) == _MAX_COMMANDS or len(faults) == _MAX_FAULTS:
+            faults.append(CommandFault("many", number + 1, _MANY))
             break
         below = lines[number + 1 : end]
         prose = bool(below and below[0].strip()) and places[number + 1] != "hidden"
         if places[number] == "quoted":
-            read: Command | Fault = Fault(
+            read: ReplyCommand | CommandFault = CommandFault(
                 "quote",
                 number + 1,
                 "a command right below a quote is part of it; leave an empty line between",
             )
         else:
             read = _read(number + 1, found[1], found[2], below, prose, ids)
-        if isinstance(read, Command):
+        if isinstance(read, ReplyCommand):
             commands.append(read)
         else:
             faults.append(read)
-    return Replies(tuple(commands), tuple(faults))
+    return ParsedReplies(tuple(commands), tuple(faults))
 
 
 def _read(
@@ -165,29 +165,29 @@ def _read(
     below: list[str],
     prose: bool,
     ids: _Ids,
-) -> Command | Fault:
+) -> ReplyCommand | CommandFault:
     known = verb.lower()
     if known not in _ACTIONS:
-        return Fault("verb", line, _unknown(verb))
+        return CommandFault("verb", line, _unknown(verb))
     found = _ID.match(rest)
     if found is None and (almost := _ALMOST_ID.match(rest)):
-        return Fault("id", line, f"`{_echo(almost[0])}` is no id; write it as `E7@2`")
+        return CommandFault("id", line, f"`{_echo(almost[0])}` is no id; write it as `E7@2`")
     which = _which(line, None if found is None else found[1].upper(), ids)
-    if isinstance(which, Fault):
+    if isinstance(which, CommandFault):
         return which
     revision = None if found is None or found[2] is None else int(found[2])
     text = rest if found is None else rest[found.end() :]
     if known in _ALONE and (text.strip() or prose):
         said = f"`{known}` stands alone, with an empty line below it; nothing was done, since there is more"
-        return Fault("prose", line, f"{said}: `{_echo(text.strip() or below[0])}`")
+        return CommandFault("prose", line, f"{said}: `{_echo(text.strip() or below[0])}`")
     if known == "choose" and prose:
         said = "`choose` takes one choice and an empty line below it; nothing was done, since there is more"
-        return Fault("prose", line, f"{said}: `{_echo(below[0])}`")
+        return CommandFault("prose", line, f"{said}: `{_echo(below[0])}`")
     content = "" if known in _ALONE else text.strip() if known == "choose" else _text(text, below)
     if known not in _ALONE and not content:
         what = "which one" if known == "choose" else "a text"
-        return Fault("text", line, f"`{known}` needs {what}: `{known} {which} ...`")
-    return Command(which, revision, _ACTIONS[known], content, line)
+        return CommandFault("text", line, f"`{known}` needs {what}: `{known} {which} ...`")
+    return ReplyCommand(which, revision, _ACTIONS[known], content, line)
 
 
 class _Ids:
@@ -201,28 +201,30 @@ class _Ids:
     @cached_property
     def listed(self) -> str:
         """The ids of what waits, the first ones if there are many."""
-        names = nsmallest(_MOST_LISTED, self.waiting, key=lambda name: int(name[1:]))
+        names = nsmallest(_MAX_LISTED, self.waiting, key=lambda name: int(name[1:]))
         more = len(self.waiting) - len(names)
         return ", ".join(names) + (f" and {more} more" if more else "")
 
 
-def _which(line: int, written: str | None, ids: _Ids) -> str | Fault:
+def _which(line: int, written: str | None, ids: _Ids) -> str | CommandFault:
     if written is not None:
         if ids.others or written in ids.waiting or written in ids.closed:
             return written
         there = f"waiting: {ids.listed}" if ids.waiting else "nothing waits"
-        return Fault("id", line, f"there is no {written}; {there}")
+        return CommandFault("id", line, f"there is no {written}; {there}")
     if len(ids.waiting) == 1:
         return next(iter(ids.waiting))
     if not ids.waiting:
-        return Fault("which", line, "nothing waits for an answer")
-    return Fault("which", line, f"several wait, so say which: {ids.listed}")
+        return CommandFault("which", line, "nothing waits for an answer")
+    return CommandFault("which", line, f"several wait, so say which: {ids.listed}")
 
 
 def _unknown(verb: str) -> str:
     if not verb:
         return f"say what to do; commands: {', '.join(_ACTIONS)}"
-    return f"`{_echo(verb)}` is no command; {suggestion(verb[:_LONGEST_ECHO].lower(), _ACTIONS, 'commands')}"
+    return (
+        f"`{_echo(verb)}` is no command; {suggestion(verb[:_MAX_ECHO_LENGTH].lower(), _ACTIONS, 'commands')}"
+    )
 
 
 def _text(first: str, below: list[str]) -> str:
@@ -252,4 +254,4 @@ def _in_fence(text: str) -> str | None:
 
 def _echo(text: str) -> str:
     """The beginning of what somebody wrote, fit to be said back."""
-    return harmless_line(text, _LONGEST_ECHO).replace("`", "'")
+    return harmless_line(text, _MAX_ECHO_LENGTH).replace("`", "'")

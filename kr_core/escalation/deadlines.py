@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.escalation import transitions
 from kr_core.escalation.backoff import left_alone
-from kr_core.escalation.schedule import Due, due
+from kr_core.escalation.schedule import DueActions, due
 from kr_core.model.limits import duration_text
 from kr_core.protocols import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from kr_core.escalation.backoff import Pausing
-    from kr_core.escalation.case import KeptCase
-    from kr_core.escalation.repository import Keeping
-    from kr_core.escalation.schedule import Standing
-    from kr_core.escalation.summary import Round
+    from kr_core.escalation.backoff import ChannelBackoff
+    from kr_core.escalation.case import Case
+    from kr_core.escalation.repository import CaseUpdater
+    from kr_core.escalation.schedule import CaseSchedule
+    from kr_core.escalation.summary import RunProgress
     from kr_core.model.event import Event
     from kr_core.model.limits import Limits
     from kr_core.routing.table import Table
 
-__all__ = ["Timing"]
+__all__ = ["Deadlines"]
 
 
-class Timing:
+class Deadlines:
     """Looks through the cases, and does what the time alone asks for.
 
     Args:
@@ -36,14 +36,14 @@ class Timing:
         now: the time.
     """
 
-    def __init__(self, keeping: Keeping, pausing: Pausing, now: Callable[[], dt.datetime]) -> None:
+    def __init__(self, keeping: CaseUpdater, pausing: ChannelBackoff, now: Callable[[], dt.datetime]) -> None:
         self._keeping = keeping
         self._pausing = pausing
         self._now = now
         self._by_topic: tuple[Table | None, dict[str, Limits]] = (None, {})
 
     def looked_through(
-        self, sinks: Sequence[str], deaf: Collection[str], done: Round
+        self, sinks: Sequence[str], deaf: Collection[str], done: RunProgress
     ) -> dict[str, list[str]]:
         """Do what is due by the time alone, and find what is due by sinks: the ids of the cases.
 
@@ -72,11 +72,13 @@ class Timing:
         by_faults = itemgetter(0)  # so that one that fails each time keeps no other one waiting
         return {name: [one for _, one in sorted(found, key=by_faults)] for name, found in due_by.items()}
 
-    def _pass(self, escalation_id: str, sinks: Sequence[str], done: Round, *, may_end: bool) -> Due:
+    def _pass(
+        self, escalation_id: str, sinks: Sequence[str], done: RunProgress, *, may_end: bool
+    ) -> DueActions:
         """Do for one case what is due by the time, as it is kept now; what is due then."""
         counts: list[str] = []
 
-        def change(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+        def change(case: Case) -> tuple[Case, list[Event]] | None:
             counts.clear()
             now = self._now()
             found = self.due(case.standing, sinks, now)
@@ -110,7 +112,9 @@ class Timing:
             done.count(what)
         return self.due(changed.standing, sinks, self._now())
 
-    def _reminded(self, case: KeptCase, care: Any, found: Due, sinks: Sequence[str], now: dt.datetime) -> Any:
+    def _reminded(
+        self, case: Case, care: Any, found: DueActions, sinks: Sequence[str], now: dt.datetime
+    ) -> Any:
         limits = self.limits(case.request.question.topic)
         later = {name for tier in limits.tiers if now - case.since < tier.after for name in tier.escalations}
         newly = found.tiers > care.tiers
@@ -123,7 +127,7 @@ class Timing:
         about = {"escalation_id": case.request.id, "revision": case.request.revision}
         return care, transitions.event(case, "escalation.reminded", **about, sinks=to, ask=list(found.ask))
 
-    def due(self, standing: Standing, sinks: Sequence[str], now: dt.datetime) -> Due:
+    def due(self, standing: CaseSchedule, sinks: Sequence[str], now: dt.datetime) -> DueActions:
         """What is due for a case."""
         return due(standing, self.limits(standing.topic), sinks, now)
 

@@ -6,32 +6,32 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.errors import ConfigError, RequestError, StorageError
 from kr_core.escalation import transitions
-from kr_core.escalation.backoff import LONGEST_SAID, left_alone
+from kr_core.escalation.backoff import MAX_SAID_LENGTH, left_alone
 from kr_core.escalation.sanitize import harmless_line
 from kr_core.escalation.schedule import held_back
-from kr_core.escalation.summary import Round
+from kr_core.escalation.summary import RunProgress
 from kr_core.model import Outcome
 from kr_core.model.questions import HumanResponse
-from kr_core.protocols import Heard, HumanReply, Shown, Unclear, Verifier
+from kr_core.protocols import HumanReply, OpenCase, PollResult, UnparsedReply, Verifier
 
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Callable, Mapping, Sequence
 
-    from kr_core.escalation.backoff import Pausing
-    from kr_core.escalation.case import KeptCase
-    from kr_core.escalation.channels import Sinks
-    from kr_core.escalation.repository import Keeping
+    from kr_core.escalation.backoff import ChannelBackoff
+    from kr_core.escalation.case import Case
+    from kr_core.escalation.channels import Channels
+    from kr_core.escalation.repository import CaseUpdater
     from kr_core.model.event import Event
     from kr_core.protocols import Escalation
 
     Heed = Literal["all", "more", "none"]
     """What a sink has told: all that was written, so much that there may be more, or nothing that counts as all."""
 
-__all__ = ["Hearing"]
+__all__ = ["ReplyIntake"]
 
 _IN_A_CHANGE = 100
 """Replies to one case that are applied in one transaction."""
@@ -39,7 +39,7 @@ _RECEIVE_SECONDS = 8.0
 """A service that calls waits for an answer for ten seconds or so."""
 
 
-class Hearing:
+class ReplyIntake:
     """Hears what people have written.
 
     Args:
@@ -52,9 +52,9 @@ class Hearing:
 
     def __init__(
         self,
-        keeping: Keeping,
-        sinks: Sinks,
-        pausing: Pausing,
+        keeping: CaseUpdater,
+        sinks: Channels,
+        pausing: ChannelBackoff,
         now: Callable[[], dt.datetime],
         observe: Callable[[str, dict[str, Any]], None],
     ) -> None:
@@ -64,17 +64,17 @@ class Hearing:
         self._now = now
         self._observe = observe
 
-    async def hear(self, name: str, sink: Escalation, done: Round) -> Heed:
+    async def hear(self, name: str, sink: Escalation, done: RunProgress) -> Heed:
         """Apply what people have written by a sink; how much of it that is."""
         async with self._sinks.turn(name) as mine:
             if not mine:
                 done.note(f"escalation {name}: it is busy, and does the rest a little later")
                 return "none"
-            kept = await to_its_end(lambda: self._pausing.kept(name))
+            kept = await shielded(lambda: self._pausing.kept(name))
             if held_back(kept.again, self._now()):
                 done.note(f"escalation {name}: {left_alone(kept)}")
                 return "none"
-            shown = await to_its_end(lambda: self._shown(name))
+            shown = await shielded(lambda: self._shown(name))
             if not shown:
                 return "all"
             try:
@@ -83,11 +83,11 @@ class Hearing:
             except StorageError:
                 raise
             except Exception as error:
-                await to_its_end(partial(self._pausing.failed, name, error, done))
+                await shielded(partial(self._pausing.failed, name, error, done))
                 return "none"
-            await to_its_end(lambda: self._apply(name, replies, done))
+            await shielded(lambda: self._apply(name, replies, done))
             if heard.mark != kept.mark or kept.faults:
-                await to_its_end(
+                await shielded(
                     lambda: self._pausing.keep(name, kept._replace(mark=heard.mark, faults=0, again=None))
                 )
             if heard.complete:
@@ -107,33 +107,33 @@ class Hearing:
             raise ConfigError(
                 f"no way to a human called `{name}` receives calls",
                 where="escalations",
-                todo="see `kr plugins list`",
+                hint="see `kr plugins list`",
             )
         if isinstance(sink, Verifier):
             # Anybody may call; nobody waits, and no case is read, for a call that is not the service's.
             sink.verify(headers, body)
-        done = Round()
+        done = RunProgress()
         async with self._sinks.turn(name, _RECEIVE_SECONDS) as mine:
             if not mine:
                 raise RequestError(Outcome.unavailable, "another process works with it", where=name)
-            shown = await to_its_end(lambda: self._shown(name))
+            shown = await shielded(lambda: self._shown(name))
             try:
                 heard = await self._sinks.call(name, self._observe, partial(receive, shown, headers, body))
             except TimeoutError as error:
                 raise RequestError(Outcome.timeout, str(error), where=name) from error
             replies = _checked(heard)
-            await to_its_end(lambda: self._apply(name, replies, done))
+            await shielded(lambda: self._apply(name, replies, done))
         return done.counts.get("applied", 0) + done.counts.get("refused", 0)
 
-    def _shown(self, name: str) -> list[Shown]:
+    def _shown(self, name: str) -> list[OpenCase]:
         found = []
         for one in self._keeping.cases.standing():
             state = one.care.at(name)
             if state.revision:
-                found.append(Shown(one.id, state.revision, state.place or "", one.waits))
+                found.append(OpenCase(one.id, state.revision, state.location or "", one.waits))
         return found
 
-    def _apply(self, name: str, replies: Sequence[HumanReply | Unclear], done: Round) -> None:
+    def _apply(self, name: str, replies: Sequence[HumanReply | UnparsedReply], done: RunProgress) -> None:
         """Apply replies, those to one case that follow each other in one transaction."""
         for escalation_id, group in groupby(replies, key=lambda reply: reply.escalation_id):
             several = list(group)
@@ -141,12 +141,12 @@ class Hearing:
                 self._apply_to(name, escalation_id, several[first : first + _IN_A_CHANGE], done)
 
     def _apply_to(
-        self, name: str, escalation_id: str, replies: Sequence[HumanReply | Unclear], done: Round
+        self, name: str, escalation_id: str, replies: Sequence[HumanReply | UnparsedReply], done: RunProgress
     ) -> None:
         counts: dict[str, int] = {}
         strange = False
 
-        def apply(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+        def apply(case: Case) -> tuple[Case, list[Event]] | None:
             nonlocal strange
             counts.clear()
             strange = not case.care.at(name).tried
@@ -155,12 +155,12 @@ class Hearing:
             events: list[Event] = []
             now = case
             for reply in replies:
-                if isinstance(reply, Unclear):
+                if isinstance(reply, UnparsedReply):
                     said = transitions.unclear(now, reply, name)
                     if said is not None:
                         now, events = said[0], [*events, *said[1]]
                     continue
-                written = transitions.Written(name, reply.external_id)
+                written = transitions.ReplyOrigin(name, reply.external_id)
                 taken = transitions.taken(now, transitions.clean(reply.response), written)
                 if taken is not None:
                     now, events = taken[0], [*events, *taken[1]]
@@ -178,26 +178,26 @@ class Hearing:
             done.count(what, number)
 
     def _turn_away(
-        self, name: str, escalation_id: str, replies: Sequence[HumanReply | Unclear], done: Round
+        self, name: str, escalation_id: str, replies: Sequence[HumanReply | UnparsedReply], done: RunProgress
     ) -> None:
         """Tell those who have replied to a case that a sink has never shown that there is none."""
         done.note(f"escalation {name}: it has shown no case `{escalation_id}`")
-        said = f"there is no {harmless_line(escalation_id, LONGEST_SAID)} here"
+        said = f"there is no {harmless_line(escalation_id, MAX_SAID_LENGTH)} here"
         for reply in replies:
             if isinstance(reply, HumanReply) and reply.beside not in {"", escalation_id}:
-                told = Unclear(reply.beside, reply.response.by, "help", said, reply.external_id)
+                told = UnparsedReply(reply.beside, reply.response.by, "help", said, reply.external_id)
                 self._apply_to(name, reply.beside, [told], done)
 
 
-def _checked(heard: Any) -> Sequence[HumanReply | Unclear]:
-    if not isinstance(heard, Heard):
-        raise TypeError(f"it returned {type(heard).__name__} instead of kr_core.Heard")
+def _checked(heard: Any) -> Sequence[HumanReply | UnparsedReply]:
+    if not isinstance(heard, PollResult):
+        raise TypeError(f"it returned {type(heard).__name__} instead of kr_core.PollResult")
     if not isinstance(heard.mark, str):
         raise TypeError(f"its mark is {type(heard.mark).__name__} instead of a text")
     if not isinstance(heard.complete, bool):
         raise TypeError(f"`complete` is {type(heard.complete).__name__} instead of true or false")
     for reply in heard.replies:
-        if not isinstance(reply, Unclear) and not (
+        if not isinstance(reply, UnparsedReply) and not (
             isinstance(reply, HumanReply) and isinstance(reply.response, HumanResponse)
         ):
             raise TypeError(f"it brought {type(reply).__name__} instead of kr_core.HumanReply")

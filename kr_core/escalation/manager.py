@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from kr_core.agents.dependencies import key
 from kr_core.agents.dispatch import shortened
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.escalation import transitions
-from kr_core.escalation.case import KeptCase, Turn
+from kr_core.escalation.case import Case, ChatTurn
 from kr_core.model.questions import AskResult, EscalationRequest
 from kr_core.net.redaction import redacted
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
     from kr_core.agents.dependencies import Key
     from kr_core.agents.exchange import Exchange
-    from kr_core.escalation.repository import Keeping
-    from kr_core.escalation.worker import Tending
+    from kr_core.escalation.repository import CaseUpdater
+    from kr_core.escalation.worker import EscalationWorker
     from kr_core.model import Event
     from kr_core.model.questions import Answer, HumanResponse, Question
     from kr_core.model.routing import Route
 
-__all__ = ["Escalating", "undecided"]
+__all__ = ["EscalationManager", "undecided"]
 
 _SHOWN = 100
 """Characters of a question in a message."""
 
 
-class Escalating:
+class EscalationManager:
     """Puts questions to a human, and applies what the human replies.
 
     Args:
@@ -38,7 +38,7 @@ class Escalating:
         tending: shows them, and tells people what became of them.
     """
 
-    def __init__(self, keeping: Keeping, tending: Tending) -> None:
+    def __init__(self, keeping: CaseUpdater, tending: EscalationWorker) -> None:
         self._keeping = keeping
         self._tending = tending
         self._components = keeping.pipeline.components
@@ -58,9 +58,7 @@ class Escalating:
                 f"{reason}, and there is no way to a human: name one in the configuration, such as `escalations: [stdout]`"
             )
             return None
-        case, older = await to_its_end(
-            lambda: self._opened(exchange, answer, reason, threshold, alternatives)
-        )
+        case, older = await shielded(lambda: self._opened(exchange, answer, reason, threshold, alternatives))
         exchange.notes += await self._tending.present(case.request.id)
         for one in older:
             await self._tending.tell(one)
@@ -68,7 +66,7 @@ class Escalating:
 
     async def answered_anew(self, exchange: Exchange) -> None:
         """End the cases in which a question waits that was asked anew, and has its answer."""
-        for one in await to_its_end(lambda: self._superseded(exchange.question, exchange.id)):
+        for one in await shielded(lambda: self._superseded(exchange.question, exchange.id)):
             await self._tending.tell(one)
 
     def _opened(
@@ -78,7 +76,7 @@ class Escalating:
         reason: str,
         threshold: int,
         alternatives: Sequence[Answer],
-    ) -> tuple[KeptCase, list[str]]:
+    ) -> tuple[Case, list[str]]:
         """The new case, and those that it ended: a question waits in one case at most."""
         route = exchange.route
         assert route is not None, "it was routed when it began"
@@ -95,7 +93,7 @@ class Escalating:
             reason=reason,
             notes=tuple(exchange.notes),
         )
-        case = KeptCase(request, route, "open", 1)
+        case = Case(request, route, "open", 1)
         opening = _opening(exchange, request)
         kept = self._keeping.cases.open(case, [opening])
         assert kept, "its id is new"
@@ -129,7 +127,7 @@ class Escalating:
 
     async def was_put(self, question: Question) -> bool:
         """Whether a question was ever put to a human."""
-        return await to_its_end(lambda: self._keeping.cases.has(*key(question)))
+        return await shielded(lambda: self._keeping.cases.has(*key(question)))
 
     async def waiting_for(self, question: Question) -> EscalationRequest | None:
         """The case in which a question waits for a human, if it does.
@@ -140,7 +138,7 @@ class Escalating:
         found = await self.waiting_of([question])
         return found[0].request if found else None
 
-    async def waiting_of(self, questions: Sequence[Question], others: Iterable[Key] = ()) -> list[KeptCase]:
+    async def waiting_of(self, questions: Sequence[Question], others: Iterable[Key] = ()) -> list[Case]:
         """The cases in which questions wait for a human, oldest first.
 
         Args:
@@ -151,7 +149,7 @@ class Escalating:
             ConfigError: one that waits under the feature and id of a question is another question.
         """
         texts = {key(question): redacted(question.text) for question in questions}
-        waiting = await to_its_end(lambda: self._keeping.cases.waiting_of({*texts, *others}))
+        waiting = await shielded(lambda: self._keeping.cases.waiting_of({*texts, *others}))
         for case in waiting:
             request, known = case.request, case.request.question
             if texts.get(key(known), known.text) != known.text:
@@ -159,13 +157,13 @@ class Escalating:
                     f"`{known.id}` waits for a human as {request.id}, and is another question:"
                     f" {' '.join(known.text.split())[:_SHOWN]}",
                     where="question",
-                    todo="give each question its own id",
+                    hint="give each question its own id",
                 )
         return waiting
 
     # -- replies --------------------------------------------------------------------------------------------
 
-    async def accepted_reply(self, escalation_id: str, response: HumanResponse) -> KeptCase:
+    async def accepted_reply(self, escalation_id: str, response: HumanResponse) -> Case:
         """Apply a reply, or for `add_context` put it on the record; the case as it is then.
 
         Raises:
@@ -174,14 +172,14 @@ class Escalating:
         response = transitions.clean(response)
         refused: list[str] = []
 
-        def take(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+        def take(case: Case) -> tuple[Case, list[Event]] | None:
             refused.clear()
             taken = transitions.taken(case, response)
             assert taken is not None, "what has no id was never dealt with before"
             refused.append(taken[2])
             return taken[:2]
 
-        case = await to_its_end(lambda: self._keeping.change(escalation_id, take))
+        case = await shielded(lambda: self._keeping.change(escalation_id, take))
         if refused[0]:
             raise ConfigError(refused[0], where=case.request.id)
         if not case.waits:
@@ -190,7 +188,7 @@ class Escalating:
 
     # -- talk -----------------------------------------------------------------------------------------------
 
-    async def spoken(self, escalation_id: str, response: HumanResponse) -> KeptCase:
+    async def spoken(self, escalation_id: str, response: HumanResponse) -> Case:
         """Put a human's turn in the talk about a case on the record; the case goes on waiting.
 
         Raises:
@@ -200,36 +198,36 @@ class Escalating:
 
         refused: list[str] = []
 
-        def speak(case: KeptCase) -> tuple[KeptCase, list[Event]]:
+        def speak(case: Case) -> tuple[Case, list[Event]]:
             refused[:] = [transitions.refusal(case, response)]
             told = transitions.replied(case, response, refused[0])
             if refused[0]:
                 return case, [told]
-            turn = Turn(by=response.by, text=response.content, exchange_id=_latest(case))
+            turn = ChatTurn(by=response.by, text=response.content, exchange_id=_latest(case))
             return case._replace(turns=(*case.turns, turn)), [told]
 
-        case = await to_its_end(lambda: self._keeping.change(escalation_id, speak))
+        case = await shielded(lambda: self._keeping.change(escalation_id, speak))
         if refused[0]:
             raise ConfigError(refused[0], where=case.request.id)
         return case
 
-    async def heard(self, escalation_id: str, exchange: Exchange, answer: Answer) -> KeptCase:
+    async def heard(self, escalation_id: str, exchange: Exchange, answer: Answer) -> Case:
         """Keep an agent's turn; the case as it is then, which somebody may have decided meanwhile."""
-        turn = Turn(
+        turn = ChatTurn(
             by=answer.agent,
             text=answer.content,
             answer=shortened(answer, exchange.id),
             exchange_id=exchange.id,
         )
 
-        def hear(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+        def hear(case: Case) -> tuple[Case, list[Event]] | None:
             return (case._replace(turns=(*case.turns, turn)), []) if case.waits else None
 
-        return await to_its_end(lambda: self._keeping.change(escalation_id, hear))
+        return await shielded(lambda: self._keeping.change(escalation_id, hear))
 
     # -- asked again ----------------------------------------------------------------------------------------
 
-    async def resolved_by_agent(self, asked: KeptCase, answer: Answer, response: HumanResponse) -> KeptCase:
+    async def resolved_by_agent(self, asked: Case, answer: Answer, response: HumanResponse) -> Case:
         """End a case whose agent, asked again with what the human added, was sure enough.
 
         Args:
@@ -243,11 +241,11 @@ class Escalating:
         """
         mine: list[bool] = []
 
-        def resolve(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+        def resolve(case: Case) -> tuple[Case, list[Event]] | None:
             mine[:] = [case.waits and _knows(asked, case) and not _done_since(asked, case)]
             return (transitions.resolved(case, response, answer), []) if mine[0] else None
 
-        case = await to_its_end(lambda: self._keeping.change(asked.request.id, resolve))
+        case = await shielded(lambda: self._keeping.change(asked.request.id, resolve))
         if mine[0]:
             await self._tending.tell(asked.request.id)
         return case
@@ -255,11 +253,11 @@ class Escalating:
     async def revised(
         self,
         exchange: Exchange,
-        asked: KeptCase,
+        asked: Case,
         reason: str,
         answer: Answer | None,
         alternatives: Sequence[Answer] = (),
-    ) -> KeptCase:
+    ) -> Case:
         """Put a case to the human again, with the agent's new answer; a new revision of it.
 
         Args:
@@ -273,7 +271,7 @@ class Escalating:
             The case as it is then; somebody may have decided it meanwhile, or have asked the agent with the same.
         """
 
-        def revise(case: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+        def revise(case: Case) -> tuple[Case, list[Event]] | None:
             if not case.waits or _done_since(asked, case):
                 return None
             came: dict[str, object] = {}
@@ -297,12 +295,12 @@ class Escalating:
                 changed = changed._replace(care=changed.care._replace(pending=None))
             return changed, [_opening(exchange, request)]
 
-        changed = await to_its_end(lambda: self._keeping.change(asked.request.id, revise))
+        changed = await shielded(lambda: self._keeping.change(asked.request.id, revise))
         if changed.waits:
             exchange.notes += await self._tending.present(changed.request.id)
         return changed
 
-    def result_of(self, case: KeptCase) -> AskResult:
+    def result_of(self, case: Case) -> AskResult:
         """The result of a question that a human has decided, or that waits for one."""
         request = case.request
         by_agent = case.resolution is not None and case.resolution.action == "add_context"
@@ -326,23 +324,23 @@ class Escalating:
         )
 
 
-def _knows(asked: KeptCase, case: KeptCase) -> bool:
+def _knows(asked: Case, case: Case) -> bool:
     """Whether an agent that was asked about a case has seen all that was added to it."""
     return asked.request.question.context == case.request.question.context
 
 
-def _done_since(asked: KeptCase, case: KeptCase) -> bool:
+def _done_since(asked: Case, case: Case) -> bool:
     """Whether somebody else has asked the agent with all that was added, and put what came of it to a human."""
     return case.care.pending is None and asked.request.revision != case.request.revision
 
 
-def undecided(case: KeptCase) -> list[str]:
+def undecided(case: Case) -> list[str]:
     """Why a case waits no longer that nobody has decided; empty for all others."""
     ended = not case.waits and case.resolution is None
     return [f"{case.request.id} is {case.status}: it was asked anew"] if ended else []
 
 
-def _latest(case: KeptCase) -> str:
+def _latest(case: Case) -> str:
     """The exchange that a talk about a case follows: the one before it in the talk, or the one that put the case."""
     spoken = [turn.exchange_id for turn in case.turns if turn.answer is not None]
     return spoken[-1] if spoken else case.request.exchange_id

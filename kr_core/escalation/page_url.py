@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kr_core.files import claimed, held, read_text, write_atomically
+from kr_core.files import is_locked, read_text, try_lock, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def present(state_folder: Path, url: str) -> Iterator[bool]:
     """
     end = time.monotonic() + _SECONDS
     while True:
-        with claimed(state_folder / _LOCK) as mine:
+        with try_lock(state_folder / _LOCK) as mine:
             if mine:
                 write_atomically(state_folder / _FILE, json.dumps({"url": url, "pid": os.getpid()}))
             elif time.monotonic() < end:  # somebody may only be looking
@@ -51,7 +51,7 @@ def present(state_folder: Path, url: str) -> Iterator[bool]:
 def served_at(state_folder: Path) -> str | None:
     """The address of the project's page, without a slash at its end; None where no server runs."""
     try:
-        if not held(state_folder / _LOCK):
+        if not is_locked(state_folder / _LOCK):
             return None
         url = json.loads(read_text(state_folder / _FILE, limit=_LARGEST))["url"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):  # it has ended, or is just beginning

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from kr_core.escalation.case import letter
 from kr_core.escalation.sanitize import harmless_line, quoted
 from kr_core.model.questions import GENERAL
-from kr_core.protocols import Case
+from kr_core.protocols import CaseView
 from kr_core.templates import render
 
 if TYPE_CHECKING:
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 __all__ = ["for_terminal", "shown"]
 
 
-_LONGEST_QUESTION = 6_000
+_MAX_QUESTION_LENGTH = 6_000
 """Characters as they are shown; services take comments of 65,536 in all."""
-_LONGEST_CONTEXT = 8_000
-_LONGEST_ANSWERS = 16_000
+_MAX_CONTEXT_LENGTH = 8_000
+_MAX_ANSWERS_LENGTH = 16_000
 """All answers together."""
-_LONGEST_RATIONALES = 6_000
-_LONGEST_LINE = 250
+_MAX_RATIONALES_LENGTH = 6_000
+_MAX_LINE_LENGTH = 250
 _MOST_LINES = 20
 """Choices and notes that are listed, and reasons of all answers together."""
 
 
-def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> Case:
+def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> CaseView:
     """A case as Markdown, of at most 60,000 characters.
 
     What models and the web have written is quoted line by line, so that none of it is at the start of a line, where
@@ -55,8 +55,8 @@ def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> Case:
         reason=_line(request.reason),
         topic=_line(question.topic),
         feature="" if question.feature_id == GENERAL else _line(question.feature_id),
-        question=quoted(question.text, _LONGEST_QUESTION),
-        context=quoted(question.context, _LONGEST_CONTEXT),
+        question=quoted(question.text, _MAX_QUESTION_LENGTH),
+        context=quoted(question.context, _MAX_CONTEXT_LENGTH),
         choices=_lines([f"{letter(number)}: {choice}" for number, choice in enumerate(question.choices)]),
         answers=[_answer(one, of) for one in answers],
         outside=[_answer(one, of) for one in request.outside],
@@ -65,14 +65,14 @@ def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> Case:
         threshold=request.threshold,
         notes=_lines(request.notes),
     )
-    return Case(request, text)
+    return CaseView(request, text)
 
 
 def _answer(answer: Answer, of: int) -> dict[str, object]:
     """One of so many answers, as the template has it."""
     return {
-        "content": quoted(answer.content, _LONGEST_ANSWERS // of),
-        "rationale": quoted(answer.rationale, _LONGEST_RATIONALES // of),
+        "content": quoted(answer.content, _MAX_ANSWERS_LENGTH // of),
+        "rationale": quoted(answer.rationale, _MAX_RATIONALES_LENGTH // of),
         "confidence": answer.confidence,
         "uncertainty_reasons": _lines(answer.uncertainty_reasons, _MOST_LINES // of),
         "agent": _line(answer.agent),
@@ -86,7 +86,7 @@ def _lines(texts: Sequence[str], most: int = _MOST_LINES) -> list[str]:
 
 
 def _line(text: str) -> str:
-    return harmless_line(text, _LONGEST_LINE)
+    return harmless_line(text, _MAX_LINE_LENGTH)
 
 
 _WIDEST = 100

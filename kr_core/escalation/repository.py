@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError
 from kr_core.escalation.render import shown
-from kr_core.escalation.schedule import WAITING, Standing
+from kr_core.escalation.schedule import WAITING, CaseSchedule
 from kr_core.escalation.serialization import KIND, LATELY, document_of, plain, read, standing_of
 from kr_core.model.event import Event, new_id
 from kr_core.protocols import Document, Notice
@@ -27,26 +27,26 @@ from kr_core.templates import search_folders
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.case import Case
     from kr_core.model.questions import EscalationRequest
-    from kr_core.protocols import Case, Journal
+    from kr_core.protocols import CaseView, Journal
     from kr_core.research.pipeline import Pipeline
 
-__all__ = ["Cases", "Keeping", "Listed"]
+__all__ = ["CaseListing", "CaseRepository", "CaseUpdater"]
 
 
 _QUESTION = "escalation.question"
 """Which cases a question has, by a hash of its feature and id: so that nobody reads all of them to find one."""
 _ALL = "all"
 """The key that says that all questions are listed so; cases of an older KR are not."""
-_MOST_OF_QUESTION = 20
+_MAX_OF_QUESTION = 20
 """So many are listed before those are dropped that are decided."""
 _DECIDED = ("resolved", "expired", "superseded")
 _PAGE = 100
 """Cases that are in memory at once; one may have 100 kB."""
 
 
-class Listed(NamedTuple):
+class CaseListing(NamedTuple):
     """A case as a list of all has it."""
 
     id: str
@@ -59,7 +59,7 @@ class Listed(NamedTuple):
         return self.status in WAITING
 
 
-class Cases:
+class CaseRepository:
     """The cases of a project.
 
     Args:
@@ -68,7 +68,7 @@ class Cases:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._standing: dict[str, tuple[int, Standing]] = {}
+        self._standing: dict[str, tuple[int, CaseSchedule]] = {}
         self._all_listed = False
 
     def new_id(self) -> str:
@@ -77,14 +77,14 @@ class Cases:
 
     # -- changes --------------------------------------------------------------------------------------------
 
-    def open(self, case: KeptCase, events: Sequence[Event] = ()) -> bool:
+    def open(self, case: Case, events: Sequence[Event] = ()) -> bool:
         """Keep a new case, so that its question leads to it."""
         self._list_all()
         question = case.request.question
         self._list(question.feature_id, question.id, case.request.id)
         return self.keep(case, events)
 
-    def keep(self, case: KeptCase, events: Sequence[Event] = ()) -> bool:
+    def keep(self, case: Case, events: Sequence[Event] = ()) -> bool:
         """Keep a case, together with what is said of it; False where somebody has changed it meanwhile.
 
         Args:
@@ -93,7 +93,7 @@ class Cases:
         """
         return self._journal.change(document_of(case), events)
 
-    def supersede(self, case: KeptCase, successor: str) -> bool:
+    def supersede(self, case: Case, successor: str) -> bool:
         """End a case because its question was asked anew; on the record. False where somebody has changed it meanwhile.
 
         Args:
@@ -121,7 +121,7 @@ class Cases:
 
     # -- one ------------------------------------------------------------------------------------------------
 
-    def get(self, escalation_id: str) -> KeptCase:
+    def get(self, escalation_id: str) -> Case:
         """A case by its id, in either case of the letter.
 
         Raises:
@@ -130,13 +130,13 @@ class Cases:
         document = self._journal.document(KIND, escalation_id.strip().upper())
         if document is None:
             raise ConfigError(
-                f"there is no escalation `{escalation_id}`", where="inbox", todo="see `kr inbox list`"
+                f"there is no escalation `{escalation_id}`", where="inbox", hint="see `kr inbox list`"
             )
         return read(document)
 
     # -- several, oldest first ------------------------------------------------------------------------------
 
-    def page(self, *, waiting: bool = True, limit: int = 50, after: str = "") -> list[KeptCase]:
+    def page(self, *, waiting: bool = True, limit: int = 50, after: str = "") -> list[Case]:
         """Some of the cases.
 
         Args:
@@ -148,28 +148,30 @@ class Cases:
         found = [one for status in statuses for one in self._journal.documents(KIND, status, limit, after)]
         return [read(one) for one in sorted(found, key=_number)[:limit]]
 
-    def waiting(self) -> list[KeptCase]:
+    def waiting(self) -> list[Case]:
         """The cases that nobody has decided; all of them, where there may be thousands."""
         return list(self.each(waiting=True))
 
-    def all(self) -> list[KeptCase]:
+    def all(self) -> list[Case]:
         """All cases, where there may be thousands."""
         return list(self.each())
 
-    def each(self, *, waiting: bool = False) -> Iterator[KeptCase]:
+    def each(self, *, waiting: bool = False) -> Iterator[Case]:
         """All cases, or those that nobody has decided, one in memory at a time."""
         return (case for _, case in self.keyed(waiting=waiting))
 
-    def keyed(self, *, waiting: bool = False) -> Iterator[tuple[str, KeptCase]]:
+    def keyed(self, *, waiting: bool = False) -> Iterator[tuple[str, Case]]:
         """The same, each with the id under which it is kept: which is its own, if nobody has copied it."""
         for one in self.index():
             document = self._journal.document(KIND, one.id) if one.waits or not waiting else None
             if document is not None and (document.status in WAITING or not waiting):
                 yield one.id, read(document)
 
-    def index(self) -> list[Listed]:
+    def index(self) -> list[CaseListing]:
         """Id, status and version of all cases; of ten thousand in some milliseconds."""
-        return [Listed(key, plain(status), version) for key, status, version in self._journal.versions(KIND)]
+        return [
+            CaseListing(key, plain(status), version) for key, status, version in self._journal.versions(KIND)
+        ]
 
     def ids(self) -> tuple[list[str], list[str]]:
         """The ids of the cases that wait, and of those that wait no longer: what replies are read with."""
@@ -179,7 +181,7 @@ class Cases:
             (waiting if one.waits else closed).append(one.id)
         return waiting, closed
 
-    def waiting_of(self, questions: Iterable[tuple[str, str]]) -> list[KeptCase]:
+    def waiting_of(self, questions: Iterable[tuple[str, str]]) -> list[Case]:
         """The cases that nobody has decided of some questions.
 
         Args:
@@ -198,7 +200,7 @@ class Cases:
         """Whether a question was ever put to a human, as far as its cases are listed."""
         return self._journal.document(_QUESTION, _key(feature_id, question_id)) is not None
 
-    def standing(self) -> list[Standing]:
+    def standing(self) -> list[CaseSchedule]:
         """The cases that something may be due for: those that wait, and those decided lately.
 
         What has not changed since the last call is not read again.
@@ -239,7 +241,7 @@ class Cases:
             names = [] if listed is None else list(listed.data["cases"])
             if name in names:
                 return
-            if len(names) >= _MOST_OF_QUESTION:
+            if len(names) >= _MAX_OF_QUESTION:
                 names = [one for one in names if self._may_wait(one)]
             data = {"cases": [*names, name]}
             if self._journal.change(
@@ -273,7 +275,7 @@ def _number(document: Document) -> int:
     return int(document.key[1:])
 
 
-class Keeping:
+class CaseUpdater:
     """Keeps the cases of a project.
 
     Args:
@@ -283,20 +285,20 @@ class Keeping:
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
         self._folders = search_folders(pipeline.config.root)
-        self._cases: Cases | None = None
+        self._cases: CaseRepository | None = None
 
     @property
-    def cases(self) -> Cases:
+    def cases(self) -> CaseRepository:
         """The cases of the project; the first look opens the journal."""
         if self._cases is None:
-            self._cases = Cases(self.pipeline.components.journal)
+            self._cases = CaseRepository(self.pipeline.components.journal)
         return self._cases
 
-    def shown(self, request: EscalationRequest) -> Case:
+    def shown(self, request: EscalationRequest) -> CaseView:
         """A case as people read it."""
         return shown(request, self._folders)
 
-    def keep(self, case: KeptCase, events: Sequence[Event] = ()) -> bool:
+    def keep(self, case: Case, events: Sequence[Event] = ()) -> bool:
         """Keep a case with what is said of it; False where somebody was first."""
         kept = self.cases.keep(case, events)
         if kept:
@@ -306,9 +308,9 @@ class Keeping:
     def change(
         self,
         escalation_id: str,
-        change: Callable[[KeptCase], tuple[KeptCase, Sequence[Event]] | None],
-        known: KeptCase | None = None,
-    ) -> KeptCase:
+        change: Callable[[Case], tuple[Case, Sequence[Event]] | None],
+        known: Case | None = None,
+    ) -> Case:
         """Change a case, whoever changes it at the same time; the case as it is then.
 
         Args:

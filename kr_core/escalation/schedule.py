@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KEPT_OPEN",
-    "LONGEST_PAUSE",
+    "MAX_PAUSE_LENGTH",
     "WAITING",
-    "Care",
-    "Due",
-    "Pending",
-    "SinkState",
-    "Standing",
+    "CaseActions",
+    "CaseSchedule",
+    "Delivery",
+    "DueActions",
+    "PendingRequest",
     "due",
     "pause",
 ]
@@ -36,17 +36,17 @@ WAITING = ("open", "notified")
 """The states in which a case waits for a human."""
 KEPT_OPEN = dt.timedelta(days=7)
 """How long sinks hear replies to a case that is decided, to refuse them with the reason."""
-LONGEST_PAUSE = dt.timedelta(hours=1)
+MAX_PAUSE_LENGTH = dt.timedelta(hours=1)
 """What failed is tried again after that at the latest, whatever was asked for."""
-_FIRST_PAUSE, _MOST_DOUBLED = 30.0, 300.0
+_FIRST_PAUSE, _MAX_DOUBLED = 30.0, 300.0
 
 
-class SinkState(NamedTuple):
+class Delivery(NamedTuple):
     """What a way to a human has of a case."""
 
     revision: int = 0
     """The last one that it has shown; 0 for none."""
-    place: str | None = None
+    location: str | None = None
     """Where, as it said."""
     tried: int = 0
     """The last one that it was told to show: what is more than `revision` may be shown, or not."""
@@ -58,7 +58,7 @@ class SinkState(NamedTuple):
     """When it may be tried again."""
 
 
-class Pending(NamedTuple):
+class PendingRequest(NamedTuple):
     """An agent that is to be asked again, with what a human has added."""
 
     by: str
@@ -68,7 +68,7 @@ class Pending(NamedTuple):
     again: dt.datetime | None = None
 
 
-class Care(NamedTuple):
+class CaseActions(NamedTuple):
     """What was done for a case beside showing it."""
 
     since: dt.datetime | None = None
@@ -85,30 +85,30 @@ class Care(NamedTuple):
     decided: dt.datetime | None = None
     late: dt.datetime | None = None
     """When somebody replied last whose reply came after all was said: they are told so."""
-    pending: Pending | None = None
+    pending: PendingRequest | None = None
     settled: bool = False
     """Whether it is decided, and nobody needs to look at it any more."""
-    sinks: Mapping[str, SinkState] = MappingProxyType({})
+    sinks: Mapping[str, Delivery] = MappingProxyType({})
     heard: tuple[str, ...] = ()
     """The replies that were dealt with, as sink and external id."""
     told: Mapping[str, int] = MappingProxyType({})
     """How often somebody was told that a reply was refused, or how to write one."""
 
-    def at(self, sink: str) -> SinkState:
+    def at(self, sink: str) -> Delivery:
         """What a sink has of the case."""
-        return self.sinks.get(sink, SinkState())
+        return self.sinks.get(sink, Delivery())
 
-    def with_sink(self, sink: str, state: SinkState) -> Care:
+    def with_sink(self, sink: str, state: Delivery) -> CaseActions:
         """The same with another state of a sink."""
         return self._replace(sinks={**self.sinks, sink: state})
 
-    def not_after(self, now: dt.datetime) -> Care:
+    def not_after(self, now: dt.datetime) -> CaseActions:
         """The same, with now in place of times that lie in the future, since the clock was set back."""
         seen = None if self.seen is None else min(self.seen, now)
         reminded = None if self.reminded is None else min(self.reminded, now)
         return self._replace(seen=seen, reminded=reminded)
 
-    def owing(self, notice: Notice, sinks: Iterable[str]) -> Care:
+    def owing(self, notice: Notice, sinks: Iterable[str]) -> CaseActions:
         """The same, with something that sinks have to say; no reminder waits behind it, nor two of them."""
         care = self
         for name in sinks:
@@ -118,7 +118,7 @@ class Care(NamedTuple):
         return care
 
 
-class Standing(NamedTuple):
+class CaseSchedule(NamedTuple):
     """A case as far as it decides what is due."""
 
     id: str
@@ -128,7 +128,7 @@ class Standing(NamedTuple):
     opened: dt.datetime
     has_answer: bool
     """Whether there is one tentative answer that could be used."""
-    care: Care
+    care: CaseActions
 
     @property
     def waits(self) -> bool:
@@ -141,7 +141,7 @@ class Standing(NamedTuple):
         return self.care.since or self.opened
 
 
-class Due(NamedTuple):
+class DueActions(NamedTuple):
     """What is to be done for a case now."""
 
     show: tuple[str, ...] = ()
@@ -167,16 +167,16 @@ class Due(NamedTuple):
 
 def pause(faults: int, seconds: float | None = None) -> dt.timedelta:
     """How long to leave alone what failed so many times; at least so long as it asked for, within bounds."""
-    doubled = min(_FIRST_PAUSE * 2.0 ** min(faults - 1, 10), _MOST_DOUBLED)
-    return min(dt.timedelta(seconds=max(doubled, seconds or 0.0)), LONGEST_PAUSE)
+    doubled = min(_FIRST_PAUSE * 2.0 ** min(faults - 1, 10), _MAX_DOUBLED)
+    return min(dt.timedelta(seconds=max(doubled, seconds or 0.0)), MAX_PAUSE_LENGTH)
 
 
 def held_back(again: dt.datetime | None, now: dt.datetime) -> bool:
     """Whether something is left alone still; a time that is too far off is of a clock that was set back."""
-    return again is not None and now < again <= now + LONGEST_PAUSE
+    return again is not None and now < again <= now + MAX_PAUSE_LENGTH
 
 
-def due(case: Standing, limits: Limits, sinks: Sequence[str], now: dt.datetime) -> Due:
+def due(case: CaseSchedule, limits: Limits, sinks: Sequence[str], now: dt.datetime) -> DueActions:
     """What is due for a case.
 
     Args:
@@ -190,7 +190,7 @@ def due(case: Standing, limits: Limits, sinks: Sequence[str], now: dt.datetime) 
     care = case.care
     times = [one for one in (case.since, care.seen, care.reminded) if one is not None]
     if any(one > now for one in times):
-        return Due(behind=True, next=now)
+        return DueActions(behind=True, next=now)
     tiers = sorted(limits.tiers, key=lambda tier: tier.after)
     reached = [tier for tier in tiers if now - case.since >= tier.after]
     later = {name for tier in tiers[len(reached) :] for name in tier.escalations}
@@ -208,7 +208,7 @@ def due(case: Standing, limits: Limits, sinks: Sequence[str], now: dt.datetime) 
         marks.append(case.since + limits.timeout)
     marks += [again for name in {*show, *say} if (again := care.at(name).again) is not None]
     marks += [care.pending.again] if care.pending and care.pending.again else []
-    return Due(
+    return DueActions(
         show=tuple(name for name in show if not held_back(care.at(name).again, now)),
         say=tuple(name for name in say if not held_back(care.at(name).again, now)),
         remind=bool(newly) or (remind is not None and remind <= now),
@@ -220,7 +220,7 @@ def due(case: Standing, limits: Limits, sinks: Sequence[str], now: dt.datetime) 
     )
 
 
-def _reminder_at(case: Standing, limits: Limits) -> dt.datetime | None:
+def _reminder_at(case: CaseSchedule, limits: Limits) -> dt.datetime | None:
     """When people are to be reminded; None where they are not, as long as nobody has seen it by a way that reminds."""
     seen = case.care.seen
     if limits.remind_every is None or seen is None:
@@ -228,7 +228,7 @@ def _reminder_at(case: Standing, limits: Limits) -> dt.datetime | None:
     return max(seen, case.care.reminded or seen) + limits.remind_every
 
 
-def _decided(case: Standing, sinks: Sequence[str], now: dt.datetime) -> Due:
+def _decided(case: CaseSchedule, sinks: Sequence[str], now: dt.datetime) -> DueActions:
     care = case.care
     show = [name for name in sinks if care.at(name).tried > care.at(name).revision]
     say = [name for name in sinks if care.at(name).owed]
@@ -236,7 +236,7 @@ def _decided(case: Standing, sinks: Sequence[str], now: dt.datetime) -> Due:
     old = last is None or now - last >= KEPT_OPEN
     settled = old or not any(state.tried for state in care.sinks.values())
     marks = [again for name in {*show, *say} if (again := care.at(name).again) is not None and again > now]
-    return Due(
+    return DueActions(
         show=() if settled else tuple(name for name in show if not held_back(care.at(name).again, now)),
         say=() if settled else tuple(name for name in say if not held_back(care.at(name).again, now)),
         settled=settled,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
-from kr_core.escalation.case import KeptCase, Turn
-from kr_core.escalation.schedule import Care, Pending, SinkState, Standing
+from kr_core.escalation.case import Case, ChatTurn
+from kr_core.escalation.schedule import CaseActions, CaseSchedule, Delivery, PendingRequest
 from kr_core.model.questions import Answer, EscalationRequest, Resolution
 from kr_core.model.routing import Route
 from kr_core.protocols import Document, Notice
@@ -21,7 +21,7 @@ LATELY = ":lately"
 """Behind the status of a document while sinks have to hear of its end, or may bring late replies."""
 
 
-def document_of(case: KeptCase) -> Document:
+def document_of(case: Case) -> Document:
     """A case as a document."""
     care = case.care
     data = {
@@ -38,25 +38,25 @@ def document_of(case: KeptCase) -> Document:
     return Document(KIND, case.request.id, status, case.version, data)
 
 
-def read(document: Document) -> KeptCase:
+def read(document: Document) -> Case:
     """The case that a document has."""
     data = document.data
-    return KeptCase(
+    return Case(
         EscalationRequest.model_validate(data["request"]),
         Route.model_validate(data["route"]),
         plain(document.status),
         document.version,
         None if data["resolution"] is None else Resolution.model_validate(data["resolution"]),
         None if data["answer"] is None else Answer.model_validate(data["answer"]),
-        tuple(Turn.model_validate(turn) for turn in data["turns"]),
+        tuple(ChatTurn.model_validate(turn) for turn in data["turns"]),
         _care_of(data.get("care")),  # a case of an older KR has none
     )
 
 
-def standing_of(document: Document) -> Standing:
+def standing_of(document: Document) -> CaseSchedule:
     """What is due for a case needs little of it, and the rest is not looked at: there may be thousands."""
     request = document.data["request"]
-    return Standing(
+    return CaseSchedule(
         document.key,
         plain(document.status),
         request["revision"],
@@ -72,7 +72,7 @@ def plain(status: str) -> str:
     return status.removesuffix(LATELY)
 
 
-def _told(care: Care) -> dict[str, Any]:
+def _told(care: CaseActions) -> dict[str, Any]:
     """What was done for a case, as JSON; what is as at the beginning is left out."""
     pending = care.pending
     told: dict[str, Any] = {
@@ -93,17 +93,17 @@ def _told(care: Care) -> dict[str, Any]:
     return {key: value for key, value in told.items() if value}
 
 
-def _sink_told(state: SinkState) -> dict[str, Any]:
+def _sink_told(state: Delivery) -> dict[str, Any]:
     owed = [{**notice._asdict(), "ask": list(notice.ask)} for notice in state.owed]
     told = {**state._asdict(), "owed": owed, "again": _time(state.again)}
     return {key: value for key, value in told.items() if value}
 
 
-def _care_of(data: Mapping[str, Any] | None) -> Care:
+def _care_of(data: Mapping[str, Any] | None) -> CaseActions:
     if not data:
-        return Care()
+        return CaseActions()
     pending = data.get("pending")
-    return Care(
+    return CaseActions(
         since=_moment(data.get("since")),
         seen=_moment(data.get("seen")),
         reminded=_moment(data.get("reminded")),
@@ -113,16 +113,18 @@ def _care_of(data: Mapping[str, Any] | None) -> Care:
         decided=_moment(data.get("decided")),
         late=_moment(data.get("late")),
         settled=data.get("settled", False),
-        pending=None if pending is None else Pending(**{**pending, "again": _moment(pending["again"])}),
+        pending=None
+        if pending is None
+        else PendingRequest(**{**pending, "again": _moment(pending["again"])}),
         sinks={name: _sink_of(state) for name, state in data.get("sinks", {}).items()},
         heard=tuple(data.get("heard", ())),
         told=data.get("told", {}),
     )
 
 
-def _sink_of(data: Mapping[str, Any]) -> SinkState:
+def _sink_of(data: Mapping[str, Any]) -> Delivery:
     owed = tuple(Notice(**{**one, "ask": tuple(one["ask"])}) for one in data.get("owed", ()))
-    return SinkState(**{**data, "owed": owed, "again": _moment(data.get("again"))})
+    return Delivery(**{**data, "owed": owed, "again": _moment(data.get("again"))})
 
 
 def _time(moment: dt.datetime | None) -> str | None:

@@ -9,10 +9,10 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     import datetime as dt
 
-__all__ = ["Round", "Tended"]
+__all__ = ["RunProgress", "RunSummary"]
 
 
-class Tended(NamedTuple):
+class RunSummary(NamedTuple):
     """What was done."""
 
     shown: int = 0
@@ -44,7 +44,7 @@ class Tended(NamedTuple):
         }
 
 
-class Round:
+class RunProgress:
     """What was done so far."""
 
     def __init__(self) -> None:
@@ -58,5 +58,5 @@ class Round:
     def note(self, text: str) -> None:
         self.notes[printable(text)] = None
 
-    def tended(self) -> Tended:
-        return Tended(**self.counts, notes=tuple(self.notes), next=self.next)
+    def tended(self) -> RunSummary:
+        return RunSummary(**self.counts, notes=tuple(self.notes), next=self.next)

@@ -7,11 +7,11 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kr_core.agents.dispatch import LONGEST_QUESTION
+from kr_core.agents.dispatch import MAX_QUESTION_LENGTH
 from kr_core.agents.exchange import told
 from kr_core.escalation.case import options
 from kr_core.escalation.sanitize import harmless, harmless_line
-from kr_core.escalation.schedule import Pending
+from kr_core.escalation.schedule import PendingRequest
 from kr_core.model.event import Event, new_id
 from kr_core.model.questions import Answer, Resolution
 from kr_core.model.routing import HUMAN
@@ -20,12 +20,12 @@ from kr_core.protocols import Notice
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.case import Case
     from kr_core.model.questions import EscalationRequest, HumanResponse, Question
-    from kr_core.protocols import Unclear
+    from kr_core.protocols import UnparsedReply
 
 __all__ = [
-    "Written",
+    "ReplyOrigin",
     "choice",
     "clean",
     "clean_name",
@@ -43,16 +43,16 @@ __all__ = [
     "with_context",
 ]
 
-_LONGEST_NAME = 200
-_MOST_REFUSALS = 20
+_MAX_NAME_LENGTH = 200
+_MAX_REFUSALS = 20
 """So often one person is told by one sink that a reply to a case was refused."""
-_MOST_UNCLEAR = 5
+_MAX_UNCLEAR = 5
 """So often one person is told by one sink, about one case, that they are not understood."""
-_MOST_PEOPLE = 50
+_MAX_PEOPLE = 50
 """So many people are told by one sink, about one case, that they are not understood, or may not answer."""
 
 
-class Written(NamedTuple):
+class ReplyOrigin(NamedTuple):
     """Where a reply comes from."""
 
     sink: str = ""
@@ -66,7 +66,7 @@ class Written(NamedTuple):
         return f"{self.sink} {digest}" if self.sink and self.external_id else ""
 
 
-HERE = Written()
+HERE = ReplyOrigin()
 """Where a reply comes from whose writer is told at once what became of it."""
 
 
@@ -78,7 +78,7 @@ def clean(response: HumanResponse) -> HumanResponse:
 
 def clean_name(by: str) -> str:
     """Somebody's name, in the same way."""
-    return " ".join(printable(redacted(by)).split())[:_LONGEST_NAME] or HUMAN
+    return " ".join(printable(redacted(by)).split())[:_MAX_NAME_LENGTH] or HUMAN
 
 
 def with_context(question: Question, added: str) -> Question:
@@ -88,7 +88,7 @@ def with_context(question: Question, added: str) -> Question:
     return question.model_copy(update={"context": f"{question.context}\n\n{added}".strip()})
 
 
-def refusal(case: KeptCase, response: HumanResponse) -> str:
+def refusal(case: Case, response: HumanResponse) -> str:
     """Why a reply cannot be applied to a case as it stands; empty if it can."""
     request = case.request
     if case.status == "expired":
@@ -116,26 +116,26 @@ def refusal(case: KeptCase, response: HumanResponse) -> str:
     if response.action == "add_context":
         return _no_context(case, response.content)
     if response.action == "choose" and len(_meant(case, response.content)) > 1:
-        return f"`{response.content[:_LONGEST_NAME]}` is the letter of one choice and the text of another; give the answer with `correct`"
+        return f"`{response.content[:_MAX_NAME_LENGTH]}` is the letter of one choice and the text of another; give the answer with `correct`"
     if response.action == "choose" and choice(case, response.content) is None:
         letters = ", ".join(letter for letter, _ in options(request))
         if not letters:
             return "there is nothing to choose from; give the answer with `correct`"
-        return f"`{response.content[:_LONGEST_NAME]}` is no choice; there are: {letters}"
+        return f"`{response.content[:_MAX_NAME_LENGTH]}` is no choice; there are: {letters}"
     return ""
 
 
-def _no_context(case: KeptCase, added: str) -> str:
+def _no_context(case: Case, added: str) -> str:
     if case.request.agent is None:
         return "no agent was asked, so none can be asked again; give the answer with `correct`"
     question = with_context(case.request.question, added)
     length = len(question.text) + len(question.context)
-    if length > LONGEST_QUESTION:
-        return f"the question would have {length:,} characters with this context, at most {LONGEST_QUESTION:,} can be asked"
+    if length > MAX_QUESTION_LENGTH:
+        return f"the question would have {length:,} characters with this context, at most {MAX_QUESTION_LENGTH:,} can be asked"
     return ""
 
 
-def final_answer(case: KeptCase, response: HumanResponse) -> Answer:
+def final_answer(case: Case, response: HumanResponse) -> Answer:
     """The answer that a human's decision comes to; for every action but `add_context`."""
     request = case.request
     if response.action == "confirm":
@@ -155,13 +155,13 @@ def final_answer(case: KeptCase, response: HumanResponse) -> Answer:
     return _of_human(case, response.content)
 
 
-def choice(case: KeptCase, written: str) -> Answer | str | None:
+def choice(case: Case, written: str) -> Answer | str | None:
     """The choice or alternative that a letter or its own text means."""
     meant = _meant(case, written)
     return meant[0] if len(meant) == 1 else None
 
 
-def _meant(case: KeptCase, written: str) -> list[Answer | str]:
+def _meant(case: Case, written: str) -> list[Answer | str]:
     """What a text may mean: nothing, one option, or two: one by its letter and one by its own text."""
     folded = " ".join(written.split()).casefold()
     by_letter: list[Answer | str] = []
@@ -173,7 +173,7 @@ def _meant(case: KeptCase, written: str) -> list[Answer | str]:
     return by_letter if by_text[:1] == by_letter[:1] or not by_text else [*by_letter, by_text[0]]
 
 
-def _of_human(case: KeptCase, content: str) -> Answer:
+def _of_human(case: Case, content: str) -> Answer:
     """The answer of a human; who that was stands in the case's resolution and on the record."""
     return Answer(
         question_id=case.request.question.id,
@@ -186,8 +186,8 @@ def _of_human(case: KeptCase, content: str) -> Answer:
 
 
 def taken(
-    case: KeptCase, response: HumanResponse, written: Written = HERE
-) -> tuple[KeptCase, list[Event], str] | None:
+    case: Case, response: HumanResponse, written: ReplyOrigin = HERE
+) -> tuple[Case, list[Event], str] | None:
     """What a reply does to a case: the case as it is to be kept, what is said of it, and why it was refused, if it was.
 
     None where it was dealt with before. Nothing is kept here: the caller does so in one transaction, or not at all.
@@ -211,7 +211,7 @@ def taken(
         said = _INVITED.format(id=case.request.id)
     elif response.action == "add_context":
         question = with_context(case.request.question, response.content)
-        again = Pending(response.by, response.content, case.request.revision)
+        again = PendingRequest(response.by, response.content, case.request.revision)
         changed = changed._replace(
             request=case.request.model_copy(update={"question": question}),
             care=case.care._replace(pending=again),
@@ -237,11 +237,11 @@ _INVITED = (
 )
 
 
-def _refused(case: KeptCase, response: HumanResponse, written: Written, why: str) -> KeptCase:
+def _refused(case: Case, response: HumanResponse, written: ReplyOrigin, why: str) -> Case:
     """The case with what somebody is to be told whose reply was refused; not for ever the same one."""
     care = case.care
     key = f"{written.sink} refused {response.by}"
-    if not written.sink or care.told.get(key, 0) >= _MOST_REFUSALS:
+    if not written.sink or care.told.get(key, 0) >= _MAX_REFUSALS:
         return case
     reason = " ".join(_sayable(why).split())
     said = f"{case.request.id}: {_who(response)}, `{_word(response)}` was not done: {reason}"
@@ -255,20 +255,20 @@ def _refused(case: KeptCase, response: HumanResponse, written: Written, why: str
     return case._replace(care=care.owing(notice, [written.sink])._replace(told=told))
 
 
-def unclear(case: KeptCase, said: Unclear, sink: str) -> tuple[KeptCase, list[Event]] | None:
+def unclear(case: Case, said: UnparsedReply, sink: str) -> tuple[Case, list[Event]] | None:
     """What comes of something that cannot be applied: its writer is told so; None where nothing more is said to them.
 
     The same is said to a person once for each case, and something else a few times: two programs may answer each other.
     """
     care = case.care
     by = clean_name(said.by)
-    text = _sayable(redacted(said.said)).strip()
+    text = _sayable(redacted(said.message)).strip()
     digest = hashlib.sha256(f"{sink} {said.kind} {by}\n{text}".encode("utf-8", "replace")).hexdigest()[:20]
     before = f"{sink} {said.kind} "
     key = f"{before}{digest} of {by}"
     people = [one.partition(" of ")[2] for one in care.told if one.startswith(before)]
-    again, new = people.count(by) >= _MOST_UNCLEAR, by not in people
-    if key in care.told or again or (new and len(set(people)) >= _MOST_PEOPLE):
+    again, new = people.count(by) >= _MAX_UNCLEAR, by not in people
+    if key in care.told or again or (new and len(set(people)) >= _MAX_PEOPLE):
         return None
     kind: Literal["refused", "help"] = "refused" if said.kind == "refused" else "help"
     notice = Notice(f"{case.request.id}-{said.kind}-{digest}", kind, text, said.external_id)
@@ -288,7 +288,7 @@ def _sayable(text: str) -> str:
     return _COMMAND.sub("    ", _ID.sub(r"\1", harmless(text)))
 
 
-def ending(case: KeptCase) -> str:
+def ending(case: Case) -> str:
     """What people are told of a case that is decided."""
     resolution, name = case.resolution, case.request.id
     if resolution is None:
@@ -306,7 +306,7 @@ def _word(response: HumanResponse) -> str:
     return response.action.removeprefix("add_")
 
 
-def expired(case: KeptCase, limit: str) -> tuple[KeptCase, list[Event]]:
+def expired(case: Case, limit: str) -> tuple[Case, list[Event]]:
     """The case whose time is over, with the agent's answer and a warning; nobody has confirmed it."""
     answer = case.request.answer
     assert answer is not None, "there is one to be used"
@@ -332,7 +332,7 @@ def expired(case: KeptCase, limit: str) -> tuple[KeptCase, list[Event]]:
 _NOBODY = "nobody"
 
 
-def put_again(case: KeptCase, request: EscalationRequest) -> KeptCase:
+def put_again(case: Case, request: EscalationRequest) -> Case:
     """The case with a new revision, which waits as if it were new."""
     care = case.care._replace(
         since=dt.datetime.now(dt.UTC), seen=None, reminded=None, tiers=0, timed_out=False
@@ -343,7 +343,7 @@ def put_again(case: KeptCase, request: EscalationRequest) -> KeptCase:
     return case._replace(request=request, status="open", care=care)
 
 
-def resolved(case: KeptCase, response: HumanResponse, answer: Answer, but: str = "") -> KeptCase:
+def resolved(case: Case, response: HumanResponse, answer: Answer, but: str = "") -> Case:
     """The case with the human's decision; every way to a human is to say so, but the one that says so as it answers."""
     changed = case._replace(
         status="resolved",
@@ -358,7 +358,7 @@ def resolved(case: KeptCase, response: HumanResponse, answer: Answer, but: str =
     return changed.ended(Notice(f"{case.request.id}-ended", "ended", ending(changed)), but)
 
 
-def replied(case: KeptCase, response: HumanResponse, refused: str = "", sink: str = "") -> Event:
+def replied(case: Case, response: HumanResponse, refused: str = "", sink: str = "") -> Event:
     """The record of a reply, applied or refused."""
     return event(
         case,
@@ -374,7 +374,7 @@ def replied(case: KeptCase, response: HumanResponse, refused: str = "", sink: st
     )
 
 
-def concluded(case: KeptCase, answer: Answer, status: str = "answered") -> list[Event]:
+def concluded(case: Case, answer: Answer, status: str = "answered") -> list[Event]:
     """The record of a decision: the answer, and the end of the exchange."""
     return [
         event(case, "answer.received", **told(answer)),
@@ -389,7 +389,7 @@ def concluded(case: KeptCase, answer: Answer, status: str = "answered") -> list[
     ]
 
 
-def event(case: KeptCase, kind: str, /, **data: object) -> Event:
+def event(case: Case, kind: str, /, **data: object) -> Event:
     """An event of the exchange that has put a case."""
     question = case.request.question
     about = {

@@ -17,35 +17,35 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kr_core.agents.dispatch import together
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.errors import KRError, RequestError, StorageError
 from kr_core.escalation import transitions
-from kr_core.escalation.backoff import Pausing, is_whole, left_alone, said_of
-from kr_core.escalation.channels import Sinks, turn
-from kr_core.escalation.deadlines import Timing
-from kr_core.escalation.inbound import Hearing
-from kr_core.escalation.schedule import Pending, SinkState, pause
-from kr_core.escalation.summary import Round, Tended
+from kr_core.escalation.backoff import ChannelBackoff, is_whole, left_alone, said_of
+from kr_core.escalation.channels import Channels, turn
+from kr_core.escalation.deadlines import Deadlines
+from kr_core.escalation.inbound import ReplyIntake
+from kr_core.escalation.schedule import Delivery, PendingRequest, pause
+from kr_core.escalation.summary import RunProgress, RunSummary
 from kr_core.model.event import Event
 from kr_core.model.questions import HumanResponse
-from kr_core.protocols import Case, Notice
+from kr_core.protocols import CaseView, Notice
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
-    from kr_core.escalation.case import KeptCase
-    from kr_core.escalation.repository import Keeping
+    from kr_core.escalation.case import Case
+    from kr_core.escalation.repository import CaseUpdater
     from kr_core.protocols import Escalation
 
-    AskAgain = Callable[[KeptCase, HumanResponse], Awaitable[object]]
+    AskAgain = Callable[[Case, HumanResponse], Awaitable[object]]
 
-__all__ = ["TEND_SECONDS", "Minding", "Tending"]
+__all__ = ["TEND_SECONDS", "EscalationWorker", "WorkerLoop"]
 
 
 _AT_A_TIME = 100
 """Calls of one sink before replies are heard again."""
-_MOST_POLLS = 10
+_MAX_POLLS = 10
 """Of one sink, one after the other, that has more to tell than one call brings; the next look goes on."""
 _TELL_SECONDS = 3.0
 """Whoever has replied waits so long for others to be told."""
@@ -53,28 +53,28 @@ _NO_CASE = {"exchange_id": "", "parent_id": None, "feature_id": "", "question_id
 """What an event about no case has in place of it."""
 
 
-class Tending:
+class EscalationWorker:
     """Does what is due for the cases of a project.
 
     Args:
         keeping: keeps them.
     """
 
-    def __init__(self, keeping: Keeping) -> None:
+    def __init__(self, keeping: CaseUpdater) -> None:
         self._keeping = keeping
         self._pipeline = keeping.pipeline
-        self._sinks = Sinks(self._pipeline)
+        self._sinks = Channels(self._pipeline)
         self._now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
-        self._pausing = Pausing(lambda: self._pipeline.journal, self._time)
-        self._timing = Timing(keeping, self._pausing, self._time)
-        self._hearing = Hearing(keeping, self._sinks, self._pausing, self._time, self._observe)
+        self._pausing = ChannelBackoff(lambda: self._pipeline.journal, self._time)
+        self._timing = Deadlines(keeping, self._pausing, self._time)
+        self._hearing = ReplyIntake(keeping, self._sinks, self._pausing, self._time, self._observe)
 
     def _time(self) -> dt.datetime:
         return self._now()  # whoever tries how time passes sets it after this was made
 
     # -- all that is due ------------------------------------------------------------------------------------
 
-    async def tend(self, ask_again: AskAgain) -> Tended:
+    async def tend(self, ask_again: AskAgain) -> RunSummary:
         """Do all that is due once, and ask the agents again that are to be asked.
 
         Args:
@@ -84,25 +84,25 @@ class Tending:
             ConfigError: a sink is wrongly configured.
             StorageError: the journal cannot be used.
         """
-        done = Round()
+        done = RunProgress()
         await self._tended(done)
         if await self._asked_again(ask_again, done):
             await self._tended(done)
         return done.tended()
 
-    async def look(self) -> Tended:
+    async def look(self) -> RunSummary:
         """The same, but for the agents, which may take minutes."""
-        done = Round()
+        done = RunProgress()
         await self._tended(done)
         return done.tended()
 
-    async def ask_agents(self, ask_again: AskAgain) -> Tended:
+    async def ask_agents(self, ask_again: AskAgain) -> RunSummary:
         """Ask the agents again that are to be asked; what they say is shown."""
-        done = Round()
+        done = RunProgress()
         await self._asked_again(ask_again, done)
         return done.tended()
 
-    async def _tended(self, done: Round) -> None:
+    async def _tended(self, done: RunProgress) -> None:
         sinks, _, notes = self._sinks.there()
         for note in notes:
             done.note(note)
@@ -114,14 +114,14 @@ class Tending:
             deaf |= {name for name, told in heard.items() if told == "none"}
             behind = {name for name, told in heard.items() if told == "more"}
             look = partial(self._timing.looked_through, list(sinks), deaf | behind, done)
-            due_by = await to_its_end(look)
+            due_by = await shielded(look)
             more = await together(
                 [self._work(name, sinks[name], due_by.get(name, []), done) for name in sinks]
             )
-            if any(more) or (behind and polls < _MOST_POLLS):
+            if any(more) or (behind and polls < _MAX_POLLS):
                 continue
             if due_by:  # what was done now is due again at another time
-                await to_its_end(look)
+                await shielded(look)
             if behind:
                 done.next = self._now()
             return
@@ -137,7 +137,9 @@ class Tending:
 
     # -- what is shown and said -----------------------------------------------------------------------------
 
-    async def _work(self, name: str, sink: Escalation, escalation_ids: Sequence[str], done: Round) -> bool:
+    async def _work(
+        self, name: str, sink: Escalation, escalation_ids: Sequence[str], done: RunProgress
+    ) -> bool:
         """Show and say what is due by a sink, as far as it goes; whether there may be more."""
         if not escalation_ids:
             return False
@@ -146,17 +148,17 @@ class Tending:
                 return False
         return len(escalation_ids) > _AT_A_TIME
 
-    async def attend(self, name: str, sink: Escalation, escalation_id: str, done: Round) -> bool:
+    async def attend(self, name: str, sink: Escalation, escalation_id: str, done: RunProgress) -> bool:
         """Show a case by a sink if that is due, and say what is owed; whether the sink can go on with other cases."""
         async with self._sinks.turn(name) as mine:
             if not mine:
                 done.note(f"escalation {name}: it is busy, and does the rest a little later")
                 return False
-            kept = await to_its_end(lambda: self._pausing.kept(name))
+            kept = await shielded(lambda: self._pausing.kept(name))
             if kept.held_back(self._now()):
                 done.note(f"escalation {name}: {left_alone(kept)}")
                 return False
-            case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+            case = await shielded(lambda: self._keeping.cases.get(escalation_id))
             found = self._timing.due(case.standing, [name], self._now())
             if name in found.show:
                 going_on, case = await self._show(name, sink, case, done)
@@ -166,22 +168,22 @@ class Tending:
                 if not await self._say(name, sink, case, notice, done):
                     return False
             if kept.show_faults:
-                await to_its_end(
+                await shielded(
                     lambda: self._pausing.keep(name, kept._replace(show_faults=0, show_again=None))
                 )
             return True
 
-    async def _show(self, name: str, sink: Escalation, case: KeptCase, done: Round) -> tuple[bool, KeptCase]:
+    async def _show(self, name: str, sink: Escalation, case: Case, done: RunProgress) -> tuple[bool, Case]:
         revision = case.request.revision
 
-        def tried(kept: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+        def tried(kept: Case) -> tuple[Case, list[Event]] | None:
             state = kept.care.at(name)
             return (
                 None if state.tried == revision else (_with(kept, name, state._replace(tried=revision)), [])
             )
 
-        def shown(place: str, kept: KeptCase) -> tuple[KeptCase, list[Event]]:
-            state = kept.care.at(name)._replace(revision=revision, place=place, faults=0, again=None)
+        def shown(place: str, kept: Case) -> tuple[Case, list[Event]]:
+            state = kept.care.at(name)._replace(revision=revision, location=place, faults=0, again=None)
             changed = _with(kept, name, state)
             if kept.waits and kept.request.revision == revision:
                 changed = changed._replace(
@@ -189,12 +191,12 @@ class Tending:
                 )
             return changed, [self._shown_event(case, name, place, None)]
 
-        def nobody(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+        def nobody(kept: Case) -> tuple[Case, list[Event]]:
             state = kept.care.at(name)
             return _with(kept, name, state._replace(tried=state.revision)), []
 
         case = await self._changed(case, tried)
-        place = case.care.at(name).place
+        place = case.care.at(name).location
         try:
             came = await self._sinks.call(
                 name, self._emitter(case), partial(sink.open, self._case(case, place))
@@ -204,20 +206,20 @@ class Tending:
         except StorageError:
             raise
         except Exception as error:
-            return await to_its_end(partial(self._failed_with, name, case, error, done)), case
+            return await shielded(partial(self._failed_with, name, case, error, done)), case
         if came is None:  # nobody is there, for no case
             return False, await self._changed(case, nobody)
         done.count("shown")
         return True, await self._changed(case, partial(shown, printable(came)))
 
-    async def _say(self, name: str, sink: Escalation, case: KeptCase, notice: Notice, done: Round) -> bool:
-        def said(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+    async def _say(self, name: str, sink: Escalation, case: Case, notice: Notice, done: RunProgress) -> bool:
+        def said(kept: Case) -> tuple[Case, list[Event]]:
             state = kept.care.at(name)
             left = tuple(one for one in state.owed if one.id != notice.id)
             event = self._told_event(case, name, notice, None)
             return _with(kept, name, state._replace(owed=left, faults=0, again=None)), [event]
 
-        place = case.care.at(name).place
+        place = case.care.at(name).location
         try:
             await self._sinks.call(
                 name, self._emitter(case), partial(sink.acknowledge, self._case(case, place), notice)
@@ -225,32 +227,30 @@ class Tending:
         except StorageError:
             raise
         except Exception as error:
-            return await to_its_end(partial(self._failed_with, name, case, error, done, notice))
+            return await shielded(partial(self._failed_with, name, case, error, done, notice))
         done.count("told")
         await self._changed(case, said)
         return True
 
-    def _case(self, case: KeptCase, place: str | None) -> Case:
-        return self._keeping.shown(case.request)._replace(place=place)
+    def _case(self, case: Case, place: str | None) -> CaseView:
+        return self._keeping.shown(case.request)._replace(location=place)
 
-    async def _changed(
-        self, case: KeptCase, change: Callable[[KeptCase], tuple[KeptCase, list[Event]] | None]
-    ) -> KeptCase:
-        return await to_its_end(lambda: self._keeping.change(case.request.id, change, case))
+    async def _changed(self, case: Case, change: Callable[[Case], tuple[Case, list[Event]] | None]) -> Case:
+        return await shielded(lambda: self._keeping.change(case.request.id, change, case))
 
     # -- one case at once -----------------------------------------------------------------------------------
 
     async def present(self, escalation_id: str) -> list[str]:
         """Show a case that was just put, by every sink whose turn it is; notes of those that could not."""
         sinks, passing, notes = self._sinks.there()
-        done = Round()
+        done = RunProgress()
         await together([self._pass_by(name, sink, escalation_id, done) for name, sink in passing.items()])
         await together([self.attend(name, sink, escalation_id, done) for name, sink in sinks.items()])
         return [*notes, *done.notes]
 
-    async def _pass_by(self, name: str, sink: Escalation, escalation_id: str, done: Round) -> None:
+    async def _pass_by(self, name: str, sink: Escalation, escalation_id: str, done: RunProgress) -> None:
         """Show a case to whoever sits here."""
-        case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+        case = await shielded(lambda: self._keeping.cases.get(escalation_id))
         if name not in self._timing.due(case.standing, [name], self._now()).show:
             return  # a later tier's
         place, fault = None, None
@@ -263,7 +263,7 @@ class Tending:
             done.note(f"escalation {name}: {fault}")
         revision = case.request.revision
 
-        def change(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+        def change(kept: Case) -> tuple[Case, list[Event]]:
             changed = kept
             if place is not None and kept.waits and kept.request.revision == revision:
                 changed = changed._replace(status="notified")
@@ -279,13 +279,13 @@ class Tending:
 
     async def _tell(self, escalation_id: str) -> None:
         sinks, passing, _ = self._sinks.there()
-        case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+        case = await shielded(lambda: self._keeping.cases.get(escalation_id))
         if not case.waits:
             await self._tell_here(case, passing)
         owing = [name for name in sinks if case.care.at(name).owed]
-        await together([self.attend(name, sinks[name], escalation_id, Round()) for name in owing])
+        await together([self.attend(name, sinks[name], escalation_id, RunProgress()) for name in owing])
 
-    async def _tell_here(self, case: KeptCase, passing: Mapping[str, Escalation]) -> None:
+    async def _tell_here(self, case: Case, passing: Mapping[str, Escalation]) -> None:
         """Tell whoever sits here that a case is decided."""
         notice = Notice(f"{case.request.id}-ended", "ended", transitions.ending(case))
         for name, sink in passing.items():
@@ -298,17 +298,17 @@ class Tending:
 
     # -- agents that are asked again ------------------------------------------------------------------------
 
-    async def _asked_again(self, ask_again: AskAgain, done: Round) -> int:
-        standing = await to_its_end(self._keeping.cases.standing)
+    async def _asked_again(self, ask_again: AskAgain, done: RunProgress) -> int:
+        standing = await shielded(self._keeping.cases.standing)
         now = self._now()
         names = [one.id for one in standing if one.care.pending and self._timing.due(one, (), now).ask_again]
         return sum(await together([self._one_asked_again(name, ask_again, done) for name in names]))
 
-    async def _one_asked_again(self, escalation_id: str, ask_again: AskAgain, done: Round) -> int:
+    async def _one_asked_again(self, escalation_id: str, ask_again: AskAgain, done: RunProgress) -> int:
         async with self.asking(escalation_id) as mine:
             if not mine:
                 return 0  # somebody does it
-            case = await to_its_end(lambda: self._keeping.cases.get(escalation_id))
+            case = await shielded(lambda: self._keeping.cases.get(escalation_id))
             pending = case.care.pending
             if not case.waits or pending is None:
                 return 0
@@ -333,7 +333,7 @@ class Tending:
     # -- faults ---------------------------------------------------------------------------------------------
 
     def _failed_with(
-        self, name: str, case: KeptCase, error: Exception, done: Round, notice: Notice | None = None
+        self, name: str, case: Case, error: Exception, done: RunProgress, notice: Notice | None = None
     ) -> bool:
         """Note that a sink failed with a case; whether it can go on with others."""
         told = said_of(error)
@@ -345,7 +345,7 @@ class Tending:
             done.note(note)
         asked = error.seconds if isinstance(error, RequestError) else None
 
-        def change(kept: KeptCase) -> tuple[KeptCase, list[Event]]:
+        def change(kept: Case) -> tuple[Case, list[Event]]:
             state = kept.care.at(name)
             faults = state.faults + 1
             changed = _with(
@@ -362,7 +362,7 @@ class Tending:
 
     # -- what is said of it ---------------------------------------------------------------------------------
 
-    def _emitter(self, case: KeptCase) -> Callable[[str, dict[str, Any]], None]:
+    def _emitter(self, case: Case) -> Callable[[str, dict[str, Any]], None]:
         """What a sink reports about a case goes on the record."""
         request = case.request
 
@@ -378,21 +378,26 @@ class Tending:
         self._keeping.observed([Event(kind, "", {**_NO_CASE, **data})])
 
     @staticmethod
-    def _shown_event(case: KeptCase, name: str, place: str | None, error: str | None) -> Event:
+    def _shown_event(case: Case, name: str, place: str | None, error: str | None) -> Event:
         about = {"escalation_id": case.request.id, "revision": case.request.revision}
         return transitions.event(case, "escalation.shown", **about, sink=name, place=place, error=error)
 
     @staticmethod
-    def _told_event(case: KeptCase, name: str, notice: Notice, error: str | None) -> Event:
-        about = {"escalation_id": case.request.id, "sink": name, "kind": notice.kind, "said": notice.said}
+    def _told_event(case: Case, name: str, notice: Notice, error: str | None) -> Event:
+        about = {
+            "escalation_id": case.request.id,
+            "sink": name,
+            "kind": notice.kind,
+            "message": notice.message,
+        }
         return transitions.event(case, "escalation.told", **about, error=error)
 
 
-def _with(case: KeptCase, name: str, state: SinkState) -> KeptCase:
+def _with(case: Case, name: str, state: Delivery) -> Case:
     return case._replace(care=case.care.with_sink(name, state))
 
 
-def _postponed(before: Pending, later: Pending, kept: KeptCase) -> tuple[KeptCase, list[Event]] | None:
+def _postponed(before: PendingRequest, later: PendingRequest, kept: Case) -> tuple[Case, list[Event]] | None:
     if kept.care.pending != before:
         return None
     return kept._replace(care=kept.care._replace(pending=later)), []
@@ -403,7 +408,7 @@ TEND_SECONDS = 60.0
 _SOON_SECONDS = 1.0
 
 
-class Minding:
+class WorkerLoop:
     """Minds the cases of a project: people's replies are not held up by agents, which may take minutes.
 
     Args:
@@ -411,7 +416,7 @@ class Minding:
         ask_again: asks the agent of a case again, with what a human has added.
     """
 
-    def __init__(self, tending: Tending, ask_again: AskAgain) -> None:
+    def __init__(self, tending: EscalationWorker, ask_again: AskAgain) -> None:
         self._tending = tending
         self._ask_again = ask_again
         self._wake = asyncio.Event()
@@ -435,7 +440,7 @@ class Minding:
         noted: dict[str, tuple[str, ...]] = {}
 
         async def again(
-            what: str, woken: asyncio.Event, once: Callable[[], Coroutine[Any, Any, Tended]]
+            what: str, woken: asyncio.Event, once: Callable[[], Coroutine[Any, Any, RunSummary]]
         ) -> None:
             while True:
                 woken.clear()

@@ -34,19 +34,19 @@ def measured(passage: Passage, question: str) -> Passage:
     return passage.model_copy(update={"coverage": share, "covered": frozenset(covered)})
 
 
-class Answered(NamedTuple):
+class QuestionCoverage(NamedTuple):
     """How much of a question the passages cover, and what they leave out."""
 
     coverage: float
     missing: tuple[str, ...]
 
 
-def answered(findings: Sequence[tuple[str, Finding]]) -> Answered:
+def answered(findings: Sequence[tuple[str, Finding]]) -> QuestionCoverage:
     """How much of the question the first passage of the best finding covers."""
-    best = Answered(0.0, ())
+    best = QuestionCoverage(0.0, ())
     for _source, finding in findings:
         if not finding.passages:
             continue
-        found = Answered(finding.passages[0].coverage, finding.missing)
+        found = QuestionCoverage(finding.passages[0].coverage, finding.missing)
         best = max(best, found, key=lambda one: one.coverage)
     return best

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kr_core.evidence.citations import Citer
     from kr_core.model import Claim, Passage
 
-__all__ = ["Prose", "claims_of", "unsupported"]
+__all__ = ["GeneratedProse", "claims_of", "unsupported"]
 
 _BORNE_OUT = 2 / 3
 """The share of a sentence's content words that must stand in its quotes; the others tell what the quotes are about."""
@@ -51,11 +51,11 @@ _OPENS = _CONNECTING | frozenset(
 )
 """Words that begin a sentence, and so are capitalised without being a name."""
 _LONGEST = 400
-_LEAST_QUOTED = 3
+_MIN_QUOTED = 3
 """Words, or one name in code: less than that stands anywhere."""
 
 
-class Prose(NamedTuple):
+class GeneratedProse(NamedTuple):
     """What a model wrote for a report."""
 
     summary: tuple[str, ...]
@@ -187,7 +187,7 @@ def _fault(read: _Read, passages: Sequence[tuple[str, Passage]]) -> str:
     for number, quote in read.rests:
         if not 1 <= number <= len(passages):
             return f"there is no passage {number}"
-        if len(quote.split()) < _LEAST_QUOTED and not re.search(r"[\w.]{4}[(=:_.]", quote):
+        if len(quote.split()) < _MIN_QUOTED and not re.search(r"[\w.]{4}[(=:_.]", quote):
             return f"quotes too little: {quote[:40]}"
         if not holds(passages[number - 1][1].text, quote):
             return f"the quote is not in passage {number}: {quote[:60]}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.evidence.citations import Citer
 from kr_core.evidence.code_examples import shortest_example
 from kr_core.evidence.coverage import COVERED
-from kr_core.evidence.generated import Prose, claims_of
+from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.quotes import folded, holds, plain
 from kr_core.evidence.sentences import (
     documentation,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kr_core.model import Finding, ResearchQuery
 
 _LONG_SENTENCE = 240
-_LONGEST_SENTENCE = 400
+_MAX_SENTENCE_LENGTH = 400
 """Of what nothing else says."""
 _LONG_TYPE = 110
 _LONG_ALIAS = 180
@@ -76,7 +76,7 @@ def compose(
     findings: Sequence[tuple[str, Finding]],
     *,
     notice: str | None = None,
-    prose: Prose | None = None,
+    prose: GeneratedProse | None = None,
 ) -> Draft:
     """Compose the answer from what the sources found, their best passages first.
 
@@ -112,7 +112,7 @@ class _Composer:
         self.citer = Citer()
         self.shown: set[str] = set()
 
-    def rewritten(self, prose: Prose) -> Draft:
+    def rewritten(self, prose: GeneratedProse) -> Draft:
         """The draft with the sentences of a model, as far as they are borne out, in place of Summary and Details."""
         passages = [(part.source, part.passage) for part in self.parts]
         summary, unsupported = claims_of(prose.summary, passages, self.citer)
@@ -339,14 +339,14 @@ class _Composer:
         """The rows of a section's tables that say more of what was asked than any of its sentences does."""
         passage = part.passage
         said = max((len(stems(sentence) & self.asked) for sentence in chosen), default=0)
-        asked = [(len(stems(row.said) & self.asked), row) for row in rows(passage.text)]
+        asked = [(len(stems(row.message) & self.asked), row) for row in rows(passage.text)]
         most = max((count for count, _row in asked), default=0)
         if most <= max(said, 1):
             return []
         best = [row for count, row in asked if count == most][:_ROWS]
         claims = [
             self.citer.claim(
-                f"{passage.title}: {plain(row.said)}" if passage.title else plain(row.said),
+                f"{passage.title}: {plain(row.message)}" if passage.title else plain(row.message),
                 [self.citer.cite(part.source, passage, row.line)],
                 row.slots,
             )
@@ -512,7 +512,7 @@ class _Composer:
         return [
             sentence
             for sentence in candidates
-            if len(sentence) <= _LONGEST_SENTENCE and says_something(sentence)
+            if len(sentence) <= _MAX_SENTENCE_LENGTH and says_something(sentence)
             if (held := stems(sentence) & self.asked) & left and (len(held) > 1 or held & named)
         ][:1]
 

@@ -57,14 +57,14 @@ _FINDINGS = {
 """What is said of a source, and whether it must be an official one."""
 
 
-class Problem(NamedTuple):
+class VerificationProblem(NamedTuple):
     """Something that does not hold, and where."""
 
     where: str
     what: str
 
 
-class _Line(NamedTuple):
+class _ReportLine(NamedTuple):
     """A line of a report outside its code; `section` is "" above the first."""
 
     section: str
@@ -79,14 +79,16 @@ class _Block(NamedTuple):
     below: str
 
 
-def verify(report: str, evidence: Mapping[str, Any]) -> list[Problem]:
+def verify(report: str, evidence: Mapping[str, Any]) -> list[VerificationProblem]:
     """What is false in a report and its evidence; empty where all holds."""
     if not report.strip():
-        return [Problem("report", "the report is empty")]
+        return [VerificationProblem("report", "the report is empty")]
     try:
         return list(_problems(report, evidence))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        return [Problem("evidence", f"not in the form KR writes ({type(error).__name__}: {error})")]
+        return [
+            VerificationProblem("evidence", f"not in the form KR writes ({type(error).__name__}: {error})")
+        ]
 
 
 def not_checked(report: str) -> list[str]:
@@ -96,35 +98,37 @@ def not_checked(report: str) -> list[str]:
     return [*foreign, *(line.text for line in lines if _is_note(line))]
 
 
-def _problems(report: str, evidence: Mapping[str, Any]) -> Iterator[Problem]:
+def _problems(report: str, evidence: Mapping[str, Any]) -> Iterator[VerificationProblem]:
     passages: dict[str, Mapping[str, Any]] = {}
     for sha256, passage in evidence["passages"].items():
         passages[sha256] = passage
         if hashlib.sha256(passage["text"].encode()).hexdigest() != sha256:
-            yield Problem(f"passage {sha256[:12]}", "the text is not the one that was kept")
+            yield VerificationProblem(f"passage {sha256[:12]}", "the text is not the one that was kept")
     cited: dict[int, _Cited] = {}
     for citation in evidence["citations"]:
         kept = passages.get(citation["sha256"])
         if kept is None:
-            yield Problem(f"[{citation['n']}]", "its passage is missing")
+            yield VerificationProblem(f"[{citation['n']}]", "its passage is missing")
             continue
         cited[int(citation["n"])] = _Cited(
             kept["text"], kept.get("title") or "", citation.get("symbol") or "", citation["quote"]
         )
         if not holds(kept["text"], citation["quote"]):
-            yield Problem(f"[{citation['n']}]", f"the quote is not in its passage: {citation['quote'][:80]}")
+            yield VerificationProblem(
+                f"[{citation['n']}]", f"the quote is not in its passage: {citation['quote'][:80]}"
+            )
     for part in ("summary", "details", "caveats"):
         for claim in evidence[part]:
             if claim["citations"]:
                 yield from _claim_problems(claim, cited)
             elif not _is_notice(claim["text"], part, evidence):
-                yield Problem(
+                yield VerificationProblem(
                     claim["text"][:60], "a sentence without a citation that is none of KR's notices"
                 )
     for example in (example for part in ("summary_code", "code") for example in evidence[part]):
         source = cited.get(int(example["citation"]))
         if source is None or not holds_code(source.text, example["code"]):
-            yield Problem(
+            yield VerificationProblem(
                 f"[{example['citation']}]", f"the code is not in its passage: {example['code'][:60]}"
             )
     yield from _answer_problems(evidence)
@@ -143,28 +147,30 @@ class _Cited(NamedTuple):
 # -- sentences --
 
 
-def _claim_problems(claim: Mapping[str, Any], citations: Mapping[int, _Cited]) -> Iterator[Problem]:
+def _claim_problems(
+    claim: Mapping[str, Any], citations: Mapping[int, _Cited]
+) -> Iterator[VerificationProblem]:
     where = claim["text"][:60]
     cited = [citations[number] for number in claim["citations"] if number in citations]
     if len(cited) < len(claim["citations"]):
-        yield Problem(where, "cites a passage that is missing")
+        yield VerificationProblem(where, "cites a passage that is missing")
     said = folded(_MARKS.sub("", claim["text"]))
     for slot in claim["slots"]:
         if not slot_stands(slot, [one.text for one in cited]) or not _named_so(slot, cited):
-            yield Problem(where, f"not in the cited passage: {slot[:80]}")
+            yield VerificationProblem(where, f"not in the cited passage: {slot[:80]}")
         if plain(slot) not in said and folded(slot) not in said:
-            yield Problem(where, f"not in the sentence: {slot[:80]}")
+            yield VerificationProblem(where, f"not in the sentence: {slot[:80]}")
     marks = {int(number) for number in re.findall(r"\d+", (_MARKS.search(claim["text"]) or [""])[0])}
     if marks != set(claim["citations"]):
-        yield Problem(where, "its citation marks are not those that were checked")
+        yield VerificationProblem(where, "its citation marks are not those that were checked")
     if claim.get("written"):
         fault = unsupported(said, [one.text for one in cited], [one.quote for one in cited])
         if fault:
-            yield Problem(where, fault)
+            yield VerificationProblem(where, fault)
         return
     between = _unslotted(said, claim["slots"], cited)
     if between:
-        yield Problem(where, f"says more than its passages: {between[:60]}")
+        yield VerificationProblem(where, f"says more than its passages: {between[:60]}")
 
 
 def _named_so(slot: str, cited: Sequence[_Cited]) -> bool:
@@ -222,7 +228,7 @@ def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
     return bool(re.fullmatch(other, said))
 
 
-def _answer_problems(evidence: Mapping[str, Any]) -> Iterator[Problem]:
+def _answer_problems(evidence: Mapping[str, Any]) -> Iterator[VerificationProblem]:
     """The answer served from the knowledge base: the summary's sentences in order, its code between two of them."""
     if "answer" not in evidence:
         return
@@ -235,13 +241,15 @@ def _answer_problems(evidence: Mapping[str, Any]) -> Iterator[Problem]:
     if not any(
         evidence["answer"] == "\n\n".join([*claims[:place], *code, *claims[place:]]) for place in places
     ):
-        yield Problem("answer", "it is not made of the summary's checked sentences and code alone")
+        yield VerificationProblem(
+            "answer", "it is not made of the summary's checked sentences and code alone"
+        )
 
 
 # -- the report --
 
 
-def _report_problems(report: str, evidence: Mapping[str, Any]) -> Iterator[Problem]:
+def _report_problems(report: str, evidence: Mapping[str, Any]) -> Iterator[VerificationProblem]:
     blocks, lines, sections = _read(report)
     claims = {
         _folded_line(claim["text"]): part
@@ -256,24 +264,26 @@ def _report_problems(report: str, evidence: Mapping[str, Any]) -> Iterator[Probl
     printed = {_folded_line(line.text) for line in lines}
     for claim in claims:
         if claim not in printed:
-            yield Problem(claim[:60], "a checked sentence is not in the report as it was checked")
+            yield VerificationProblem(claim[:60], "a checked sentence is not in the report as it was checked")
     shown = {folded(block.code): block for block in blocks}
     for code, _number in examples:
         if code not in shown:
-            yield Problem(code[:60], "a code example is not in the report as it was checked")
+            yield VerificationProblem(code[:60], "a code example is not in the report as it was checked")
     for block in blocks:
         numbers = [number for code, number in examples if code == folded(block.code)]
         if block.section in {*_PARTS, ""} and not numbers:
-            yield Problem(block.code.split("\n")[0][:60], "a code example that was never checked")
+            yield VerificationProblem(block.code.split("\n")[0][:60], "a code example that was never checked")
         elif numbers and block.below not in {f"[{number}]" for number in numbers}:
-            yield Problem(block.code.split("\n")[0][:60], "its citation mark is not the one that was checked")
+            yield VerificationProblem(
+                block.code.split("\n")[0][:60], "its citation mark is not the one that was checked"
+            )
     below = {block.below for block in blocks if _MARK.fullmatch(block.below)}
     for section in dict.fromkeys(sections):
         if section not in _PARTS:
             yield from _foreign_heading(section, sections, lines, blocks, claims)
     title = next((line for line in lines if line.text.strip()), None)
     if title is None or not _is_title(title, evidence):
-        yield Problem("title", "it is not that of the evidence")
+        yield VerificationProblem("title", "it is not that of the evidence")
     for line in lines:
         if line is title or not line.text.strip():
             continue
@@ -281,34 +291,40 @@ def _report_problems(report: str, evidence: Mapping[str, Any]) -> Iterator[Probl
         label = _LABEL.match(line.text.strip())
         if label:
             if folded(label[2]) != _heads(evidence)[label[1]]:
-                yield Problem(f"{label[1]}: {folded(label[2])[:60]}", "the evidence says otherwise")
+                yield VerificationProblem(
+                    f"{label[1]}: {folded(label[2])[:60]}", "the evidence says otherwise"
+                )
         elif text in claims or text in below or text in {SKELETON_MARK, STALE_MARK}:
             continue
         elif line.section in _PARTS or not line.section:
             if not _is_own(line, text, evidence):
-                yield Problem(f"{line.section or 'head'}: {text[:60]}", "a sentence that was never checked")
+                yield VerificationProblem(
+                    f"{line.section or 'head'}: {text[:60]}", "a sentence that was never checked"
+                )
         elif _MARK.search(text):
-            yield Problem(f"{line.section}: {text[:60]}", "a sentence that was never checked")
+            yield VerificationProblem(f"{line.section}: {text[:60]}", "a sentence that was never checked")
 
 
 def _foreign_heading(
     section: str,
     sections: Sequence[str],
-    lines: Sequence[_Line],
+    lines: Sequence[_ReportLine],
     blocks: Sequence[_Block],
     claims: Mapping[str, str],
-) -> Iterator[Problem]:
+) -> Iterator[VerificationProblem]:
     """A heading that is not the template's own may head its own text, not nothing or what belongs under another."""
     held = [_folded_line(line.text) for line in lines if line.section == section and line.text.strip()]
     if not held and not any(block.section == section for block in blocks):
-        yield Problem(section[:60], "a heading with nothing below it that is not the template's own")
+        yield VerificationProblem(
+            section[:60], "a heading with nothing below it that is not the template's own"
+        )
     homes = {home for home, parts in _PARTS.items() if home in sections for part in parts}
     taken = [claims[text] for text in held if text in claims]
     if any(part in _PARTS[home] for home in homes for part in taken):
-        yield Problem(section[:60], "a heading over sentences that stand under another one")
+        yield VerificationProblem(section[:60], "a heading over sentences that stand under another one")
 
 
-def _is_title(line: _Line, evidence: Mapping[str, Any]) -> bool:
+def _is_title(line: _ReportLine, evidence: Mapping[str, Any]) -> bool:
     """Whether a line is the report's title."""
     title = f"# {_folded_line(evidence['framework'])} - {_folded_line(evidence['topic'])}"
     return not line.section and folded(line.text) == folded(title)
@@ -327,7 +343,7 @@ def _heads(evidence: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _is_own(line: _Line, text: str, evidence: Mapping[str, Any]) -> bool:
+def _is_own(line: _ReportLine, text: str, evidence: Mapping[str, Any]) -> bool:
     """Whether a line is one that the template writes beside sentences and code."""
     if text == _PLACEHOLDERS.get(line.section):
         return not any(evidence[part] for part in _PARTS[line.section])
@@ -343,7 +359,7 @@ def _is_own(line: _Line, text: str, evidence: Mapping[str, Any]) -> bool:
     return False
 
 
-def _is_note(line: _Line) -> bool:
+def _is_note(line: _ReportLine) -> bool:
     return line.section == _CAVEATS and line.text.startswith("- Note: ") and not _MARK.search(line.text)
 
 
@@ -366,10 +382,10 @@ def _folded_line(text: str) -> str:
     return line.removeprefix("\\")
 
 
-def _read(report: str) -> tuple[list[_Block], list[_Line], list[str]]:
+def _read(report: str) -> tuple[list[_Block], list[_ReportLine], list[str]]:
     """The code blocks of a report, its other lines, and its sections in order."""
     blocks: list[_Block] = []
-    lines: list[_Line] = []
+    lines: list[_ReportLine] = []
     sections: list[str] = []
     section, fence, block, closed = "", "", list[str](), False
     for line in report.split("\n"):
@@ -390,7 +406,7 @@ def _read(report: str) -> tuple[list[_Block], list[_Line], list[str]]:
             section = heading[1].rstrip()
             sections.append(section)
         else:
-            lines.append(_Line(section, line))
+            lines.append(_ReportLine(section, line))
     if fence:
         blocks.append(_Block(section, "\n".join(block), ""))
     return blocks, lines, sections

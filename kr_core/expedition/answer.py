@@ -19,16 +19,16 @@ from kr_core.text import root_of, words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kr_core.expedition.state import State
+    from kr_core.expedition.state import ExpeditionState
     from kr_core.model.expedition import Axiom, Signal
 
-__all__ = ["Answer", "Written", "answer_of", "chosen"]
+__all__ = ["AnswerLines", "ParsedAnswer", "answer_of", "chosen"]
 
 _FIRST = 5
 _NEAR_BEST = 0.6
 """Of what the best axiom says about the question; what says less stands in the tree alone."""
 _MOST = 20
-_MOST_SAID = 0.6
+_MAX_SAID = 0.6
 """Of the telling words that the best axiom says, for one to stand beside it; half of the words always do."""
 _TITLES = {
     "specifications": "Specifications",
@@ -39,7 +39,7 @@ _TITLES = {
     "safety": "Safety",
 }
 _OUTRIGHT = 0.15
-_HALF, _MOST_OF_IT = 0.5, 2 / 3
+_HALF, _MAX_OF_IT = 0.5, 2 / 3
 _NEARLY_ALL = 0.8
 """Of the telling words of a question, so that what says them answers it though another word is missing."""
 _LITTLE = 0.5
@@ -50,7 +50,7 @@ _INDEXED = re.compile(r"docs:([^/#]+)")
 _PACKAGE = re.compile(r"pkg:[^/]+/(.+)@([^@]+)$")
 
 
-class Written(NamedTuple):
+class ParsedAnswer(NamedTuple):
     """An answer as it is read."""
 
     text: str
@@ -61,7 +61,7 @@ class Written(NamedTuple):
     """Whether it says what was asked; else it tells the nearest that was found, or nothing."""
 
 
-class Answer:
+class AnswerLines:
     """Lines of an answer, with its citations numbered in the order in which they are made."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Answer:
         return f"[{self.cited.setdefault(axiom.id, len(self.cited) + 1)}]"
 
 
-def chosen(state: State) -> list[Axiom]:
+def chosen(state: ExpeditionState) -> list[Axiom]:
     """The axioms that an answer may rest on, those that say most about the question first; the others are in the tree."""
     names = dict.fromkeys([*state.found, *state.recalled])
     axioms = [axiom for name in names if (axiom := state.known.get(name)) is not None]
@@ -100,7 +100,7 @@ def chosen(state: State) -> list[Axiom]:
     telling = [
         axiom
         for axiom in telling
-        if said[axiom.id] >= min(_HALF, _MOST_SAID * most[kind[axiom.id][1]]) or axiom.conflicts
+        if said[axiom.id] >= min(_HALF, _MAX_SAID * most[kind[axiom.id][1]]) or axiom.conflicts
     ]
     told = {signal.sha256 for axiom in telling for signal in axiom.signals if signal.sha256}
     telling += [  # a passage's warnings are told with the rest of it
@@ -113,7 +113,7 @@ def chosen(state: State) -> list[Axiom]:
     return [axiom for axiom in best_first if axiom.id in kept]
 
 
-def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) -> Written:
+def answer_of(state: ExpeditionState, told: Sequence[str] = (), by: Sequence[Axiom] = ()) -> ParsedAnswer:
     """The answer, with what it cites.
 
     Args:
@@ -122,11 +122,11 @@ def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) 
         by: the axioms that those sentences cite.
     """
     axioms = chosen(state)
-    made = Answer()
+    made = AnswerLines()
     made.lines.append(f"# {state.plan.query}")
     if not axioms:
         made.lines += ["", _nothing(state)]
-        return Written("\n".join(made.lines) + "\n", (), answers=False)
+        return ParsedAnswer("\n".join(made.lines) + "\n", (), answers=False)
     missing, answers = _missing(state, axioms)
     if missing:
         made.lines += ["", missing]
@@ -156,16 +156,16 @@ def answer_of(state: State, told: Sequence[str] = (), by: Sequence[Axiom] = ()) 
             made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in rest]
     made.lines += _conflicts(state, axioms, made)
     made.lines += _sources(state, made)
-    return Written("\n".join(made.lines) + "\n", tuple(made.cited), answers or bool(told))
+    return ParsedAnswer("\n".join(made.lines) + "\n", tuple(made.cited), answers or bool(told))
 
 
-def _is_open(state: State, axiom: Axiom) -> bool:
+def _is_open(state: ExpeditionState, axiom: Axiom) -> bool:
     """Whether something that still holds says otherwise; what is superseded leaves no doubt."""
     others = (state.known.get(name) for name in axiom.conflicts)
     return any(other is not None and other.status != "superseded" for other in others)
 
 
-def _in_turn(state: State, axioms: Sequence[Axiom]) -> list[Axiom]:
+def _in_turn(state: ExpeditionState, axioms: Sequence[Axiom]) -> list[Axiom]:
     """Axioms in such an order that each part of the question has its turn, those that stand first in each part first."""
     turns: dict[int, int] = {}
     placed = []
@@ -187,7 +187,7 @@ def _said(axiom: Axiom) -> str:
     return f"{said} ({indexed[1]} {first.version})" if indexed and first.version else said
 
 
-def _worth(state: State, axiom: Axiom) -> float:
+def _worth(state: ExpeditionState, axiom: Axiom) -> float:
     """How much of the question an axiom says, and whether as it asks; one that tells the version or the default that it asks for counts more."""
     context = _context(state, axiom)
     outright = tells_outright(state.plan.query, axiom.statement)
@@ -196,13 +196,13 @@ def _worth(state: State, axiom: Axiom) -> float:
     return fit * said * axiom.confidence
 
 
-def _context(state: State, axiom: Axiom) -> str:
+def _context(state: ExpeditionState, axiom: Axiom) -> str:
     """What an axiom is about without saying so: the headings of its first passage, its page and whose documents it is of."""
     first = axiom.signals[0]
     return f"{plain(first.title)} . {page_of(first.source)} . {state.pool.owner(first.source)}"
 
 
-def _share_told(state: State, axiom: Axiom) -> float:
+def _share_told(state: ExpeditionState, axiom: Axiom) -> float:
     """The most that an axiom says of the telling words of the question, or of a part of it."""
     held = {root_of(word) for word in words(f"{_context(state, axiom)} . {axiom.statement}")}
     return max(
@@ -221,7 +221,7 @@ def _dating(question: str) -> frozenset[str]:
     )
 
 
-def _nothing(state: State) -> str:
+def _nothing(state: ExpeditionState) -> str:
     if not state.asks:
         return (
             "Nobody could look: there is no source that can be asked. That says nothing about the question."
@@ -234,7 +234,7 @@ def _nothing(state: State) -> str:
     return "Nothing was found: no sentence of the passages that were read says enough about this question."
 
 
-def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
+def _missing(state: ExpeditionState, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     """A warning where the axioms leave something of the question out, and whether they answer it all the same."""
     pool = state.pool
     if unspoken := pool.unspoken:
@@ -252,7 +252,7 @@ def _missing(state: State, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     total = sum(pool.asked.values())
     held = sum(weight for root, weight in pool.asked.items() if root in said)
     left = [root for root in pool.asked if root in pool.telling and root not in said]
-    says_most = any(_says(state, axiom, _HALF, _MOST_OF_IT) for axiom in axioms)
+    says_most = any(_says(state, axiom, _HALF, _MAX_OF_IT) for axiom in axioms)
     if (
         asks_since_when(state.plan.query)
         and not any(dated(axiom.statement) for axiom in axioms)
@@ -286,7 +286,7 @@ def _listed(roots: Sequence[str], spelled: Mapping[str, str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def _told_by(state: State, axiom: Axiom) -> frozenset[str]:
+def _told_by(state: ExpeditionState, axiom: Axiom) -> frozenset[str]:
     """The stems that an axiom speaks of: its own, those of its headings, and what else its passage says, names and numbers aside."""
     places = " ".join(f"{one.title} {state.pool.owner(one.source)}" for one in axiom.signals)
     own = {root_of(word) for word in words(f"{axiom.statement} {places}")}
@@ -295,7 +295,7 @@ def _told_by(state: State, axiom: Axiom) -> frozenset[str]:
     return frozenset(own | {root for root in beside if not state.pool.is_name(root)})
 
 
-def _found(state: State, root: str) -> bool:
+def _found(state: ExpeditionState, root: str) -> bool:
     """Whether any passage that was found has a word, be it in a heading that leads to it."""
     return any(
         root in one.counts or root in {root_of(word) for word in words(one.passage.title)}
@@ -303,7 +303,7 @@ def _found(state: State, root: str) -> bool:
     )
 
 
-def _says(state: State, axiom: Axiom, with_name: float, without: float) -> bool:
+def _says(state: ExpeditionState, axiom: Axiom, with_name: float, without: float) -> bool:
     """Whether one axiom says so much of what a question, or a part of it, is about; less will do with the name that it spells."""
     pool = state.pool
     text = " . ".join(
@@ -319,7 +319,7 @@ def _says(state: State, axiom: Axiom, with_name: float, without: float) -> bool:
     )
 
 
-def _conflicts(state: State, axioms: Sequence[Axiom], made: Answer) -> list[str]:
+def _conflicts(state: ExpeditionState, axioms: Sequence[Axiom], made: AnswerLines) -> list[str]:
     """Axioms that say otherwise, side by side, the newest first, each with its version and dates."""
     lines: list[str] = []
     shown: set[frozenset[str]] = set()
@@ -349,7 +349,7 @@ def _newness(axiom: Axiom) -> tuple[date, list[int]]:
     return signal.dated or date.min, [int(part[:9]) for part in re.findall(r"\d+", signal.version or "")]
 
 
-def _sources(state: State, made: Answer) -> list[str]:
+def _sources(state: ExpeditionState, made: AnswerLines) -> list[str]:
     lines = ["", "## Sources", ""]
     for name, number in made.cited.items():
         axiom = state.known.get(name)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from kr_core.aio import to_its_end
-from kr_core.model.expedition import MOST_CYCLES, CycleReport
+from kr_core.aio import shielded
+from kr_core.model.expedition import MAX_CYCLES, CycleReport
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from kr_core.protocols import Journal
 
-__all__ = ["Progress", "Steps", "kept_of", "progress", "step_of"]
+__all__ = ["Checkpoints", "ExpeditionProgress", "kept_of", "progress", "step_of"]
 
 
-class Steps:
+class Checkpoints:
     """The kept steps of an expedition.
 
     Args:
@@ -38,15 +38,15 @@ class Steps:
         Raises:
             StorageError: it could not be kept.
         """
-        kept = await to_its_end(lambda: self._journal.step(self._run, key))
+        kept = await shielded(lambda: self._journal.step(self._run, key))
         if kept is not None:
             return kept["result"]
         result = await work()
-        await to_its_end(lambda: self._journal.keep_step(self._run, key, {"result": result}))
+        await shielded(lambda: self._journal.keep_step(self._run, key, {"result": result}))
         return result
 
 
-class Progress(NamedTuple):
+class ExpeditionProgress(NamedTuple):
     """What the cycles of an expedition have brought so far."""
 
     reports: tuple[CycleReport, ...]
@@ -65,7 +65,7 @@ def kept_of(report: CycleReport, axioms: tuple[str, ...]) -> dict[str, Any]:
     return {"report": report.model_dump(mode="json"), "axioms": list(axioms)}
 
 
-def progress(journal: Journal, run: str) -> Progress:
+def progress(journal: Journal, run: str) -> ExpeditionProgress:
     """What an expedition's cycles have brought.
 
     Args:
@@ -83,11 +83,11 @@ def progress(journal: Journal, run: str) -> Progress:
             axioms = tuple(str(name) for name in kept["axioms"])
         except (ValidationError, KeyError, TypeError):  # of another version of KR
             continue
-    return Progress(tuple(reports), axioms)
+    return ExpeditionProgress(tuple(reports), axioms)
 
 
 def _ended(journal: Journal, run: str) -> Iterator[Mapping[str, Any]]:
-    for cycle in range(1, MOST_CYCLES + 1):
+    for cycle in range(1, MAX_CYCLES + 1):
         for attempt in (1, 2):
             step = journal.step(run, step_of(cycle, attempt))
             if step is not None:

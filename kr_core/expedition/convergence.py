@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kr_core.model.expedition import MOST_CYCLES
+from kr_core.model.expedition import MAX_CYCLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.model.expedition import CycleReport, Ending
 
-__all__ = ["LEAST_CYCLES", "Verdict", "decide"]
+__all__ = ["MIN_CYCLES", "CycleVerdict", "decide"]
 
-LEAST_CYCLES = 2
+MIN_CYCLES = 2
 
 
-class Verdict(NamedTuple):
+class CycleVerdict(NamedTuple):
     """What follows a cycle."""
 
     decision: Literal["continue", "repeat", "stop"]
@@ -32,7 +32,7 @@ class Verdict(NamedTuple):
     """The cycle that the last one was compared with."""
 
 
-def decide(history: Sequence[CycleReport], max_cycles: int = MOST_CYCLES) -> Verdict:
+def decide(history: Sequence[CycleReport], max_cycles: int = MAX_CYCLES) -> CycleVerdict:
     """What follows the last attempt of a history; never asks for more than `max_cycles` cycles of two attempts each.
 
     Args:
@@ -40,21 +40,21 @@ def decide(history: Sequence[CycleReport], max_cycles: int = MOST_CYCLES) -> Ver
         max_cycles: the hard limit, at most ten.
     """
     last = history[-1]
-    if last.cycle >= min(max_cycles, MOST_CYCLES):
-        return Verdict("stop", "maximum_cycles", _before(history))
+    if last.cycle >= min(max_cycles, MAX_CYCLES):
+        return CycleVerdict("stop", "maximum_cycles", _before(history))
     if last.down:
-        return Verdict("repeat" if last.attempt == 1 else "continue")
+        return CycleVerdict("repeat" if last.attempt == 1 else "continue")
     previous = _before(history)
-    if last.cycle < LEAST_CYCLES or previous is None:
-        return Verdict("continue", previous=previous)
+    if last.cycle < MIN_CYCLES or previous is None:
+        return CycleVerdict("continue", previous=previous)
     # in whole numbers: 0.3 has no exact form
     if 10 * last.new_axioms < 3 * previous.new_axioms:
-        return Verdict("stop", "axiom_diminishing_returns", previous)
+        return CycleVerdict("stop", "axiom_diminishing_returns", previous)
     if 5 * last.new_sources < previous.new_sources:
-        return Verdict("stop", "source_exhaustion", previous)
+        return CycleVerdict("stop", "source_exhaustion", previous)
     if last.new_axioms == previous.new_axioms == 0:
-        return Verdict("stop", "zero_findings", previous)
-    return Verdict("continue", previous=previous)
+        return CycleVerdict("stop", "zero_findings", previous)
+    return CycleVerdict("continue", previous=previous)
 
 
 def _before(history: Sequence[CycleReport]) -> CycleReport | None:

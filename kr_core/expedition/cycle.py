@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from kr_core.aio import GRACE_SECONDS, to_its_end
+from kr_core.aio import GRACE_SECONDS, shielded
 from kr_core.expedition import query_expansion, search
 from kr_core.expedition.checkpoints import kept_of, step_of
 from kr_core.expedition.facts import extraction
@@ -29,17 +29,17 @@ from kr_core.project.environments import OWN_LABEL
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from kr_core.expedition.checkpoints import Steps
+    from kr_core.expedition.checkpoints import Checkpoints
     from kr_core.expedition.facts.store import AxiomStore
-    from kr_core.expedition.llm import Mind
-    from kr_core.expedition.passage_pool import Gathered
-    from kr_core.expedition.search import Engine
-    from kr_core.expedition.state import State
+    from kr_core.expedition.llm import LLMAnalyst
+    from kr_core.expedition.passage_pool import PoolEntry
+    from kr_core.expedition.search import ExpeditionSource
+    from kr_core.expedition.state import ExpeditionState
     from kr_core.model.expedition import ExpeditionUpdate
-    from kr_core.research.budget import Budget
-    from kr_core.research.container import Components
+    from kr_core.research.budget import RunBudget
+    from kr_core.research.container import Container
 
-__all__ = ["Cycle"]
+__all__ = ["CycleRunner"]
 
 _READ = 15
 """Passages that are read in a cycle."""
@@ -47,7 +47,7 @@ _MATTERS = 0.2
 """What a passage must matter to be read."""
 
 
-class Cycle:
+class CycleRunner:
     """Runs cycles of one expedition.
 
     Args:
@@ -63,13 +63,13 @@ class Cycle:
 
     def __init__(
         self,
-        state: State,
-        steps: Steps,
-        engines: Sequence[Engine],
-        components: Components,
-        budget: Budget,
+        state: ExpeditionState,
+        steps: Checkpoints,
+        engines: Sequence[ExpeditionSource],
+        components: Container,
+        budget: RunBudget,
         store: AxiomStore,
-        mind: Mind | None,
+        mind: LLMAnalyst | None,
         emit: Callable[[str, dict[str, Any]], None],
     ) -> None:
         self._state = state
@@ -124,7 +124,7 @@ class Cycle:
                 )  # fmt: skip
         finally:
             await searching_all.aclose()
-        fresh: list[Gathered] = []
+        fresh: list[PoolEntry] = []
         self._failed = []
         for place in sorted(found):  # whoever answered first, it comes to the same
             wanted, finding, notes = found[place]
@@ -182,7 +182,7 @@ class Cycle:
         )
 
         async def keep() -> dict[str, Any]:
-            await to_its_end(lambda: self._store.keep(changed, passages))
+            await shielded(lambda: self._store.keep(changed, passages))
             return kept_of(report, tuple(state.found))
 
         await self._steps.do(step_of(number, attempt), keep)
@@ -237,7 +237,7 @@ class Cycle:
                 )
                 return search.affordable([*self._missed, *wanted], self._engines, left)
 
-            planned, cut = await to_its_end(work)
+            planned, cut = await shielded(work)
             return {"searches": [list(one) for one in planned], "cut": cut}
 
         kept = await self._steps.do(f"{name} plan", planning)
@@ -279,7 +279,7 @@ class Cycle:
         state = self._state
 
         async def recall() -> dict[str, Any]:
-            near = await to_its_end(lambda: self._store.near(axioms)) if axioms else []
+            near = await shielded(lambda: self._store.near(axioms)) if axioms else []
             fresh = [one for one in near if state.known.get(one.id) is None]
             return {"axioms": [one.model_dump(mode="json") for one in fresh]}
 
@@ -291,7 +291,7 @@ class Cycle:
         state = self._state
 
         async def compare() -> dict[str, Any]:
-            return await to_its_end(lambda: alike(self._components.embedder, axioms, tuple(state.known)))
+            return await shielded(lambda: alike(self._components.embedder, axioms, tuple(state.known)))
 
         kept = await self._steps.do(f"{name} alike", compare)
         state.alike.update(frozenset(pair) for pair in kept["pairs"])
@@ -299,13 +299,13 @@ class Cycle:
         state.notes += fresh
         return [Noted(text=note) for note in fresh]
 
-    def _worth_reading(self) -> list[Gathered]:
+    def _worth_reading(self) -> list[PoolEntry]:
         """The passages that matter most and were not read yet."""
         state = self._state
         ranked = [(worth, one) for worth, one in state.pool.ranked() if one.number not in state.read]
         return [one for worth, one in ranked[:_READ] if worth >= _MATTERS]
 
-    async def _extracted(self, name: str, read: list[Gathered]) -> list[Axiom]:
+    async def _extracted(self, name: str, read: list[PoolEntry]) -> list[Axiom]:
         state = self._state
         if self._mind is None:
             return extraction.extracted(state.plan.query, state.pool, read)

@@ -12,7 +12,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.agents.caller import Desk
+from kr_core.agents.caller import AgentCaller
 from kr_core.agents.personas import researcher
 from kr_core.agents.prompts import fenced, quoted
 from kr_core.errors import ConfigError, RequestError
@@ -22,7 +22,7 @@ from kr_core.expedition.answer import chosen
 from kr_core.expedition.facts import extraction
 from kr_core.expedition.facts.axiom import MEANINGS, of_inference, of_quote
 from kr_core.expedition.passage_pool import is_private
-from kr_core.expedition.token_budget import BYTES, CHANCES, Ledger, bound
+from kr_core.expedition.token_budget import BYTES, CHANCES, TokenBudget, bound
 from kr_core.model.expedition import Axiom, SubQuery, Tokens
 from kr_core.model.questions import Question
 from kr_core.templates import render, search_folders
@@ -31,31 +31,31 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kr_core.expedition.checkpoints import Steps
-    from kr_core.expedition.passage_pool import Gathered
-    from kr_core.expedition.state import Plan, State
+    from kr_core.expedition.checkpoints import Checkpoints
+    from kr_core.expedition.passage_pool import PoolEntry
+    from kr_core.expedition.state import ExpeditionPlan, ExpeditionState
     from kr_core.model import ResearchResult
     from kr_core.model.expedition import Category
-    from kr_core.research.container import Components
+    from kr_core.research.container import Container
 
-__all__ = ["Mind", "Prose"]
+__all__ = ["AnswerProse", "LLMAnalyst"]
 
 _REPLY_TOKENS = 2_000
-_MOST_QUERIES = 4
-_LONGEST_QUERY = 200
+_MAX_QUERIES = 4
+_MAX_QUERY_LENGTH = 200
 _BATCH_BYTES = 15_000
 """Of passages that are read at once."""
 _PASSAGE_BYTES = 4_000
 _PERSONA_BYTES = 6_000
-_MOST_FACTS = 20
+_MAX_FACTS = 20
 _TOLD = 60
 """Axioms that a model is told of."""
-_LEAST_QUOTED = 3
+_MIN_QUOTED = 3
 _REST = re.compile(r"\[(\d{1,3})\s*:\s*[\"“”]((?:(?!\[\d{1,3}\s*:\s*[\"“”]).)*?)[\"“”]\s*\]", re.DOTALL)
 _CATEGORY = re.compile(rf"^\s*({'|'.join(MEANINGS)})\s*:\s*", re.IGNORECASE)
 
 
-class Prose(NamedTuple):
+class AnswerProse(NamedTuple):
     """What a model wrote of an answer."""
 
     lines: tuple[str, ...]
@@ -64,7 +64,7 @@ class Prose(NamedTuple):
     dropped: int
 
 
-class Mind:
+class LLMAnalyst:
     """The language model's part in one expedition.
 
     Args:
@@ -74,7 +74,7 @@ class Mind:
     """
 
     def __init__(
-        self, components: Components, plan: Plan, emit: Callable[[str, dict[str, Any]], None]
+        self, components: Container, plan: ExpeditionPlan, emit: Callable[[str, dict[str, Any]], None]
     ) -> None:
         assert plan.agent is not None, "rules need no mind"
         self._plan = plan
@@ -84,16 +84,18 @@ class Mind:
             raise ConfigError(
                 f"its agent `{plan.agent}` is not configured any more",
                 where=f"expedition {plan.id}",
-                todo="put it back into `agents`, or start anew without it",
+                hint="put it back into `agents`, or start anew without it",
             )
         self._profile = profile
         self._folders = search_folders(components.config.root)
-        self._desk = Desk(components.project, self._folders, components.outside, components.agent, _refuse)
+        self._desk = AgentCaller(
+            components.project, self._folders, components.outside, components.agent, _refuse
+        )
         persona, notes = researcher(self._folders, components.config)
         persona = persona.encode()[:_PERSONA_BYTES].decode("utf-8", "ignore")
         self._system = render(self._folders, "prompts/expedition-system.md.j2", persona=persona)
         self._notes = list(notes)
-        self._ledger = Ledger(plan.max_tokens)
+        self._ledger = TokenBudget(plan.max_tokens)
         self.spent_up = False
         """Whether something was not asked for want of tokens."""
 
@@ -107,7 +109,7 @@ class Mind:
         notes, self._notes = self._notes, []
         return notes
 
-    def account(self, kept: Mapping[str, Any], state: State) -> None:
+    def account(self, kept: Mapping[str, Any], state: ExpeditionState) -> None:
         """Count what a step has cost, when it was done or is found done."""
         tokens = Tokens.model_validate(kept.get("tokens") or {})
         state.spend(tokens)
@@ -117,7 +119,7 @@ class Mind:
 
     # -- expansion ---------------------------------------------------------------------------------------
 
-    async def expand(self, state: State) -> dict[str, Any]:
+    async def expand(self, state: ExpeditionState) -> dict[str, Any]:
         """What to search for next; `queries` is None where rules have to say it."""
         tell = chosen(state)[:_TOLD]
         told = [f"- {_line(axiom.statement)}" for axiom in tell]
@@ -127,9 +129,9 @@ class Mind:
             question=fenced(state.plan.query),
             asked=fenced("\n".join(f"- {query}" for query in state.asked)) if state.asked else "",
             known=fenced("\n".join(told)) if told else "",
-            most=_MOST_QUERIES,
+            most=_MAX_QUERIES,
         )
-        came = await self._ask(prompt, "queries", f"up to {_MOST_QUERIES} search queries")
+        came = await self._ask(prompt, "queries", f"up to {_MAX_QUERIES} search queries")
         if came["said"] is None:
             return {**came, "queries": None}
         asked = {_line(query).casefold() for query in state.asked}
@@ -138,18 +140,20 @@ class Mind:
             is_private(signal.source) for axiom in tell for signal in axiom.signals
         )  # it was told what they say
         for text in came["said"]:
-            query = _line(printable(text))[:_LONGEST_QUERY]
+            query = _line(printable(text))[:_MAX_QUERY_LENGTH]
             if any(mark.isalnum() for mark in query) and query.casefold() not in asked:
                 asked.add(query.casefold())
                 queries.append(SubQuery(text=query, why=f"{self._profile.name} asks", private=private))
         if not queries:
             came["notes"].append(f"{self._profile.name}: asks nothing new; expanded by rule")
             return {**came, "queries": None}
-        return {**came, "queries": [query.model_dump() for query in queries[:_MOST_QUERIES]]}
+        return {**came, "queries": [query.model_dump() for query in queries[:_MAX_QUERIES]]}
 
     # -- extraction --------------------------------------------------------------------------------------
 
-    async def extract(self, state: State, steps: Steps, name: str, read: Sequence[Gathered]) -> list[Axiom]:
+    async def extract(
+        self, state: ExpeditionState, steps: Checkpoints, name: str, read: Sequence[PoolEntry]
+    ) -> list[Axiom]:
         """The facts of passages, batch by batch; by rule where the model has nothing that can be used."""
         axioms: list[Axiom] = []
         for number, batch in enumerate(_batches(read)):
@@ -161,7 +165,7 @@ class Mind:
                 axioms += [self._axiom(fact, batch) for fact in kept["facts"]]
         return axioms
 
-    async def _facts(self, state: State, batch: Sequence[Gathered]) -> dict[str, Any]:
+    async def _facts(self, state: ExpeditionState, batch: Sequence[PoolEntry]) -> dict[str, Any]:
         passages = [
             {
                 "number": number,
@@ -176,13 +180,13 @@ class Mind:
             question=fenced(state.plan.query),
             passages=passages,
             categories=MEANINGS,
-            most=_MOST_FACTS,
+            most=_MAX_FACTS,
         )
-        came = await self._ask(prompt, "facts", f"up to {_MOST_FACTS} facts")
+        came = await self._ask(prompt, "facts", f"up to {_MAX_FACTS} facts")
         if came["said"] is None:
             return {**came, "facts": None}
         facts, dropped = [], 0
-        for line in came["said"][:_MOST_FACTS]:
+        for line in came["said"][:_MAX_FACTS]:
             fact = _fact(line, [one.passage.text for one in batch])
             dropped += fact is None
             facts += [] if fact is None else [fact]
@@ -192,7 +196,7 @@ class Mind:
             )
         return {**came, "facts": facts}
 
-    def _axiom(self, fact: Mapping[str, Any], batch: Sequence[Gathered]) -> Axiom:
+    def _axiom(self, fact: Mapping[str, Any], batch: Sequence[PoolEntry]) -> Axiom:
         """The axiom of a checked fact; one that several passages bear out only together is an inference."""
         category: Category | None = fact["category"]
         made = [
@@ -203,7 +207,7 @@ class Mind:
 
     # -- the ending --------------------------------------------------------------------------------------
 
-    async def write(self, state: State) -> dict[str, Any]:
+    async def write(self, state: ExpeditionState) -> dict[str, Any]:
         """The answer's sentences; `lines` is None where rules have to compose it."""
         axioms = [axiom for axiom in chosen(state) if axiom.status != "superseded"]
         size = self._ledger.reserve // CHANCES - 2 * _REPLY_TOKENS
@@ -289,7 +293,7 @@ def _fact(line: str, texts: Sequence[str]) -> dict[str, Any] | None:
     for number, quote in rests:
         if (
             not 1 <= number <= len(texts)
-            or len(quote.split()) < _LEAST_QUOTED
+            or len(quote.split()) < _MIN_QUOTED
             or not holds(texts[number - 1], quote)
         ):
             return None
@@ -321,9 +325,9 @@ def _borne_out(sentence: str, axioms: Sequence[Axiom]) -> tuple[str, list[str]] 
     return f"{printable(said)} {''.join(f'{{{name}}}' for name in names)}", names
 
 
-def _batches(read: Sequence[Gathered]) -> list[list[Gathered]]:
+def _batches(read: Sequence[PoolEntry]) -> list[list[PoolEntry]]:
     """Passages in as many prompts as they need."""
-    batches: list[list[Gathered]] = []
+    batches: list[list[PoolEntry]] = []
     room = 0
     for one in read:
         size = min(len(one.passage.text.encode("utf-8", "replace")), _PASSAGE_BYTES)
@@ -344,4 +348,4 @@ def _line(text: str) -> str:
 
 
 async def _refuse(_question: str, **_options: Any) -> ResearchResult:
-    raise RequestError("blocked", "research cannot be asked within an expedition", todo="name another agent")
+    raise RequestError("blocked", "research cannot be asked within an expedition", hint="name another agent")

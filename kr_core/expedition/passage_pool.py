@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import Passage
 
-__all__ = ["Gathered", "Pool", "is_private", "page_of", "title_of"]
+__all__ = ["PassagePool", "PoolEntry", "is_private", "page_of", "title_of"]
 
 _SATURATED = 1.2
 _LENGTH = 0.5
@@ -54,13 +54,13 @@ _NO_TITLES = frozenset(
 )
 _STEPS = re.compile(r"§| / ")
 _JOINED = re.compile(r"(?<!\w)\w++(?:-\w++)++")
-_MOST_OF_PART = 2 / 3
+_MAX_OF_PART = 2 / 3
 """Of the words of a part of the question, so that a text speaks of that part."""
 _DATING = frozenset("since version versions release releases when".split())
 """Words that ask for a time, and are no part of a term."""
 _FOCUSED = 3
 """So many passages must speak of it before others are passed over."""
-_LEAST_WORTH = 0.3
+_MIN_WORTH = 0.3
 """Of a word that every passage has: they were searched for by it, so it is still what the question is about."""
 _READ = 6000
 """Characters of a passage that are looked at."""
@@ -80,7 +80,7 @@ def is_private(url: str) -> bool:
 
 
 @dataclass(slots=True)
-class Gathered:
+class PoolEntry:
     """A passage, and who found it when."""
 
     passage: Passage
@@ -105,7 +105,7 @@ class Gathered:
         return is_private(self.passage.url)
 
 
-class Pool:
+class PassagePool:
     """All passages of an expedition; the same text at the same place is taken once.
 
     Args:
@@ -146,16 +146,16 @@ class Pool:
         """The stems of the words that say what it is about, identifiers whole; of a question in everyday words all of them."""
         self._in_focus = 0
         self._best: dict[tuple[bool, int], float] = {}
-        self._gathered: dict[tuple[str, str, str], Gathered] = {}
+        self._gathered: dict[tuple[str, str, str], PoolEntry] = {}
         self._frequency: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._gathered)
 
-    def __iter__(self) -> Iterator[Gathered]:
+    def __iter__(self) -> Iterator[PoolEntry]:
         return iter(tuple(self._gathered.values()))
 
-    def add(self, source: str, passage: Passage, cycle: int) -> Gathered | None:
+    def add(self, source: str, passage: Passage, cycle: int) -> PoolEntry | None:
         """Take in a passage; None where it is there already."""
         key = (passage.url, passage.locator, passage.sha256)
         if key in self._gathered:
@@ -166,7 +166,7 @@ class Pool:
         for word in words(title):
             if word not in STOP_WORDS:
                 counts[root_of(word)] += _TITLE
-        made = Gathered(
+        made = PoolEntry(
             passage, source, cycle, len(self._gathered), counts, len(body), " ".join(words(title)), f" {' '.join(body)} "
         )  # fmt: skip
         for pair in self.pairs & pairs_in(body):
@@ -190,7 +190,7 @@ class Pool:
         self._focus = [parts for parts in self._named if not parts & self._owned_by]
         self._in_focus = sum(map(self._has_focus, list(self._gathered.values())[:-1]))
 
-    def _has_focus(self, one: Gathered) -> bool:
+    def _has_focus(self, one: PoolEntry) -> bool:
         return self._holds_focus(f"{title_of(one.passage)} . {one.passage.text[:_READ]}")
 
     def rarity(self, root: str) -> float:
@@ -204,7 +204,7 @@ class Pool:
         """What each word of the question is worth now, and each pair of them that some passage has."""
         spelled = frozenset().union(*self._focus)
         worth = {
-            root: weight * (1.0 if root in spelled else _LEAST_WORTH + (1 - _LEAST_WORTH) * self.rarity(root))
+            root: weight * (1.0 if root in spelled else _MIN_WORTH + (1 - _MIN_WORTH) * self.rarity(root))
             for root, weight in self.asked.items()
         }
         return worth | {
@@ -262,7 +262,7 @@ class Pool:
         left = {key: worth for key, worth in weights.items() if not set(key.split()) & aside}
         return left or dict(weights)
 
-    def relevance(self, one: Gathered, weights: Mapping[str, float]) -> float:
+    def relevance(self, one: PoolEntry, weights: Mapping[str, float]) -> float:
         """How much of the words that were asked for a passage holds, rare ones first; 0 to about 1."""
         total = gained = 0.0
         for root, worth in weights.items():
@@ -273,7 +273,7 @@ class Pool:
                 gained += worth * count * (1 + _SATURATED) / (count + _SATURATED * long)
         return gained / total if total else 0.0
 
-    def ranked(self) -> list[tuple[float, Gathered]]:
+    def ranked(self) -> list[tuple[float, PoolEntry]]:
         """All passages with what each matters, best first."""
         weights = self.weights()
         plain = sorted(
@@ -326,7 +326,7 @@ class Pool:
         if self._holds_focus(text):
             return True
         held = {root_of(word) for word in words(text)}
-        if any(len(part & held) >= max(2, _MOST_OF_PART * len(part)) for part in self._nameless):
+        if any(len(part & held) >= max(2, _MAX_OF_PART * len(part)) for part in self._nameless):
             return True
         telling = self.telling - self._owned_by or self.telling
         return self._in_focus < _FOCUSED and len(telling & held) >= min(2, len(telling))
@@ -355,7 +355,7 @@ class Pool:
             )
         ]
 
-    def missing(self, among: Sequence[Gathered]) -> list[str]:
+    def missing(self, among: Sequence[PoolEntry]) -> list[str]:
         """The stems of the question that stand in none of these passages."""
         return [root for root in self.asked if not any(root in one.counts for one in among)]
 
@@ -408,7 +408,7 @@ def _share(weights: Mapping[str, float], roots: Collection[str], of: Iterable[st
     return held / total if total else 0.0
 
 
-def _names(one: Gathered, other: Gathered) -> bool:
+def _names(one: PoolEntry, other: PoolEntry) -> bool:
     """Whether a passage names another one's title; a title of one short word is anybody's."""
     title = other.title
     return len(title) > 3 and (" " in title or len(title) > 6) and f" {title} " in one.body

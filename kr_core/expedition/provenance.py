@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kr_core.expedition.facts.store import AxiomStore
-    from kr_core.expedition.service import Expeditions, KeptExpedition
+    from kr_core.expedition.service import Expeditions, StoredExpedition
     from kr_core.model.expedition import Axiom, Category, Signal
 
 __all__ = ["ENDINGS", "as_data", "as_text"]
@@ -28,7 +28,7 @@ ENDINGS = {
 _QUOTE = 200
 
 
-def as_text(kept: KeptExpedition, expeditions: Expeditions) -> str:
+def as_text(kept: StoredExpedition, expeditions: Expeditions) -> str:
     """The tree as lines of text."""
     now = expeditions.found(kept)
     lines = [f"{kept.id} {kept.query}", *(f"|   {line}" for line in _came_to(kept, expeditions, now))]
@@ -48,7 +48,7 @@ def as_text(kept: KeptExpedition, expeditions: Expeditions) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _came_to(kept: KeptExpedition, expeditions: Expeditions, now: Sequence[Axiom]) -> Iterator[str]:
+def _came_to(kept: StoredExpedition, expeditions: Expeditions, now: Sequence[Axiom]) -> Iterator[str]:
     """How it ended, or how far it is."""
     done = kept.finished
     if done is None:
@@ -65,7 +65,7 @@ def _came_to(kept: KeptExpedition, expeditions: Expeditions, now: Sequence[Axiom
     yield ", ".join([*found, *spent])
 
 
-def as_data(kept: KeptExpedition, expeditions: Expeditions) -> dict[str, Any]:
+def as_data(kept: StoredExpedition, expeditions: Expeditions) -> dict[str, Any]:
     """The tree as plain values: as when it ended, with what its axioms are now and the passages that say them."""
     done = kept.finished
     now = expeditions.found(kept)
@@ -89,7 +89,7 @@ def as_data(kept: KeptExpedition, expeditions: Expeditions) -> dict[str, Any]:
             for sha256, passage in passages.items()
             if passage is not None
         },
-        "unsupported": [{"axiom": axiom.id, "said": said} for axiom, said in expeditions.unsupported(now)],
+        "unsupported": [{"axiom": axiom.id, "message": said} for axiom, said in expeditions.unsupported(now)],
     }
 
 

@@ -21,11 +21,11 @@ from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from kr_core.expedition.passage_pool import Gathered, Pool
+    from kr_core.expedition.passage_pool import PassagePool, PoolEntry
 
 __all__ = ["expand", "first_queries"]
 
-MOST_QUERIES = 4
+MAX_QUERIES = 4
 """Of one cycle."""
 _FEEDBACK = 4
 """Passages that are learned from."""
@@ -36,7 +36,7 @@ _NAME = re.compile(
     r"`([^`\n]{2,60})`|\b([A-Za-z_]\w*+(?:\.\w++)++)"
     r"|((?:[A-Z][\w'’.-]*|\d{4})(?:\s++(?:(?:of|the|de|von|van|for|and|&)\s*+)?(?:[A-Z][\w'’.-]*|\d{4}))*)"
 )
-_LEAST_LETTERS = 3
+_MIN_LETTERS = 3
 _NO_NAMES = frozenset(
     "True False None Returns Return Raises Args Note Notes Example Examples Warning See README".split()
 )
@@ -50,10 +50,10 @@ def first_queries(question: str) -> list[SubQuery]:
     """The question, and its parts where it has several."""
     found = [SubQuery(text=question, why="the question")]
     found += [SubQuery(text=part, why="a part of the question") for part in parts_of(question)]
-    return found[:MOST_QUERIES]
+    return found[:MAX_QUERIES]
 
 
-def expand(question: str, pool: Pool, asked: Collection[str]) -> list[SubQuery]:
+def expand(question: str, pool: PassagePool, asked: Collection[str]) -> list[SubQuery]:
     """What to search for after a cycle; nothing where the passages speak of nothing else.
 
     Args:
@@ -69,7 +69,7 @@ def expand(question: str, pool: Pool, asked: Collection[str]) -> list[SubQuery]:
 
     def offer(text: str, why: str, *, private: bool = False) -> None:
         key = _key(text)
-        if key and key not in seen and len(found) < MOST_QUERIES:
+        if key and key not in seen and len(found) < MAX_QUERIES:
             seen.add(key)
             found.append(SubQuery(text=text, why=why, private=private))
 
@@ -99,10 +99,10 @@ def _loosened(question: str, asked: Collection[str]) -> list[SubQuery]:
     pairs = [" ".join(pair) for pair in itertools.pairwise(telling)]
     seen = {_key(text) for text in asked}
     left = [text for text in dict.fromkeys([*pairs, *telling]) if _key(text) not in seen]
-    return [SubQuery(text=text, why="fewer words, since nothing was found") for text in left[:MOST_QUERIES]]
+    return [SubQuery(text=text, why="fewer words, since nothing was found") for text in left[:MAX_QUERIES]]
 
 
-def _open_words(question: str, pool: Pool, one: Gathered) -> list[str]:
+def _open_words(question: str, pool: PassagePool, one: PoolEntry) -> list[str]:
     """The words of the question that a passage leaves open; all of them where it leaves none."""
     telling = asked_words(question)
     left = [word for word in telling if not _held(word, one) and not is_weak(word)]
@@ -110,12 +110,12 @@ def _open_words(question: str, pool: Pool, one: Gathered) -> list[str]:
     return list(dict.fromkeys([*pool.focus_words, *chosen]))[:_WORDS]
 
 
-def _held(word: str, one: Gathered) -> bool:
+def _held(word: str, one: PoolEntry) -> bool:
     """Whether a passage has a word of the question, or the numbers of a version."""
     return all(root_of(part) in one.counts for part in words(word))
 
 
-def _names_in(one: Gathered, question: str) -> list[str]:
+def _names_in(one: PoolEntry, question: str) -> list[str]:
     """The names in a passage that the question does not have, the title's own and early ones first."""
     text = plain(one.passage.text[:3000])
     known = {root_of(word) for word in words(question)}
@@ -125,7 +125,7 @@ def _names_in(one: Gathered, question: str) -> list[str]:
         parts = [word for word in words(name) if word not in STOP_WORDS]
         if (
             name in _NO_NAMES
-            or len(name) < _LEAST_LETTERS
+            or len(name) < _MIN_LETTERS
             or not parts
             or {root_of(part) for part in parts} <= known
         ):
@@ -145,14 +145,14 @@ def _opens(text: str, start: int) -> bool:
     return start == 0 or re.search(r"[.!?:\n]\s{0,3}$", text[max(0, start - 3) : start]) is not None
 
 
-def _telling(pool: Pool, best: Sequence[Gathered]) -> list[str]:
+def _telling(pool: PassagePool, best: Sequence[PoolEntry]) -> list[str]:
     """The words that the best passages share, or say often, and the question does not have."""
     weight: dict[str, float] = {}
     spelled: dict[str, str] = {}
     for place, one in enumerate(best):
         for word in words(one.passage.text[:3000]):
             root = root_of(word)
-            if word in STOP_WORDS or is_weak(word) or root in pool.asked or len(word) < _LEAST_LETTERS:
+            if word in STOP_WORDS or is_weak(word) or root in pool.asked or len(word) < _MIN_LETTERS:
                 continue
             spelled.setdefault(root, word)
             if not word.isdigit():

@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.expedition import answer
-from kr_core.expedition.checkpoints import Steps
+from kr_core.expedition.checkpoints import Checkpoints
 from kr_core.expedition.convergence import decide
-from kr_core.expedition.cycle import Cycle
+from kr_core.expedition.cycle import CycleRunner
 from kr_core.expedition.facts.corroboration import where
 from kr_core.expedition.facts.store import AxiomStore, found_before, gone
-from kr_core.expedition.llm import Mind
-from kr_core.expedition.passage_pool import Pool
+from kr_core.expedition.llm import LLMAnalyst
+from kr_core.expedition.passage_pool import PassagePool
 from kr_core.expedition.search import engines_of
-from kr_core.expedition.state import Plan, State
+from kr_core.expedition.state import ExpeditionPlan, ExpeditionState
 from kr_core.model.expedition import (
     Axiom,
     Converging,
@@ -26,15 +26,15 @@ from kr_core.model.expedition import (
     Synthesised,
 )
 from kr_core.question.packages import subjects_of
-from kr_core.research.budget import Budget
-from kr_core.research.stages import Run
+from kr_core.research.budget import RunBudget
+from kr_core.research.stages import StageRunner
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
     from kr_core.model import Event
     from kr_core.model.expedition import CycleReport, Ending, ExpeditionUpdate
-    from kr_core.research.container import Components
+    from kr_core.research.container import Container
 
 __all__ = ["expedition"]
 
@@ -43,8 +43,8 @@ _TOLD_GONE = 3
 
 
 async def expedition(
-    plan: Plan,
-    components: Components,
+    plan: ExpeditionPlan,
+    components: Container,
     observers: tuple[Callable[[Event], object], ...] = (),
     *,
     resumed: bool = False,
@@ -61,17 +61,17 @@ async def expedition(
         ConfigError: a source or the agent is wrongly configured.
         StorageError: the journal cannot be used.
     """
-    run = Run(components.journal, observers)
-    steps = Steps(components.journal, plan.run)
+    run = StageRunner(components.journal, observers)
+    steps = Checkpoints(components.journal, plan.run)
     store = AxiomStore(components.journal, components.config.state_folder, components.project)
-    budget = Budget(components.journal, plan.run, STORY, plan.max_calls, None)
+    budget = RunBudget(components.journal, plan.run, STORY, plan.max_calls, None)
     run.emit("expedition.started", {"expedition": plan.id, "query": plan.query, "resumed": resumed})
     state = await _begun(plan, components, steps, store)
     engines, notes = await engines_of(components)
     if plan.max_calls == 0:
         engines = [engine for engine in engines if not engine.external]
     state.asks = bool(engines)
-    mind = None if plan.agent is None else Mind(components, plan, run.emit)
+    mind = None if plan.agent is None else LLMAnalyst(components, plan, run.emit)
     yield Started(
         id=plan.id, query=plan.query, sources=tuple(engine.link.name for engine in engines),
         max_cycles=plan.max_cycles, max_calls=plan.max_calls, max_tokens=plan.max_tokens if mind else 0,
@@ -81,7 +81,7 @@ async def expedition(
         state.notes.append(note)
         yield Noted(text=note)
     paid = any(engine.external for engine in engines)
-    cycle = Cycle(state, steps, engines, components, budget, store, mind, run.emit)
+    cycle = CycleRunner(state, steps, engines, components, budget, store, mind, run.emit)
     number, attempt = 1, 1
     reason: Ending | None = None
     while reason is None:
@@ -95,7 +95,7 @@ async def expedition(
         report = state.history[-1]
         verdict = decide(state.history, plan.max_cycles)
         # Kept: a cycle that is done already was decided on with what was left then.
-        left = await steps.do(f"cycle {number}.{attempt} left", partial(to_its_end, lambda: budget.remaining))
+        left = await steps.do(f"cycle {number}.{attempt} left", partial(shielded, lambda: budget.remaining))
         spent = (left == 0 and paid) or (mind is not None and mind.spent_up)
         if (cycle.cut and verdict.rule != "maximum_cycles") or (spent and verdict.rule is None):
             verdict = verdict._replace(decision="stop", rule="budget_exhausted")
@@ -136,11 +136,13 @@ async def expedition(
     yield finished
 
 
-async def _begun(plan: Plan, components: Components, steps: Steps, store: AxiomStore) -> State:
+async def _begun(
+    plan: ExpeditionPlan, components: Container, steps: Checkpoints, store: AxiomStore
+) -> ExpeditionState:
     async def begin() -> dict[str, Any]:
-        every = await to_its_end(lambda: _remembered(plan.query, components, store))
+        every = await shielded(lambda: _remembered(plan.query, components, store))
         recalled = [axiom for axiom in every if not gone(axiom)]
-        named, subjects = await to_its_end(lambda: subjects_of(plan.query, components.project))
+        named, subjects = await shielded(lambda: subjects_of(plan.query, components.project))
         return {
             "recalled": [axiom.model_dump(mode="json") for axiom in recalled],
             "gone": [f"{axiom.id} ({where(axiom.signals[0])})" for axiom in every if gone(axiom)],
@@ -149,18 +151,18 @@ async def _begun(plan: Plan, components: Components, steps: Steps, store: AxiomS
         }
 
     kept = await steps.do("begin", begin)
-    state = State.begin(
+    state = ExpeditionState.begin(
         plan, [Axiom.model_validate(one) for one in kept["recalled"]], kept["named"], kept["subjects"]
     )
     state.gone = tuple(kept.get("gone", ()))
     return state
 
 
-def _remembered(query: str, components: Components, store: AxiomStore) -> list[Axiom]:
+def _remembered(query: str, components: Container, store: AxiomStore) -> list[Axiom]:
     """What is known of a question: what was found for it before, and what says of it what a passage must say to be read."""
     before = [axiom for name in found_before(components.journal, query) if (axiom := store.get(name))]
     found = {axiom.id: axiom for axiom in store.standing(before)}
-    pool = Pool(query)
+    pool = PassagePool(query)
     for axiom in store.recalled(query):
         places = " . ".join(f"{one.title} . {pool.owner(one.source)}" for one in axiom.signals)
         if pool.about_it(f"{places} . {axiom.statement}", axiom.signals[0].source):
@@ -177,7 +179,7 @@ def _no_longer(gone: Sequence[str]) -> list[str]:
     return [f"not used, since their documents say them no longer or they were withdrawn: {told}"]
 
 
-async def _written(state: State, mind: Mind | None) -> dict[str, Any]:
+async def _written(state: ExpeditionState, mind: LLMAnalyst | None) -> dict[str, Any]:
     """The answer, by the agent or by rule."""
     came = {} if mind is None else await mind.write(state)
     lines = came.get("lines") or ()
@@ -193,7 +195,7 @@ async def _written(state: State, mind: Mind | None) -> dict[str, Any]:
     }
 
 
-async def _end(state: State, reason: Ending, written: dict[str, Any], calls: int) -> dict[str, Any]:
+async def _end(state: ExpeditionState, reason: Ending, written: dict[str, Any], calls: int) -> dict[str, Any]:
     names = dict.fromkeys(
         [*state.found, *written["cited"]]
     )  # what is cited of earlier ones is traced here too

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.aio import apart
+from kr_core.aio import in_thread
 from kr_core.model import Finding, Outcome, ResearchQuery
 from kr_core.protocols import Selective
 from kr_core.question.topics import topic_and_tags
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from kr_core.model.expedition import SubQuery
     from kr_core.project.project import LocalProject
     from kr_core.protocols import Source
-    from kr_core.research.budget import Budget
-    from kr_core.research.container import Components, Link
+    from kr_core.research.budget import RunBudget
+    from kr_core.research.container import Container, SourceSlot
 
-__all__ = ["Engine", "Health", "Search", "affordable", "engines_of", "search", "wanted"]
+__all__ = ["ExpeditionSource", "Search", "SourceHealth", "affordable", "engines_of", "search", "wanted"]
 
 
 AXIOMS = "axioms"
@@ -33,10 +33,10 @@ _BESIDE = ("local_docs",)
 _RUN_SECONDS = 600.0
 
 
-class Engine(NamedTuple):
+class ExpeditionSource(NamedTuple):
     """A source that an expedition may ask."""
 
-    link: Link
+    link: SourceSlot
     external: bool
     """Whether a search costs a call."""
     knows: Callable[[ResearchQuery], bool] | None
@@ -51,14 +51,14 @@ class Search(NamedTuple):
     framework: str
 
 
-async def engines_of(components: Components) -> tuple[list[Engine], list[str]]:
+async def engines_of(components: Container) -> tuple[list[ExpeditionSource], list[str]]:
     """The sources that can be asked, in order, and a note for each that cannot be built."""
     links = [link for link in components.sources(_BESIDE) if link.name != AXIOMS]
     found, notes = [], []
     for link in links:
         try:
-            source = await apart(link.build)
-            reason = await apart(partial(_unready, source))
+            source = await in_thread(link.build)
+            reason = await in_thread(partial(_unready, source))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a plugin may raise anything
@@ -73,7 +73,7 @@ async def engines_of(components: Components) -> tuple[list[Engine], list[str]]:
             continue
         knows = _knows(source, components.project) if isinstance(source, Selective) else None
         there = link._replace(build=lambda source=source: source, built=True)  # type: ignore[misc]  # mypy cannot infer a lambda with a default
-        found.append(Engine(there, bool(source.external), knows))
+        found.append(ExpeditionSource(there, bool(source.external), knows))
     return found, notes
 
 
@@ -83,7 +83,7 @@ def _unready(source: Source) -> str:
 
 
 def wanted(
-    engines: Sequence[Engine],
+    engines: Sequence[ExpeditionSource],
     queries: Sequence[SubQuery],
     subjects: Sequence[str],
     named: str,
@@ -112,7 +112,7 @@ def wanted(
 
 
 def affordable(
-    searches: Sequence[Search], engines: Mapping[str, Engine], calls_left: int
+    searches: Sequence[Search], engines: Mapping[str, ExpeditionSource], calls_left: int
 ) -> tuple[list[Search], bool]:
     """As many of these searches as calls are left for, in order and each once; and whether any had to be left out."""
     planned: list[Search] = []
@@ -130,9 +130,9 @@ def affordable(
 
 async def search(
     asked: Search,
-    engine: Engine,
-    components: Components,
-    budget: Budget,
+    engine: ExpeditionSource,
+    components: Container,
+    budget: RunBudget,
     run: str,
     emit: Callable[[str, dict[str, Any]], None],
 ) -> tuple[Finding, tuple[str, ...]]:
@@ -146,11 +146,11 @@ async def search(
         run: names the search; one that is made again after a kill is charged once.
         emit: says what happens.
     """
-    from kr_core.research.sources import Walk
+    from kr_core.research.sources import SourceChain
 
     limit = components.config.settings.knowledge_research.timeout_seconds
     async with components.gate():
-        walk = Walk(
+        walk = SourceChain(
             (engine.link,),
             _query(asked.text, asked.framework, components.project),
             components.project,
@@ -197,7 +197,7 @@ def _query(text: str, framework: str, project: LocalProject) -> ResearchQuery:
 _LOOKED = frozenset({Outcome.ok.value, Outcome.empty.value})
 
 
-class Health:
+class SourceHealth:
     """What is known of the engines from one cycle to the next.
 
     An engine that has answered is expected to answer again: if it fails in a whole cycle, the cycle is down. If it fails

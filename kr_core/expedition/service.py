@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.evidence.quotes import holds
-from kr_core.expedition.checkpoints import Progress, progress
+from kr_core.expedition.checkpoints import ExpeditionProgress, progress
 from kr_core.expedition.facts.axiom import id_of, of_note
 from kr_core.expedition.facts.store import KIND, AxiomStore
-from kr_core.expedition.state import CALLS, TOKENS, Plan
-from kr_core.files import claimed
+from kr_core.expedition.state import CALLS, TOKENS, ExpeditionPlan
+from kr_core.files import try_lock
 from kr_core.model import new_id
-from kr_core.model.expedition import MOST_CYCLES, Axiom, Finished
+from kr_core.model.expedition import MAX_CYCLES, Axiom, Finished
 from kr_core.net.redaction import redacted
 from kr_core.protocols import Document
 from kr_core.research import Pipeline
-from kr_core.research.requests import LONGEST_QUESTION
+from kr_core.research.requests import MAX_QUESTION_LENGTH
 from kr_core.terminal_text import printable
 from kr_core.text import STOP_WORDS, words
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from kr_core.model.expedition import ExpeditionUpdate
     from kr_core.protocols import Journal
 
-__all__ = ["Expeditions", "KeptExpedition", "run_expedition"]
+__all__ = ["Expeditions", "StoredExpedition", "run_expedition"]
 
 
-_MOST_CALLS, _MOST_TOKENS = 1_000, 100_000_000
+_MAX_CALLS, _MAX_TOKENS = 1_000, 100_000_000
 
 
-class KeptExpedition(NamedTuple):
+class StoredExpedition(NamedTuple):
     """An expedition as the journal has it."""
 
     id: str
@@ -50,7 +50,7 @@ class KeptExpedition(NamedTuple):
     status: str
     """`unfinished`, or `finished`."""
     begun: datetime
-    plan: Plan
+    plan: ExpeditionPlan
     finished: Finished | None
 
 
@@ -81,7 +81,7 @@ class Expeditions:
     async def run_expedition(
         self,
         query: str,
-        max_cycles: int = MOST_CYCLES,
+        max_cycles: int = MAX_CYCLES,
         *,
         max_calls: int = CALLS,
         max_tokens: int = TOKENS,
@@ -102,7 +102,7 @@ class Expeditions:
             ConfigError: an argument, a source or the agent is wrong.
             StorageError: the journal cannot be used.
         """
-        plan = await to_its_end(lambda: self._new(query, max_cycles, max_calls, max_tokens, agent))
+        plan = await shielded(lambda: self._new(query, max_cycles, max_calls, max_tokens, agent))
         updates = self._going(plan, resumed=False)
         try:
             async for update in updates:
@@ -117,7 +117,7 @@ class Expeditions:
             ConfigError: there is none of this id, or it runs elsewhere now.
             StorageError: the journal cannot be used.
         """
-        kept = await to_its_end(lambda: self.get(name))
+        kept = await shielded(lambda: self.get(name))
         if kept.finished is not None:
             yield kept.finished
             return
@@ -128,20 +128,20 @@ class Expeditions:
         finally:
             await updates.aclose()
 
-    def kept(self) -> Sequence[KeptExpedition]:
+    def kept(self) -> Sequence[StoredExpedition]:
         """All expeditions, the oldest first.
 
         Raises:
             StorageError: the journal cannot be read.
         """
-        found: list[KeptExpedition] = []
+        found: list[StoredExpedition] = []
         after = ""
         while documents := self._journal.documents(KIND, after=after):
             found += [one for document in documents if (one := _read(document)) is not None]
             after = documents[-1].key
         return found
 
-    def latest(self, limit: int, before: str = "") -> tuple[Sequence[KeptExpedition], int]:
+    def latest(self, limit: int, before: str = "") -> tuple[Sequence[StoredExpedition], int]:
         """Some expeditions, the newest first, and how many there are in all.
 
         Args:
@@ -157,7 +157,7 @@ class Expeditions:
         kept = [one for document in documents if document and (one := _read(document)) is not None]
         return kept, len(keys)
 
-    def get(self, name: str) -> KeptExpedition:
+    def get(self, name: str) -> StoredExpedition:
         """The expedition of an id; an unambiguous number will do.
 
         Raises:
@@ -171,11 +171,11 @@ class Expeditions:
             raise ConfigError(
                 "there is no such expedition",
                 where=printable(name)[:60],
-                todo="`kr expedition list` shows them",
+                hint="`kr expedition list` shows them",
             )
         return kept
 
-    def progress(self, kept: KeptExpedition) -> Progress:
+    def progress(self, kept: StoredExpedition) -> ExpeditionProgress:
         """What its cycles have brought so far, whether it runs, has ended or waits to be resumed.
 
         Raises:
@@ -183,7 +183,7 @@ class Expeditions:
         """
         return progress(self._journal, kept.plan.run)
 
-    def found(self, kept: KeptExpedition) -> list[Axiom]:
+    def found(self, kept: StoredExpedition) -> list[Axiom]:
         """The axioms that it has found so far, as they stand today.
 
         Raises:
@@ -226,7 +226,7 @@ class Expeditions:
             raise ConfigError(
                 "nobody has noted this",
                 where=said[:60],
-                todo="give the statement as it was noted, or its id (A-...)",
+                hint="give the statement as it was noted, or its id (A-...)",
             )
         return axiom
 
@@ -245,7 +245,7 @@ class Expeditions:
                     faults.append((axiom, f"{signal.source} does not say it"))
         return faults
 
-    async def _going(self, plan: Plan, *, resumed: bool) -> AsyncGenerator[ExpeditionUpdate, None]:
+    async def _going(self, plan: ExpeditionPlan, *, resumed: bool) -> AsyncGenerator[ExpeditionUpdate, None]:
         from kr_core.expedition.runner import expedition
 
         with self._alone(plan.id):
@@ -253,38 +253,38 @@ class Expeditions:
             try:
                 async for update in updates:
                     if isinstance(update, Finished):
-                        await to_its_end(partial(self._end, update))
+                        await shielded(partial(self._end, update))
                     yield update
             finally:
                 await updates.aclose()
 
     @contextmanager
     def _alone(self, name: str) -> Iterator[None]:
-        with claimed(self._components.config.state_folder / "expeditions" / f"{name}.lock") as mine:
+        with try_lock(self._components.config.state_folder / "expeditions" / f"{name}.lock") as mine:
             if not mine:
                 raise ConfigError(
-                    "it runs already, in another process or call", where=name, todo="wait for its end"
+                    "it runs already, in another process or call", where=name, hint="wait for its end"
                 )
             yield
 
-    def _new(self, query: str, cycles: int, calls: int, tokens: int, agent: str | None) -> Plan:
+    def _new(self, query: str, cycles: int, calls: int, tokens: int, agent: str | None) -> ExpeditionPlan:
         asked = _sensible(query, "the question")
         if all(word in STOP_WORDS for word in words(asked)):
             raise ConfigError(
-                "has no word that says what it is about", where="the question", todo="name what it asks about"
+                "has no word that says what it is about", where="the question", hint="name what it asks about"
             )
         for name, value, least, most in (
-            ("max_cycles", cycles, 2, MOST_CYCLES),
-            ("max_calls", calls, 0, _MOST_CALLS),
-            ("max_tokens", tokens, 0, _MOST_TOKENS),
+            ("max_cycles", cycles, 2, MAX_CYCLES),
+            ("max_calls", calls, 0, _MAX_CALLS),
+            ("max_tokens", tokens, 0, _MAX_TOKENS),
         ):
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                raise ConfigError(f"is {value!r}", where=name, todo=f"a whole number from {least} to {most}")
+                raise ConfigError(f"is {value!r}", where=name, hint=f"a whole number from {least} to {most}")
         who = agent or self._components.config.settings.knowledge_research.agent
         agents = self._components.table().agents
         if who is not None and who not in agents:
-            raise ConfigError(f"there is no agent {who!r}", where="agent", todo=f"one of {', '.join(agents)}")
-        plan = Plan(
+            raise ConfigError(f"there is no agent {who!r}", where="agent", hint=f"one of {', '.join(agents)}")
+        plan = ExpeditionPlan(
             id=f"X{self._journal.number(KIND)}", run=new_id(), query=asked, max_cycles=cycles, max_calls=calls,
             max_tokens=tokens, agent=who,
         )  # fmt: skip
@@ -303,23 +303,25 @@ class Expeditions:
 def _sensible(text: str, what: str) -> str:
     said = redacted(" ".join(printable(text).split()))
     if not any(mark.isalnum() for mark in said):
-        raise ConfigError("is empty", where=what, todo="write it in words")
-    if len(said) > LONGEST_QUESTION:
-        raise ConfigError(f"has {len(said):,} characters", where=what, todo=f"at most {LONGEST_QUESTION:,}")
+        raise ConfigError("is empty", where=what, hint="write it in words")
+    if len(said) > MAX_QUESTION_LENGTH:
+        raise ConfigError(
+            f"has {len(said):,} characters", where=what, hint=f"at most {MAX_QUESTION_LENGTH:,}"
+        )
     return said
 
 
-def _plain(plan: Plan) -> dict[str, Any]:
+def _plain(plan: ExpeditionPlan) -> dict[str, Any]:
     from dataclasses import asdict
 
     return asdict(plan)
 
 
-def _read(document: Document) -> KeptExpedition | None:
+def _read(document: Document) -> StoredExpedition | None:
     try:
-        plan = Plan(**document.data["plan"])
+        plan = ExpeditionPlan(**document.data["plan"])
         finished = document.data["finished"]
-        return KeptExpedition(
+        return StoredExpedition(
             document.key,
             plan.query,
             document.status,
@@ -333,7 +335,7 @@ def _read(document: Document) -> KeptExpedition | None:
 
 async def run_expedition(
     query: str,
-    max_cycles: int = MOST_CYCLES,
+    max_cycles: int = MAX_CYCLES,
     *,
     config: str | Path | Mapping[str, Any] | None = None,
     folder: str | Path | None = None,
@@ -355,11 +357,11 @@ async def run_expedition(
         ConfigError: an argument or the configuration is wrong.
         StorageError: the journal cannot be used.
     """
-    pipeline = await to_its_end(lambda: Pipeline.open(config, folder=folder))
+    pipeline = await shielded(lambda: Pipeline.open(config, folder=folder))
     updates = Expeditions(pipeline).run_expedition(query, max_cycles, **options)
     try:
         async for update in updates:
             yield update
     finally:
         await updates.aclose()
-        await to_its_end(pipeline.close)
+        await shielded(pipeline.close)

@@ -6,23 +6,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kr_core.expedition.facts.axiom import id_of
-from kr_core.expedition.facts.merge import Known
-from kr_core.expedition.passage_pool import Pool
-from kr_core.expedition.search import Health
-from kr_core.model.expedition import MOST_CYCLES, Axiom, CycleReport, Tokens
+from kr_core.expedition.facts.merge import KnownAxioms
+from kr_core.expedition.passage_pool import PassagePool
+from kr_core.expedition.search import SourceHealth
+from kr_core.model.expedition import MAX_CYCLES, Axiom, CycleReport, Tokens
 
 if TYPE_CHECKING:
-    from kr_core.expedition.passage_pool import Gathered
+    from kr_core.expedition.passage_pool import PoolEntry
     from kr_core.model import Passage
 
-__all__ = ["Plan", "State"]
+__all__ = ["ExpeditionPlan", "ExpeditionState"]
 
 CALLS = 30
 TOKENS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExpeditionPlan:
     """What an expedition is asked and may spend."""
 
     id: str
@@ -30,7 +30,7 @@ class Plan:
     run: str
     """Its own name for steps and budget."""
     query: str
-    max_cycles: int = MOST_CYCLES
+    max_cycles: int = MAX_CYCLES
     max_calls: int = CALLS
     """Searches that leave the machine."""
     max_tokens: int = TOKENS
@@ -39,12 +39,12 @@ class Plan:
 
 
 @dataclass(slots=True)
-class State:
+class ExpeditionState:
     """What is known so far."""
 
-    plan: Plan
-    pool: Pool
-    known: Known
+    plan: ExpeditionPlan
+    pool: PassagePool
+    known: KnownAxioms
     recalled: tuple[str, ...] = ()
     """Ids of axioms of earlier expeditions that are about the question."""
     named: str = ""
@@ -61,7 +61,7 @@ class State:
     history: list[CycleReport] = field(default_factory=list)
     alike: set[frozenset[str]] = field(default_factory=set)
     """Pairs of ids of axioms that mean the same by their vectors."""
-    health: Health = field(default_factory=Health)
+    health: SourceHealth = field(default_factory=SourceHealth)
     tokens: Tokens = field(default_factory=Tokens)
     notes: list[str] = field(default_factory=list)
     asks: bool = True
@@ -70,15 +70,17 @@ class State:
     """Axioms of earlier expeditions about it that count no longer: the id of each, and where it stood."""
 
     @classmethod
-    def begin(cls, plan: Plan, recalled: list[Axiom], named: str, subjects: list[str]) -> State:
+    def begin(
+        cls, plan: ExpeditionPlan, recalled: list[Axiom], named: str, subjects: list[str]
+    ) -> ExpeditionState:
         """The state before the first cycle."""
         pairs: set[frozenset[str]] = set()
 
         def likeness(one: str, other: str) -> float:
             return float(frozenset((id_of(one), id_of(other))) in pairs)
 
-        pool = Pool(plan.query)
-        known = Known(recalled, likeness, pool.telling)
+        pool = PassagePool(plan.query)
+        known = KnownAxioms(recalled, likeness, pool.telling)
         return cls(
             plan,
             pool,
@@ -89,7 +91,7 @@ class State:
             alike=pairs,
         )
 
-    def take_in(self, gathered: list[Gathered]) -> int:
+    def take_in(self, gathered: list[PoolEntry]) -> int:
         """Note that passages are read; how many documents are new."""
         before = len(self.documents)
         for one in gathered:

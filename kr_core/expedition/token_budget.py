@@ -6,13 +6,13 @@ chances. A call that would eat into the reserve is not made, so that an expediti
 
 from __future__ import annotations
 
-__all__ = ["BYTES", "CHANCES", "Ledger", "bound"]
+__all__ = ["BYTES", "CHANCES", "TokenBudget", "bound"]
 
 BYTES = 3
 """Of UTF-8 that are a token at the least, in English prose and code as in Chinese; models differ, this errs on the safe side."""
 CHANCES = 3
 """The first try, the same once more, and the repair, which sends the bad reply too."""
-_MOST_RESERVED = 36_000
+_MAX_RESERVED = 36_000
 
 
 def bound(size: int, reply: int) -> int:
@@ -25,7 +25,7 @@ def bound(size: int, reply: int) -> int:
     return CHANCES * (size // BYTES + 2 * reply)
 
 
-class Ledger:
+class TokenBudget:
     """The tokens of one expedition.
 
     Args:
@@ -35,7 +35,7 @@ class Ledger:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.spent = 0
-        self.reserve = min(_MOST_RESERVED, limit // 2)
+        self.reserve = min(_MAX_RESERVED, limit // 2)
         """What the ending may take."""
 
     def affords(self, most: int, *, ending: bool = False) -> bool:

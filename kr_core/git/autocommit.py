@@ -8,7 +8,7 @@ import textwrap
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from kr_core.files import locked, make_state_folder, read_text, write_atomically
+from kr_core.files import lock, make_state_folder, read_text, write_atomically
 from kr_core.knowledge.ids import inside
 from kr_core.terminal_text import printable
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kr_core.config import Config
     from kr_core.model import Report
-    from kr_core.protocols import Kept
+    from kr_core.protocols import WriteResult
 
 __all__ = ["commit_changes", "commit_pending", "commit_report"]
 
@@ -66,7 +66,7 @@ def commit_changes(
     return notes
 
 
-def commit_report(config: Config, kept: Kept, report: Report, replaced: str | None) -> tuple[str, ...]:
+def commit_report(config: Config, kept: WriteResult, report: Report, replaced: str | None) -> tuple[str, ...]:
     """Commit a report that was kept, with its evidence and its entry; returns notes on what was not committed.
 
     Args:
@@ -133,12 +133,12 @@ def _remember(config: Config, files: Sequence[Path]) -> None:
     names = [os.path.relpath(file, config.knowledge_base) for file in files]
     with suppress(OSError):  # then a person commits them; the note says that they were not
         make_state_folder(config.state_folder)
-        with locked(config.state_folder):
+        with lock(config.state_folder):
             _write(config, (*_waiting(config), *names))
 
 
 def _forget(config: Config, names: Sequence[str]) -> None:
-    with suppress(OSError), locked(config.state_folder):
+    with suppress(OSError), lock(config.state_folder):
         _write(config, [name for name in _waiting(config) if name not in names])
 
 

@@ -19,14 +19,14 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.files import locked
-from kr_core.git.repository import Change, Git
-from kr_core.git.worktree import RefusedError, shown
+from kr_core.files import lock
+from kr_core.git.repository import Git, PathChange
+from kr_core.git.worktree import GitRefusedError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Committed", "commit", "foresee"]
+__all__ = ["CommitResult", "commit", "foresee"]
 
 _LOCK_SECONDS = 3.0
 """How long another git command may hold the index before we give up; `git add` takes milliseconds."""
@@ -43,7 +43,7 @@ _BUSY = {
 """What lies in the repository's folder while an operation waits for its end: a commit would become part of it."""
 
 
-class Committed(NamedTuple):
+class CommitResult(NamedTuple):
     """What became of the files."""
 
     id: str | None = None
@@ -54,7 +54,7 @@ class Committed(NamedTuple):
 
 def commit(
     files: Iterable[Path], message: str, *, folder: Path, environ: Mapping[str, str] = os.environ
-) -> Committed:
+) -> CommitResult:
     """Commit files as they are now, those that are gone as removed; never raises for what git refuses.
 
     Outside a work tree, and for files that are ignored or have not changed, nothing happens and nothing is said.
@@ -70,14 +70,14 @@ def commit(
         git = Git.open(where, environ)
         paths = [] if git is None else _paths(files, git.top)
         if git is None or not paths:
-            return Committed()
+            return CommitResult()
         _check_state(git, environ)
-        with locked(git.folder):  # KR's own processes wait for each other here, and not for the index
+        with lock(git.folder):  # KR's own processes wait for each other here, and not for the index
             return _committed(git, paths, message)
-    except RefusedError as refused:
-        return Committed(notes=(f"not committed: {refused}",))
+    except GitRefusedError as refused:
+        return CommitResult(notes=(f"not committed: {refused}",))
     except OSError as error:
-        return Committed(notes=(f"not committed: {_explained(error, where)}",))
+        return CommitResult(notes=(f"not committed: {_explained(error, where)}",))
 
 
 def foresee(folder: Path, environ: Mapping[str, str] = os.environ) -> tuple[bool, str]:
@@ -93,7 +93,7 @@ def foresee(folder: Path, environ: Mapping[str, str] = os.environ) -> tuple[bool
             return False, f"{shown(folder)} is ignored by git; nothing is committed"
         _check_state(git, environ)
         git("var", "GIT_COMMITTER_IDENT")
-    except RefusedError as refused:
+    except GitRefusedError as refused:
         return False, f"nothing is committed: {refused}"
     except OSError as error:
         return False, f"nothing is committed: {_explained(error, where)}"
@@ -106,7 +106,7 @@ def _paths(files: Iterable[Path], top: Path) -> list[bytes]:
     for file in files:
         real = Path(os.path.realpath(file.parent), file.name)
         if not real.is_relative_to(top):
-            raise RefusedError(f"{shown(file)} lies outside the work tree {shown(top)}")
+            raise GitRefusedError(f"{shown(file)} lies outside the work tree {shown(top)}")
         paths.append(os.fsencode(real.relative_to(top)))
     return list(dict.fromkeys(paths))
 
@@ -114,26 +114,26 @@ def _paths(files: Iterable[Path], top: Path) -> list[bytes]:
 def _check_state(git: Git, environ: Mapping[str, str]) -> None:
     for name, operation in _BUSY.items():
         if os.path.lexists(git.folder / name):
-            raise RefusedError(f"{operation} is under way in {shown(git.top)}; commit when it is done")
+            raise GitRefusedError(f"{operation} is under way in {shown(git.top)}; commit when it is done")
     index = environ.get("GIT_INDEX_FILE")
     if index and any(
         Path(near, index).resolve().is_relative_to(git.folder) for near in (Path.cwd(), git.top)
     ):
         # In a pre-commit hook, say: git would find its HEAD moved, and refuse the user's commit.
-        raise RefusedError("another git command is at work here and has run KR (GIT_INDEX_FILE is set)")
+        raise GitRefusedError("another git command is at work here and has run KR (GIT_INDEX_FILE is set)")
 
 
-def _committed(git: Git, paths: Sequence[bytes], message: str) -> Committed:
+def _committed(git: Git, paths: Sequence[bytes], message: str) -> CommitResult:
     ignored = set(_split(git("check-ignore", "-z", "--stdin", stdin=_joined(paths), ok=(0, 1))))
     paths = [path for path in paths if path not in ignored]
     if not paths:
-        return Committed()
+        return CommitResult()
     for _attempt in range(_ATTEMPTS):
         with tempfile.TemporaryDirectory() as scratch:
             ours = Path(scratch, "ours")
             head = git.head()
             if not _prepared(git, paths, head, ours):
-                return Committed()
+                return CommitResult()
             with _locked_index(
                 git.folder
             ) as lock:  # no longer than it must be: the user's git does not wait for it
@@ -142,10 +142,10 @@ def _committed(git: Git, paths: Sequence[bytes], message: str) -> Committed:
                     _prepared(git, paths, head, ours)
                 try:
                     return _beside_the_users(git, message, head, ours, lock)
-                except RefusedError:
+                except GitRefusedError:
                     if git.head() == head:
                         raise
-    raise RefusedError("others commit here faster than KR can; commit it yourself")
+    raise GitRefusedError("others commit here faster than KR can; commit it yourself")
 
 
 def _prepared(git: Git, paths: Sequence[bytes], head: str, ours: Path) -> bool:
@@ -156,11 +156,11 @@ def _prepared(git: Git, paths: Sequence[bytes], head: str, ours: Path) -> bool:
     changes = git.staged(base, ours)
     if other := changes.keys() - set(paths):
         name = shown(os.fsdecode(min(other)))
-        raise RefusedError(f"{name} is a file in HEAD and a folder now; commit that yourself")
+        raise GitRefusedError(f"{name} is a file in HEAD and a folder now; commit that yourself")
     return bool(changes)
 
 
-def _beside_the_users(git: Git, message: str, head: str, ours: Path, lock: _Lock) -> Committed:
+def _beside_the_users(git: Git, message: str, head: str, ours: Path, lock: _Lock) -> CommitResult:
     """Commit what an index holds, without what the user has staged, and bring the user's index up to date."""
     base = git.tree_of(head)
     changes = git.staged(base, ours)
@@ -172,7 +172,7 @@ def _beside_the_users(git: Git, message: str, head: str, ours: Path, lock: _Lock
     tree = git.tree(ours)
     entries = {path: change.after for path, change in git.changes(base, tree).items()}
     if not entries:
-        return Committed(None, notes)
+        return CommitResult(None, notes)
     git.enter(entries | {path: kept_staged[path] for path in kept_staged if path in entries}, index=theirs)
     parents = ("-p", head) if head else ()
     made = git.text("commit-tree", tree, *parents, stdin=message.encode("utf-8", "replace"))
@@ -185,11 +185,11 @@ def _beside_the_users(git: Git, message: str, head: str, ours: Path, lock: _Lock
     finally:
         if moved or git.head() == made:  # also where we were interrupted just after it was done
             lock.publish()
-    return Committed(made, notes)
+    return CommitResult(made, notes)
 
 
 def _leave_staged(
-    git: Git, changes: Mapping[bytes, Change], staged: Mapping[bytes, Change], ours: Path
+    git: Git, changes: Mapping[bytes, PathChange], staged: Mapping[bytes, PathChange], ours: Path
 ) -> tuple[dict[bytes, tuple[bytes, bytes]], tuple[str, ...]]:
     """Take what the user has staged out of the commit's index; returns the entries in which it stays staged."""
     in_ours, in_theirs = {}, {}
@@ -209,7 +209,7 @@ def _leave_staged(
     return in_theirs, tuple(notes)
 
 
-def _told_apart(git: Git, change: Change, staged: Change) -> tuple[bytes, bytes] | None:
+def _told_apart(git: Git, change: PathChange, staged: PathChange) -> tuple[bytes, bytes] | None:
     """A file's text without what is staged, and with it; None where they cannot be told apart."""
     if not all(mode.startswith(b"100") for mode, _id in (change.before, change.after, staged.after)):
         return None
@@ -260,8 +260,8 @@ def _locked_index(folder: Path) -> Iterator[_Lock]:
             break
         except FileExistsError:
             if monotonic() > until:
-                todo = "let the other git command end, or remove the file if none runs"
-                raise RefusedError(f"{shown(folder / 'index.lock')} is there; {todo}") from None
+                hint = "let the other git command end, or remove the file if none runs"
+                raise GitRefusedError(f"{shown(folder / 'index.lock')} is there; {hint}") from None
             sleep(0.02)
     try:
         yield lock

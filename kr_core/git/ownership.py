@@ -39,7 +39,7 @@ def require_own_state(config: Config) -> None:
         raise StorageError(
             "is a link, and KR keeps its state in the project's own folder",
             where=str(folder),
-            todo="remove it; KR then makes a folder",
+            hint="remove it; KR then makes a folder",
         )
     if not stat.S_ISDIR(status.st_mode):
         return
@@ -47,16 +47,16 @@ def require_own_state(config: Config) -> None:
         raise StorageError(
             f"belongs to another user (number {status.st_uid})",
             where=str(folder),
-            todo=f"remove it, or set {VARIABLE}=all where several users share a project",
+            hint=f"remove it, or set {VARIABLE}=all where several users share a project",
         )
     if tracks(folder):
         raise StorageError(
             "is tracked by git, so that what it holds may be anybody's",
             where=str(folder),
-            todo=f"`git rm -r --cached {folder.name}`, then remove the folder, unless all in it is your own",
+            hint=f"`git rm -r --cached {folder.name}`, then remove the folder, unless all in it is your own",
         )
     for path, kind in _strange(folder):
-        raise StorageError(f"is {kind}, and KR makes none", where=path, todo="remove it")
+        raise StorageError(f"is {kind}, and KR makes none", where=path, hint="remove it")
 
 
 def _is_own(status: os.stat_result, config: Config) -> bool:

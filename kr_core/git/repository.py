@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import read_bytes
-from kr_core.git.worktree import RefusedError, WorkTree, find_work_tree, require_plain, shown
+from kr_core.git.worktree import GitRefusedError, WorkTree, find_work_tree, require_plain, shown
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Change", "Git", "RefusedError"]
+__all__ = ["Git", "GitRefusedError", "PathChange"]
 
 _SECONDS = 60.0
 _LARGEST = 256 * 1024 * 1024
@@ -82,7 +82,7 @@ _UNKNOWN_IDENTITY = (
 _NO_FILE = b"0"
 
 
-class Change(NamedTuple):
+class PathChange(NamedTuple):
     """What happened to a path: mode and object, before and after; mode 0 where there is none."""
 
     before: tuple[bytes, bytes]
@@ -129,7 +129,7 @@ class Git:
             return None
         program = shutil.which("git", path=environ.get("PATH"))
         if program is None or not Path(program).is_absolute():  # another one could lie in the project
-            raise RefusedError(
+            raise GitRefusedError(
                 "git is not installed; install it, or set knowledge_research.git_commit to off"
             )
         ours = _environment(environ)
@@ -173,9 +173,9 @@ class Git:
                 start_new_session=True,  # no terminal to ask on, and no part in our Ctrl-C
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise RefusedError(f"`git {arguments[0]}` took longer than {_SECONDS:g} s") from None
+            raise GitRefusedError(f"`git {arguments[0]}` took longer than {_SECONDS:g} s") from None
         if done.returncode not in ok:
-            raise RefusedError(_said(arguments[0], done.stderr.decode("utf-8", "replace")))
+            raise GitRefusedError(_said(arguments[0], done.stderr.decode("utf-8", "replace")))
         return done.stdout
 
     def text(self, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> str:
@@ -202,11 +202,11 @@ class Git:
         """Write what an index holds as a tree."""
         return self.text("write-tree", "--missing-ok", index=index)  # a partial clone has not got all of HEAD
 
-    def changes(self, before: str, after: str) -> dict[bytes, Change]:
+    def changes(self, before: str, after: str) -> dict[bytes, PathChange]:
         """The paths in which two trees differ."""
         return _changes(self("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after))
 
-    def staged(self, tree: str, index: Path) -> dict[bytes, Change]:
+    def staged(self, tree: str, index: Path) -> dict[bytes, PathChange]:
         """The paths in which an index differs from a tree; what is only intended to be added does not count."""
         raw = ("-z", "--raw", "--no-renames", "--no-abbrev", "--ita-invisible-in-index")
         return _changes(self("diff-index", "--cached", *raw, tree, index=index))
@@ -260,7 +260,7 @@ class Git:
                 name.write_bytes(self("cat-file", "blob", id_.decode()))
             try:
                 text = self("merge-file", "-p", "-q", *map(str, names))
-            except RefusedError:  # the number of conflicts, or not text
+            except GitRefusedError:  # the number of conflicts, or not text
                 return None
         return self("hash-object", "-w", "--stdin", stdin=text).strip()
 
@@ -273,7 +273,7 @@ def _is_bare(git: Git, tree: WorkTree) -> bool:
     """
     bare, _, folder = git("rev-parse", "--is-bare-repository", "--absolute-git-dir").partition(b"\n")
     if os.path.realpath(os.fsdecode(folder[:-1])) != str(tree.folder):
-        raise RefusedError(f"git takes another repository for {shown(tree.top)} than {shown(tree.folder)}")
+        raise GitRefusedError(f"git takes another repository for {shown(tree.top)} than {shown(tree.folder)}")
     return bare == b"true"
 
 
@@ -317,9 +317,9 @@ def _require_plain_include(one: _Setting, file: Path, rest: str, environ: Mappin
     require_plain(Path(place.anchor), str(place.relative_to(place.anchor)))
 
 
-def _refused_setting(one: _Setting, file: Path, said: str) -> RefusedError:
-    todo = "remove the setting unless you made it; if you did, commit yourself"
-    return RefusedError(f"{shown(one.name)} in {shown(file)} {said}; {todo}")
+def _refused_setting(one: _Setting, file: Path, said: str) -> GitRefusedError:
+    hint = "remove the setting unless you made it; if you did, commit yourself"
+    return GitRefusedError(f"{shown(one.name)} in {shown(file)} {said}; {hint}")
 
 
 def _check_work_tree(named: str | None, tree: WorkTree) -> None:
@@ -328,8 +328,8 @@ def _check_work_tree(named: str | None, tree: WorkTree) -> None:
         return
     place = os.path.realpath(tree.folder / (named or ""))
     if place != str(tree.top):
-        todo = f"commit yourself, or mend the setting in {shown(tree.folder / 'config')}"
-        raise RefusedError(f"core.worktree is {shown(place)}, and not {shown(tree.top)}; {todo}")
+        hint = f"commit yourself, or mend the setting in {shown(tree.folder / 'config')}"
+        raise GitRefusedError(f"core.worktree is {shown(place)}, and not {shown(tree.top)}; {hint}")
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -349,13 +349,13 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _changes(raw: bytes) -> dict[bytes, Change]:
+def _changes(raw: bytes) -> dict[bytes, PathChange]:
     """Git's raw differences: `:100644 100755 1a2b 3c4d M`, the path, and so on, each ended by NUL."""
     fields = raw.split(b"\0")[:-1]
     found = {}
     for line, path in zip(fields[::2], fields[1::2], strict=True):
         mode_before, mode_after, before, after, _status = line.removeprefix(b":").split()
-        found[path] = Change((_mode(mode_before), before), (_mode(mode_after), after))
+        found[path] = PathChange((_mode(mode_before), before), (_mode(mode_after), after))
     return found
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 __all__ = [
-    "RefusedError",
+    "GitRefusedError",
     "WorkTree",
     "bare_repositories",
     "describe_bare",
@@ -44,7 +44,7 @@ _FOLDERS = 5_000
 _YES = ("1", "true", "yes", "on")
 
 
-class RefusedError(Exception):
+class GitRefusedError(Exception):
     """Git cannot or will not, or KR will not have it; the message says why, fit to be shown."""
 
 
@@ -81,7 +81,7 @@ def find_work_tree(where: Path, environ: Mapping[str, str]) -> WorkTree | None:
             _require_own(found)
             return found
         if _is_bare(folder):
-            raise RefusedError(describe_bare(folder))
+            raise GitRefusedError(describe_bare(folder))
     return None
 
 
@@ -113,8 +113,8 @@ def bare_repositories(*roots: Path) -> list[Path]:
 
 def describe_bare(folder: Path) -> str:
     """Say what a bare repository among a project's files is, and what to do."""
-    todo = "remove it unless you made it, and keep the knowledge base out of it"
-    return f"{shown(folder)} is laid out as a bare git repository, and its config names what git runs there; {todo}"
+    hint = "remove it unless you made it, and keep the knowledge base out of it"
+    return f"{shown(folder)} is laid out as a bare git repository, and its config names what git runs there; {hint}"
 
 
 def shown(name: Path | str) -> str:
@@ -152,17 +152,19 @@ def _work_tree(top: Path) -> WorkTree:
     mark = top / ".git"
     mode = mark.lstat().st_mode
     if stat.S_ISLNK(mode):
-        raise RefusedError(f"{shown(mark)} is a link, and KR follows none to a repository; commit yourself")
+        raise GitRefusedError(
+            f"{shown(mark)} is a link, and KR follows none to a repository; commit yourself"
+        )
     if stat.S_ISDIR(mode):
         if os.path.lexists(mark / "commondir"):
-            raise RefusedError(
+            raise GitRefusedError(
                 f"{shown(mark)} has a file `commondir`, as no repository of its own has; remove that"
             )
         return WorkTree(top, mark, mark)
     said = _path_in(mark, after=b"gitdir: ")
     folder = _resolved(top, said)
     if not folder.is_dir():
-        raise RefusedError(
+        raise GitRefusedError(
             f"{shown(mark)} leads to {shown(folder)}, which is no folder; remove the file, or mend it"
         )
     if lies_within(folder, top):
@@ -174,8 +176,8 @@ def _linked(top: Path, folder: Path) -> WorkTree:
     common = _resolved(folder, _path_in(folder / "commondir"))
     back = _resolved(folder, _path_in(folder / "gitdir"))
     if back != top / ".git" or folder.parent != common / "worktrees" or lies_within(common, top):
-        todo = "which knows of no work tree here; `git worktree repair` if you moved it, else remove the file"
-        raise _elsewhere(top / ".git", folder, todo)
+        hint = "which knows of no work tree here; `git worktree repair` if you moved it, else remove the file"
+        raise _elsewhere(top / ".git", folder, hint)
     return WorkTree(top, folder, common)
 
 
@@ -183,22 +185,22 @@ def _submodule(top: Path, folder: Path) -> WorkTree:
     above = next((one for one in top.parents if os.path.lexists(one / ".git")), None)
     outer = _work_tree(above) if above else None
     if outer is None or not any(lies_within(folder, one / "modules") for one in (outer.folder, outer.common)):
-        todo = (
+        hint = (
             "which belongs to no linked worktree and no submodule here; commit yourself, or remove the file"
         )
-        raise _elsewhere(top / ".git", folder, todo)
+        raise _elsewhere(top / ".git", folder, hint)
     return WorkTree(top, folder, folder, is_submodule=True)
 
 
-def _elsewhere(mark: Path, folder: Path, said: str) -> RefusedError:
-    return RefusedError(f"{shown(mark)} leads to {shown(folder)}, {said}")
+def _elsewhere(mark: Path, folder: Path, said: str) -> GitRefusedError:
+    return GitRefusedError(f"{shown(mark)} leads to {shown(folder)}, {said}")
 
 
 def _path_in(file: Path, *, after: bytes = b"") -> str:
     raw = read_bytes(file, limit=_LONGEST)
     path = raw.removeprefix(after).rstrip(b"\r\n")
     if not raw.startswith(after) or not path or b"\0" in path:
-        raise RefusedError(f"{shown(file)} is not as git writes it; mend or remove it")
+        raise GitRefusedError(f"{shown(file)} is not as git writes it; mend or remove it")
     return os.fsdecode(path)
 
 
@@ -239,7 +241,7 @@ def _require_own_tables(home: Path) -> None:
     names = read_bytes(listed, limit=_LONGEST).split(b"\n") if listed.exists() else []
     for name in map(os.fsdecode, names):
         if "/" in name or "\0" in name:
-            raise RefusedError(f"{shown(listed)} leads to {shown(name)}, which lies elsewhere; mend it")
+            raise GitRefusedError(f"{shown(listed)} leads to {shown(name)}, which lies elsewhere; mend it")
         require_plain(home, f"reftable/{name}")
 
 
@@ -256,8 +258,8 @@ def require_plain(home: Path, name: str) -> None:
             return
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             what = "a link" if stat.S_ISLNK(mode) else "neither a file nor a folder"
-            todo = "commit yourself, or put a file or folder in its place"
-            raise RefusedError(f"{shown(place)} is {what}, and git would follow it; {todo}")
+            hint = "commit yourself, or put a file or folder in its place"
+            raise GitRefusedError(f"{shown(place)} is {what}, and git would follow it; {hint}")
 
 
 def _next_ref(tree: WorkTree, ref: str) -> str:
@@ -268,5 +270,7 @@ def _next_ref(tree: WorkTree, ref: str) -> str:
         return ""
     name = os.fsdecode(raw.removeprefix(b"ref:").strip())
     if not name.startswith("refs/") or ".." in name or "\0" in name:
-        raise RefusedError(f"{shown(file or ref)} leads to {shown(name)}, which is no branch; check out one")
+        raise GitRefusedError(
+            f"{shown(file or ref)} leads to {shown(name)}, which is no branch; check out one"
+        )
     return name

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-class Limits(NamedTuple):
+class CapacityLimits(NamedTuple):
     """How much the knowledge base holds, and for how long."""
 
     max_entries: int
     archive_after_days: int
 
 
-class Outgoing(NamedTuple):
+class EvictionPlan(NamedTuple):
     """The entries that leave, in the order of the index."""
 
     expired: tuple[Entry, ...]
@@ -39,12 +39,12 @@ class Outgoing(NamedTuple):
 
 def outgoing(
     entries: Sequence[Entry],
-    limits: Limits,
+    limits: CapacityLimits,
     today: date,
     *,
     spare: Entry | None = None,
     used: Mapping[str, datetime] | None = None,
-) -> Outgoing:
+) -> EvictionPlan:
     """Choose what leaves: first what was not used for too long, then the least recently used beyond the limit.
 
     Args:
@@ -60,16 +60,16 @@ def outgoing(
     left = [entry for entry in free if _key(entry) not in gone]
     excess = len(entries) - len(expired) - limits.max_entries
     if excess <= 0:
-        return Outgoing(expired, ())
+        return EvictionPlan(expired, ())
     times = used or {}
     oldest = sorted(left, key=lambda entry: (_last_used(entry, today), times.get(entry.id, _LONG_AGO)))[
         :excess
     ]
     chosen = set(map(_key, oldest))
-    return Outgoing(expired, tuple(entry for entry in left if _key(entry) in chosen))
+    return EvictionPlan(expired, tuple(entry for entry in left if _key(entry) in chosen))
 
 
-def times_matter(entries: Sequence[Entry], chosen: Outgoing, today: date) -> bool:
+def times_matter(entries: Sequence[Entry], chosen: EvictionPlan, today: date) -> bool:
     """Whether an entry was evicted that was last used on the same day as one that stays."""
     gone = set(map(_key, chosen.all))
     days = {_last_used(entry, today) for entry in chosen.evicted}

@@ -35,7 +35,7 @@ _REMEMBERED = 65536
 """Subjects kept in memory; each is about a kilobyte."""
 
 
-class Matched(NamedTuple):
+class EntryMatch(NamedTuple):
     """An entry that matches a query, and how.
 
     `overlap` is the share of topic keywords, 0-1. `exact` says that the content words are the same ones, which
@@ -147,7 +147,7 @@ def subject_of(asked: Entry | ResearchQuery) -> Subject:
 
 def match(
     entry: Entry, query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[Tier] = TIERS
-) -> Matched | None:
+) -> EntryMatch | None:
     """Say how an entry matches a query, by the best of the given tiers, or return None.
 
     With `fuzzy=False` only an equal topic (but for case and spaces) matches, so that the tier `tags` never
@@ -169,12 +169,12 @@ def match(
     if tier is None:
         return None
     shared, larger = ours.shared(theirs)
-    return Matched(entry, tier, shared / larger, exact)
+    return EntryMatch(entry, tier, shared / larger, exact)
 
 
 def best(
     entries: Iterable[Entry], query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[Tier] = TIERS
-) -> Matched | None:
+) -> EntryMatch | None:
     """Choose the entry that matches a query best, or return None where none does.
 
     The framework's exact name comes before a folded one, then the order of tiers, the overlap, the most recent
@@ -185,7 +185,7 @@ def best(
     return min((matched for matched in found if matched), key=lambda m: rank(m, query), default=None)
 
 
-def rank(matched: Matched, query: ResearchQuery) -> tuple[bool, bool, int, float, int, str]:
+def rank(matched: EntryMatch, query: ResearchQuery) -> tuple[bool, bool, int, float, int, str]:
     """The place of a match among others, the best first; see `best`."""
     entry = matched.entry
     return (

@@ -12,7 +12,7 @@ from kr_core.knowledge.matching import TIERS, match, rank, subject_of, wants_exa
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from kr_core.knowledge.matching import Matched, Subject
+    from kr_core.knowledge.matching import EntryMatch, Subject
     from kr_core.model import Entry, ResearchQuery, Tier
 
 _NONE: tuple[int, ...] = ()
@@ -64,7 +64,7 @@ class TopicIndex(Sequence["Entry"]):
 
     def best(
         self, query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[Tier] = TIERS
-    ) -> Matched | None:
+    ) -> EntryMatch | None:
         """Choose the entry that matches a query best, or return None: the same as `matching.best` of the entries."""
         asked = subject_of(query)
         near = self._near(asked, query)
@@ -103,7 +103,7 @@ class TopicIndex(Sequence["Entry"]):
 
     def _first(
         self, positions: Iterable[int], query: ResearchQuery, *, fuzzy: bool, tiers: Sequence[Tier]
-    ) -> Matched | None:
+    ) -> EntryMatch | None:
         found = (match(self._entries[position], query, fuzzy=fuzzy, tiers=tiers) for position in positions)
         return min((matched for matched in found if matched), key=lambda m: rank(m, query), default=None)
 

@@ -80,7 +80,7 @@ def parse(text: str) -> LessonsFile:
     indented lines; of what stands below a heading the first paragraph counts, up to a vertical bar and the path.
     Lines in a closed code block, or in a comment (`<!--` to `-->`) that begins a line, are no lessons.
     """
-    return _Reader(text).read()
+    return _LessonsReader(text).read()
 
 
 def line_of(lesson: Lesson) -> str:
@@ -120,7 +120,7 @@ def _level(summary: str) -> str:
     return " ".join(summary.split()).casefold().rstrip(" .!?。！？")
 
 
-class _Reader:
+class _LessonsReader:
     """One pass over the lines of a file."""
 
     def __init__(self, text: str) -> None:

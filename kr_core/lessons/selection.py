@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from kr_core.model.lessons import Lesson
 
-__all__ = ["LINES", "LONGEST_PATH", "WIDTH", "block", "lines_taken", "of_phase", "select"]
+__all__ = ["LINES", "MAX_PATH_LENGTH", "WIDTH", "block", "lines_taken", "of_phase", "select"]
 
 WIDTH = 80
 LINES = 2
 """A lesson takes at most so many lines of so many characters, its number and its path included."""
 
-LONGEST_PATH = 100
+MAX_PATH_LENGTH = 100
 """A longer path is cut at its beginning."""
 _CUT = " ..."
 _TITLE = re.compile(r"\[(\s*LESSONS\s*)\]", re.IGNORECASE)
@@ -44,7 +44,7 @@ def select(lessons: Sequence[Lesson], budget: int, about: str = "") -> list[Less
         last = _day(newest[: max(1, budget)][-1])
         # only those that may be chosen are looked at: their words cost more than all the rest
         contenders = takewhile(lambda lesson: _day(lesson) >= last, newest)
-        shared = _Shared(ours)
+        shared = _SharedKeywords(ours)
         newest = sorted(contenders, key=lambda lesson: (_day(lesson), shared.of(lesson)), reverse=True)
     return newest[:budget]
 
@@ -69,7 +69,7 @@ def _day(lesson: Lesson) -> date:
     return lesson.date or date.min
 
 
-class _Shared:
+class _SharedKeywords:
     """How many keywords lessons share with a text; each word of theirs is looked at once.
 
     The keywords of a word take fifty times as long as the look whether it can have any of those.
@@ -108,7 +108,7 @@ def _shown(number: str, summary: str, path: str | None) -> str:
     summary = _TITLE.sub(r"(\1)", summary[: room + 1])
     if path is not None:
         path = _TITLE.sub(r"(\1)", path)
-        path = path if len(path) <= LONGEST_PATH else f"...{path[3 - LONGEST_PATH :]}"
+        path = path if len(path) <= MAX_PATH_LENGTH else f"...{path[3 - MAX_PATH_LENGTH :]}"
     line = _line(number, summary, path)
     size = room - len(_line(number, _CUT, path))
     while len(_wrapped(line)) > LINES and size:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.errors import ConfigError, StorageError
-from kr_core.files import locked, read_bytes, write_atomically
+from kr_core.files import lock, read_bytes, write_atomically
 from kr_core.knowledge.ids import inside
 from kr_core.lessons import selection
 from kr_core.lessons.file import (
@@ -40,12 +40,12 @@ FILE = "lessons/_lessons-learned.md"
 _TITLE = "# Lessons Learned\n"
 _LARGEST = 20_000_000
 """Bytes of the file: some 100,000 lessons."""
-_LONGEST_TAG = 60
+_MAX_TAG_LENGTH = 60
 _NOT_IN_A_TAG = frozenset("[],，")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-class Recorded(NamedTuple):
+class RecordedLesson(NamedTuple):
     """What became of a lesson that was to be recorded; `added` is False where it was there already."""
 
     lesson: Lesson
@@ -92,7 +92,7 @@ class Lessons:
             TypeError: options beside a request, or unknown ones.
         """
         request = self._requested(asked, options)
-        if isinstance(request, requests.Invalid):
+        if isinstance(request, requests.InvalidRequest):
             return _refused(request.story_key, request.session_id, _phase_of(asked), request.faults)
         if not self._config.settings.knowledge_research.enabled:
             return _refused(request.story_key, request.session_id, request.phase, (DISABLED,))
@@ -105,7 +105,7 @@ class Lessons:
 
     def _requested(
         self, asked: str | Mapping[str, Any] | LessonsRequest, options: Mapping[str, str]
-    ) -> LessonsRequest | requests.Invalid:
+    ) -> LessonsRequest | requests.InvalidRequest:
         if isinstance(asked, str):
             return requests.for_phase(asked, **options)
         if options:
@@ -141,7 +141,9 @@ class Lessons:
             for line in found.conflicts
         ]
 
-    def add(self, summary: str, *, phase: str, tags: Sequence[str] = (), ref: str | None = None) -> Recorded:
+    def add(
+        self, summary: str, *, phase: str, tags: Sequence[str] = (), ref: str | None = None
+    ) -> RecordedLesson:
         """Record a lesson at the end of the file, dated today and durable on return; nothing else in it changes.
 
         A lesson of the same words and phase is not recorded twice.
@@ -158,7 +160,7 @@ class Lessons:
         """
         lesson = _lesson(summary, phase, tags, ref, self._today())
         try:
-            with locked(
+            with lock(
                 self._config.knowledge_base
             ):  # the lock of the store, which may be making the same file
                 recorded = self._append(lesson, phase)
@@ -166,7 +168,7 @@ class Lessons:
             raise StorageError(
                 error.strerror or str(error),
                 where=str(error.filename or self.file),
-                todo="make the knowledge base writable; nothing was recorded",
+                hint="make the knowledge base writable; nothing was recorded",
             ) from error
         if not recorded.added:
             return recorded
@@ -175,11 +177,11 @@ class Lessons:
         subject = f"lesson for {phase} - {recorded.lesson.summary}"
         return recorded._replace(notes=commit_changes(self._config, (self._place(),), subject))
 
-    def _append(self, lesson: Lesson, phase: str) -> Recorded:
+    def _append(self, lesson: Lesson, phase: str) -> RecordedLesson:
         text = self._text()
         for known in parse(text).lessons:
             if phase in known.tags and same_words(known.summary, lesson.summary):
-                return Recorded(known, added=False)
+                return RecordedLesson(known, added=False)
         before = text or _TITLE
         ends = _LINE_END.findall(before)
         end = ends[-1] if ends else "\n"
@@ -187,7 +189,7 @@ class Lessons:
         after = f"{before}{gap}{line_of(lesson)}{end}"
         write_atomically(self._place(), after)
         line = len(_LINE_END.findall(after))
-        return Recorded(lesson.model_copy(update={"line": line}), added=True)
+        return RecordedLesson(lesson.model_copy(update={"line": line}), added=True)
 
     def _place(self) -> Path:
         """The file itself, where its name is a link; one that leads out of the knowledge base is not followed.
@@ -200,7 +202,7 @@ class Lessons:
             raise StorageError(
                 "is a link that leads out of the knowledge base",
                 where=self.shown,
-                todo="put the file in its place",
+                hint="put the file in its place",
             )
         return place
 
@@ -218,16 +220,16 @@ class Lessons:
         except OSError as error:
             if error.errno in {errno.EINVAL, errno.EISDIR}:
                 raise StorageError(
-                    "is no file", where=self.shown, todo="move away what lies there"
+                    "is no file", where=self.shown, hint="move away what lies there"
                 ) from error
-            todo = "shorten it" if error.errno == errno.EFBIG else "make the file readable"
-            raise StorageError(error.strerror or str(error), where=self.shown, todo=todo) from error
+            hint = "shorten it" if error.errno == errno.EFBIG else "make the file readable"
+            raise StorageError(error.strerror or str(error), where=self.shown, hint=hint) from error
         try:
             return raw.decode("utf-8")
         except UnicodeDecodeError as error:
             line = raw.count(b"\n", 0, error.start) + 1
             raise StorageError(
-                f"line {line} is not UTF-8 text", where=f"{self.shown}:{line}", todo="save the file in UTF-8"
+                f"line {line} is not UTF-8 text", where=f"{self.shown}:{line}", hint="save the file in UTF-8"
             ) from error
 
 
@@ -252,12 +254,12 @@ def _lesson(summary: str, phase: str, tags: Sequence[str], ref: str | None, toda
     """The lesson as it will be read again, or a ConfigError that says what it cannot be recorded with."""
     if phase not in PHASES:
         raise ConfigError(
-            "Invalid phase tag", where=f"phase {phase!r}", todo=f"use one of {', '.join(PHASES)}"
+            "Invalid phase tag", where=f"phase {phase!r}", hint=f"use one of {', '.join(PHASES)}"
         )
     path = None if ref is None else _path(ref)
     words = _one_line("the lesson", summary)
     if path is None and holds_reference(words):
-        raise ConfigError("holds `Ref:`", where="the lesson", todo="give what follows it with --ref")
+        raise ConfigError("holds `Ref:`", where="the lesson", hint="give what follows it with --ref")
     lesson = Lesson(
         line=0,
         date=today,
@@ -266,7 +268,7 @@ def _lesson(summary: str, phase: str, tags: Sequence[str], ref: str | None, toda
         path=path,
     )
     if not lesson.summary:
-        raise ConfigError("is empty", where="the lesson", todo="say in a sentence what to do or to avoid")
+        raise ConfigError("is empty", where="the lesson", hint="say in a sentence what to do or to avoid")
     lines = max(
         selection.lines_taken(lesson.summary, path), sum(bool(line.strip()) for line in summary.splitlines())
     )
@@ -274,29 +276,29 @@ def _lesson(summary: str, phase: str, tags: Sequence[str], ref: str | None, toda
         raise ConfigError(
             f"takes {lines} lines of {selection.WIDTH} characters with its number and reference; at most {selection.LINES} are handed out",
             where="the lesson",
-            todo="say it shorter, and leave the rest to what --ref points at",
+            hint="say it shorter, and leave the rest to what --ref points at",
         )
     return lesson
 
 
 def _path(ref: str) -> str:
     path = canonical_path(_one_line("--ref", ref))
-    if path is None or holds_reference(path) or len(path) > selection.LONGEST_PATH:
+    if path is None or holds_reference(path) or len(path) > selection.MAX_PATH_LENGTH:
         raise ConfigError(
-            f"is not a place of at most {selection.LONGEST_PATH} characters",
+            f"is not a place of at most {selection.MAX_PATH_LENGTH} characters",
             where=f"--ref {ref!r}",
-            todo="write it as src/app.py:12",
+            hint="write it as src/app.py:12",
         )
     return path
 
 
 def _tag(tag: str) -> str:
     word = _one_line("--tag", tag)
-    if not word or len(word) > _LONGEST_TAG or is_date(word) or not _NOT_IN_A_TAG.isdisjoint(word):
+    if not word or len(word) > _MAX_TAG_LENGTH or is_date(word) or not _NOT_IN_A_TAG.isdisjoint(word):
         raise ConfigError(
-            f"is not a tag of at most {_LONGEST_TAG} characters",
+            f"is not a tag of at most {_MAX_TAG_LENGTH} characters",
             where=f"--tag {tag!r}",
-            todo="use words without brackets and commas, one --tag for each",
+            hint="use words without brackets and commas, one --tag for each",
         )
     return word
 
@@ -304,5 +306,5 @@ def _tag(tag: str) -> str:
 def _one_line(name: str, text: str) -> str:
     folded = " ".join(text.split())
     if printable(folded) != folded:
-        raise ConfigError("holds control characters or is no text", where=name, todo="leave them out")
+        raise ConfigError("holds control characters or is no text", where=name, hint="leave them out")
     return folded

@@ -26,7 +26,7 @@ class Block(NamedTuple):
     kind: Literal["heading", "prose", "code", "table"]
     text: str
     """As it is shown; a heading with its marks, code with its fences."""
-    place: str
+    location: str
     """Where it begins: `:12` for a line, `#anchor` for a page's."""
     level: int = 0
     """Of a heading, from 1 for the outermost."""

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Block", "Part", "beginning", "fenced", "markdown", "parts", "simplified", "tidy", "with_blocks"]
+__all__ = [
+    "HTMLPart",
+    "PreBlock",
+    "beginning",
+    "fenced",
+    "markdown",
+    "parts",
+    "simplified",
+    "tidy",
+    "with_blocks",
+]
 
 _OPENING = re.compile(r"<(?=[a-zA-Z/!?])")
 _TAG = re.compile(
@@ -28,7 +38,7 @@ _KEPT_ATTRIBUTES = frozenset({"class", "id", "role", "itemprop", "href"})
 """By these the main text is told from what surrounds it."""
 _OUTLINE = frozenset("article aside body div footer header main nav".split())
 """Tags whose class and id say so; those of a section are named after what it is about, such as cookies, comments or footers."""
-_LONGEST_VALUE = 200
+_MAX_VALUE_LENGTH = 200
 _UNREAD = (
     "script",
     "style",
@@ -58,15 +68,15 @@ _NO_LANGUAGE = frozenset(
 )
 _LINE_NUMBERS = re.compile(r"\s*+\d[\s\d]*+")
 _NUMBER_CLASS = re.compile(r"\b(?:linenos?|line-?numbers?|lineno|gutter)\b", re.IGNORECASE)
-_MOST_PARTS = 100_000
-_MOST_CHARACTERS = 1_000_000
+_MAX_PARTS = 100_000
+_MAX_CHARACTERS = 1_000_000
 """The longest references in one page have as much; it takes three seconds."""
-_LONGEST_TAG = 2000
+_MAX_TAG_LENGTH = 2000
 _NEAREST = 4
 """So many tags right before a `<pre>` may name its language."""
 
 
-class Part(NamedTuple):
+class HTMLPart(NamedTuple):
     """A tag or a run of text."""
 
     kind: Literal["open", "close", "text"]
@@ -76,7 +86,7 @@ class Part(NamedTuple):
     """The text, or the attributes, as they are written."""
 
 
-class Block(NamedTuple):
+class PreBlock(NamedTuple):
     """A `<pre>` block."""
 
     text: str
@@ -85,7 +95,7 @@ class Block(NamedTuple):
     """The one that its class names; empty where it names none."""
 
 
-def parts(html: str) -> Iterator[Part]:
+def parts(html: str) -> Iterator[HTMLPart]:
     """The tags and texts of a page, without comments, programs, styles and drawings.
 
     What is opened and never closed (a comment, a tag, a script) takes the rest of the page with it, as in a browser.
@@ -94,7 +104,7 @@ def parts(html: str) -> Iterator[Part]:
     while (opening := _OPENING.search(html, start)) is not None:
         place = opening.start()
         if start < place:
-            yield Part("text", "", html[start:place])
+            yield HTMLPart("text", "", html[start:place])
         tag = _TAG.match(html, place)
         if tag is not None:
             closing, name = bool(tag[1]), tag[2].lower()
@@ -105,7 +115,7 @@ def parts(html: str) -> Iterator[Part]:
                     return
                 place = end.end()
             else:
-                yield Part("close" if closing else "open", name, "" if closing else tag[3])
+                yield HTMLPart("close" if closing else "open", name, "" if closing else tag[3])
         elif html[place + 1 : place + 3].lstrip("/")[:1].isalpha():
             return
         else:
@@ -115,18 +125,18 @@ def parts(html: str) -> Iterator[Part]:
                 return
         start = place
     if start < len(html):
-        yield Part("text", "", html[start:])
+        yield HTMLPart("text", "", html[start:])
 
 
 _ENDS = {name: re.compile(rf"</{name}[^>]{{0,1000}}+>", re.IGNORECASE) for name in _UNREAD}
 
 
-def beginning(page: Iterable[Part]) -> Iterator[Part]:
+def beginning(page: Iterable[HTMLPart]) -> Iterator[HTMLPart]:
     """The same, up to what anybody would read of a page."""
-    left = _MOST_CHARACTERS
-    for part in islice(page, _MOST_PARTS):
+    left = _MAX_CHARACTERS
+    for part in islice(page, _MAX_PARTS):
         if part.kind != "text":
-            yield part._replace(data=part.data[:_LONGEST_TAG])
+            yield part._replace(data=part.data[:_MAX_TAG_LENGTH])
             continue
         yield part._replace(data=part.data[:left])
         left -= len(part.data)
@@ -143,10 +153,10 @@ def attributes(data: str) -> dict[str, str]:
     return found
 
 
-def with_blocks(page: Iterable[Part]) -> Iterator[Part | Block]:
+def with_blocks(page: Iterable[HTMLPart]) -> Iterator[HTMLPart | PreBlock]:
     """The same, with each `<pre>` and what stands in it as one block."""
     nearest: list[str] = []
-    inner: list[Part] | None = None
+    inner: list[HTMLPart] | None = None
     for part in page:
         if inner is not None:
             if part.name == "pre" and part.kind == "close":
@@ -166,7 +176,7 @@ def with_blocks(page: Iterable[Part]) -> Iterator[Part | Block]:
         yield from _block(inner, nearest)
 
 
-def _block(inner: list[Part], nearest: list[str]) -> Iterator[Block]:
+def _block(inner: list[HTMLPart], nearest: list[str]) -> Iterator[PreBlock]:
     said, skipped = [], ""
     for part in inner:
         if skipped:
@@ -176,14 +186,14 @@ def _block(inner: list[Part], nearest: list[str]) -> Iterator[Block]:
         elif part.name == "br" and part.kind == "open":
             said.append("\n")
         elif part.kind == "open" and (
-            part.name == "button" or _NUMBER_CLASS.search(part.data[:_LONGEST_VALUE])
+            part.name == "button" or _NUMBER_CLASS.search(part.data[:_MAX_VALUE_LENGTH])
         ):
             skipped = part.name
     text = "".join(said).replace("\r\n", "\n").replace("\r", "\n").replace("\N{NO-BREAK SPACE}", " ")
     text = text.strip("\n").rstrip()
     if text.strip() and not _LINE_NUMBERS.fullmatch(text):
         codes = [part.data for part in inner[:2] if part.name == "code" and part.kind == "open"]
-        yield Block(text, _language([*codes, *reversed(nearest)]))
+        yield PreBlock(text, _language([*codes, *reversed(nearest)]))
 
 
 def _language(tags: list[str]) -> str:
@@ -191,19 +201,19 @@ def _language(tags: list[str]) -> str:
     for data in tags:
         said = attributes(data)
         named: list[str] = [said.get("data-lang", ""), said.get("data-language", "")]
-        named += _LANGUAGE.findall(said.get("class", "")[:_LONGEST_VALUE])
+        named += _LANGUAGE.findall(said.get("class", "")[:_MAX_VALUE_LENGTH])
         for one in map(str.lower, named):
             if _A_LANGUAGE.fullmatch(one) and one not in _NO_LANGUAGE:
                 return "python" if one == "python3" else one
     return ""
 
 
-def simplified(page: Iterable[Part | Block], placeholder: str) -> tuple[str, list[Block]]:
+def simplified(page: Iterable[HTMLPart | PreBlock], placeholder: str) -> tuple[str, list[PreBlock]]:
     """The page as HTML with few attributes, its blocks replaced by numbered placeholders; and the blocks."""
     html: list[str] = []
-    blocks: list[Block] = []
+    blocks: list[PreBlock] = []
     for part in page:
-        if isinstance(part, Block):
+        if isinstance(part, PreBlock):
             html.append(f"<pre>{placeholder}{len(blocks)}x</pre>")
             blocks.append(part)
         elif part.kind == "text":
@@ -215,23 +225,23 @@ def simplified(page: Iterable[Part | Block], placeholder: str) -> tuple[str, lis
     return "".join(html), blocks
 
 
-def _attributes_kept(part: Part) -> str:
+def _attributes_kept(part: HTMLPart) -> str:
     said = attributes(part.data)
     is_outline = part.name in _OUTLINE and "section" not in said.get("class", "").split()
     names = _KEPT_ATTRIBUTES if is_outline else _KEPT_ATTRIBUTES - {"class", "id"}
     return "".join(
         f' {name}="{value}"'
         for name, value in said.items()
-        if name in names and '"' not in value and len(value) <= _LONGEST_VALUE
+        if name in names and '"' not in value and len(value) <= _MAX_VALUE_LENGTH
     )
 
 
-def markdown(page: Iterable[Part | Block]) -> str:
+def markdown(page: Iterable[HTMLPart | PreBlock]) -> str:
     """All that can be read on the page as plain Markdown: headings, lists, tables and blocks; menus and forms are left out."""
     text: list[str] = []
     aside: dict[str, int] = {}
     for part in page:
-        if isinstance(part, Block):
+        if isinstance(part, PreBlock):
             if not aside:
                 text.append(f"\n\n{fenced(part)}\n\n")
             continue
@@ -243,7 +253,7 @@ def markdown(page: Iterable[Part | Block]) -> str:
     return tidy("".join(text))
 
 
-def _written(part: Part) -> str:
+def _written(part: HTMLPart) -> str:
     name, opens = part.name, part.kind == "open"
     if part.kind == "text":
         return re.sub(r"\s+", " ", unescape(part.data))
@@ -260,7 +270,7 @@ def _written(part: Part) -> str:
     return "\n\n" if name in _BLOCKS else ""
 
 
-def fenced(block: Block) -> str:
+def fenced(block: PreBlock) -> str:
     """A block between fences that nothing in it can close."""
     longest = max((len(run) for run in re.findall(r"`{3,}", block.text)), default=2)
     fence = "`" * (longest + 1)

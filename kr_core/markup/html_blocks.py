@@ -48,7 +48,7 @@ _DEFINED = 7
 _SOME, _LITTLE, _LEAST = 4_000, 200, 100
 """Characters of a page, and of its text: where so much comes to so little, its links are kept; where it comes to the least,
 all that stands around the text."""
-_MOST_NAMES = 40
+_MAX_NAMES = 40
 """Names of elements that are left out of one page; for each, the page is searched once for its tags."""
 
 
@@ -228,7 +228,7 @@ class _Page:
     def _after(self, name: str, opened: re.Match[str]) -> int:
         """Where an element ends that is left out; where it is never closed, it is not left out."""
         if name not in self._ends:
-            self._ends[name] = _ends(name, self._text) if len(self._ends) < _MOST_NAMES else {}
+            self._ends[name] = _ends(name, self._text) if len(self._ends) < _MAX_NAMES else {}
         return self._ends[name].get(opened.start(), opened.end())
 
     def _closing(self, name: str, position: int) -> int:

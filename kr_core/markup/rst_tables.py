@@ -10,16 +10,16 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.markup.tables import MOST_CELLS, Row
+from kr_core.markup.tables import MAX_CELLS, TableRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Listed", "listed", "rest_rows", "without_lists"]
+__all__ = ["ListTable", "listed", "rest_rows", "without_lists"]
 
 _RULE = re.compile(r"[ \t]*=+(?: +=+)+[ \t]*")
 _FRAME = re.compile(r"[ \t]*\+(?:(?:-+\+)+|(?:=+\+)+)[ \t]*")
-_MOST_HEADING = 4
+_MAX_HEADING = 4
 """Lines of a heading row."""
 _LIST = re.compile(r"([ \t]*)\.\. list-table::")
 _HEADING_ROWS = re.compile(r"[ \t]+:header-rows:[ \t]*(\d{1,2})[ \t]*")
@@ -27,7 +27,7 @@ _ITEM = re.compile(r"([ \t]*)[-*+][ \t]+(?=[-*+](?:[ \t]|$))")
 _CELL = re.compile(r"([ \t]*)[-*+](?:[ \t]+|$)")
 
 
-class Listed(NamedTuple):
+class ListTable(NamedTuple):
     """A list that is shown as a table."""
 
     rows: list[int]
@@ -36,14 +36,14 @@ class Listed(NamedTuple):
     """How many of them are headings."""
 
 
-def rest_rows(text: str) -> list[Row]:
+def rest_rows(text: str) -> list[TableRow]:
     """The rows of all tables that have headings, those of each form in order; cells over several columns or rows are left out."""
     lines = text.split("\n")
     found = [*_ruled(lines), *_framed(lines), *_listed_rows(lines)]
-    return [row for row in found if 1 < len(row.cells) <= MOST_CELLS]
+    return [row for row in found if 1 < len(row.cells) <= MAX_CELLS]
 
 
-def listed(lines: Sequence[str]) -> Listed | None:
+def listed(lines: Sequence[str]) -> ListTable | None:
     """The rows of a list that is shown as a table, given its lines from the directive on; None for anything else."""
     if not lines or not _LIST.match(lines[0]):
         return None
@@ -56,7 +56,7 @@ def listed(lines: Sequence[str]) -> Listed | None:
             starts.append(number)
         elif not starts and (told := _HEADING_ROWS.fullmatch(line)):
             heading = int(told[1])
-    return Listed(starts, heading)
+    return ListTable(starts, heading)
 
 
 def without_lists(text: str) -> str:
@@ -67,9 +67,9 @@ def without_lists(text: str) -> str:
     return "\n".join(lines)
 
 
-def _ruled(lines: Sequence[str]) -> list[Row]:
+def _ruled(lines: Sequence[str]) -> list[TableRow]:
     """The rows of simple tables, whose columns are ruled by runs of equals signs; a row goes on where its first cell is empty."""
-    found: list[Row] = []
+    found: list[TableRow] = []
     at = 0
     while at < len(lines):
         rule = lines[at].rstrip()
@@ -83,17 +83,17 @@ def _ruled(lines: Sequence[str]) -> list[Row]:
         while at < len(lines) and lines[at].strip() and not _RULE.fullmatch(lines[at]):
             line, cells = lines[at], _cells(lines[at], spans)
             if cells[0]:
-                found.append(Row(line.strip(), heads, cells))
+                found.append(TableRow(line.strip(), heads, cells))
             elif len(found) > first:
                 last = found[-1]
-                found[-1] = Row(f"{last.line}\n{line.rstrip()}", heads, _joined([last.cells, cells]))
+                found[-1] = TableRow(f"{last.line}\n{line.rstrip()}", heads, _joined([last.cells, cells]))
             at += 1
     return found
 
 
 def _below_heading(lines: Sequence[str], at: int) -> int:
     """Where the rows of a simple table begin, behind the second of its rules; 0 where there is none."""
-    for number in range(at + 1, min(len(lines), at + 2 + _MOST_HEADING)):
+    for number in range(at + 1, min(len(lines), at + 2 + _MAX_HEADING)):
         if not lines[number].strip():
             return 0
         if lines[number].rstrip() == lines[at].rstrip():
@@ -116,9 +116,9 @@ def _joined(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(" ".join(filter(None, told)) for told in zip(*parts, strict=True))
 
 
-def _framed(lines: Sequence[str]) -> list[Row]:
+def _framed(lines: Sequence[str]) -> list[TableRow]:
     """The rows of tables with a frame; a line whose bars stand elsewhere has a cell over several columns or rows."""
-    found: list[Row] = []
+    found: list[TableRow] = []
     frame, heads = "", tuple[str, ...]()
     bars: list[int] = []
     held: list[tuple[str, ...]] = []
@@ -134,7 +134,7 @@ def _framed(lines: Sequence[str]) -> list[Row]:
                 heads = _joined(held) if plain and held else ()
             elif heads and held and plain:
                 told = "\n".join(one.strip() for one in lines[start:number])
-                found.append(Row(told, heads, _joined(held)))
+                found.append(TableRow(told, heads, _joined(held)))
             held, plain = [], True
         else:
             start = number if not held else start
@@ -162,8 +162,8 @@ def _indented(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _listed_rows(lines: Sequence[str]) -> list[Row]:
-    found: list[Row] = []
+def _listed_rows(lines: Sequence[str]) -> list[TableRow]:
+    found: list[TableRow] = []
     for start, end in _lists(lines):
         table = lines[start:end]
         told = listed(table)
@@ -177,7 +177,7 @@ def _listed_rows(lines: Sequence[str]) -> list[Row]:
         heads = _joined([cells for _row, cells in rows[: told.heading]])
         for row, cells in rows[told.heading :]:
             if len(cells) == width:
-                found.append(Row("\n".join(row).strip(), heads, cells))
+                found.append(TableRow("\n".join(row).strip(), heads, cells))
     return found
 
 

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"\s*:?-+:?\s*")
-MOST_CELLS = 12
+MAX_CELLS = 12
 """A wider row is data, and nothing that a person reads as a statement."""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table, below the heading of its columns."""
 
     line: str
@@ -22,7 +22,7 @@ class Row(NamedTuple):
     cells: tuple[str, ...]
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """The row as a statement: `` Setting: `RETRIES`; Default: 3; Meaning: how often a call is tried``."""
         told = zip(self.heads, self.cells, strict=True)
         return "; ".join(f"{head}: {cell}" if head else cell for head, cell in told if cell)
@@ -33,14 +33,14 @@ class Row(NamedTuple):
         return [part for part in (*self.heads, *self.cells) if part]
 
 
-def rows(text: str) -> list[Row]:
+def rows(text: str) -> list[TableRow]:
     """The rows of all Markdown tables (https://github.github.com/gfm/#tables-extension-) in a text, in order; those that have not the cells of their heading are left out."""
-    found: list[Row] = []
+    found: list[TableRow] = []
     for table in _tables(text):
         heads = _cells(table[0])
-        if 1 < len(heads) <= MOST_CELLS:
+        if 1 < len(heads) <= MAX_CELLS:
             found += [
-                Row(line.strip(), heads, cells)
+                TableRow(line.strip(), heads, cells)
                 for line in table[2:]
                 if len(cells := _cells(line)) == len(heads) and any(cells)
             ]

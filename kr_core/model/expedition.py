@@ -30,7 +30,7 @@ WEIGHTS: dict[SignalType, float] = {
     "SESSION": 0.50,
 }
 """How much one signal of a kind is worth, as the chance that what it says is so."""
-MOST_CYCLES = 10
+MAX_CYCLES = 10
 
 
 def _now() -> datetime:

@@ -31,7 +31,7 @@ __all__ = [
     "read_confidence",
 ]
 
-_MOST_SHOWN = 10**40
+_MAX_SHOWN = 10**40
 """Python writes no whole number of thousands of digits, but raises."""
 _KINDS = {str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 GENERAL = "general"
@@ -68,7 +68,7 @@ def read_confidence(value: Any) -> tuple[int, str]:
         kind = _KINDS.get(type(value), "of another kind")  # not the value: it may be anything, a secret too
         return 0, f"the confidence is {kind}, which is no number from 0 to 100, and counts as 0"
     if not 0 <= value <= 100:  # nor is NaN; a whole number may have more digits than any float
-        shown = value if isinstance(value, float) or abs(value) < _MOST_SHOWN else "of many digits"
+        shown = value if isinstance(value, float) or abs(value) < _MAX_SHOWN else "of many digits"
         return 0, f"the confidence {shown} is not between 0 and 100, which counts as 0"
     if isinstance(value, float) and 0 < value <= 1:
         return 0, f"the confidence {value} may be a share or a percentage, which counts as 0"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-MOST_BYTES = 8 * 2**20
+MAX_BYTES = 8 * 2**20
 """Of one answer to a source, decoded."""
 ACCEPTED = "gzip, deflate"
 """Encodings that can be unpacked bit by bit, and so stopped."""

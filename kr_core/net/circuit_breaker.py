@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 FAILURES = 5
 """So many failures in a row open the circuit."""
 REST_SECONDS = 30.0
-"""How long it stays open the first time; twice as long after each trial that fails, up to `LONGEST_REST_SECONDS`."""
-LONGEST_REST_SECONDS = 300.0
+"""How long it stays open the first time; twice as long after each trial that fails, up to `MAX_REST_SECONDS_LENGTH`."""
+MAX_REST_SECONDS_LENGTH = 300.0
 
 
-class Breaker:
+class CircuitBreaker:
     """The circuit to one host; safe to use from several threads.
 
     Closed, it lets everything pass. After `FAILURES` in a row it is open, and lets nothing pass for a while; then one
@@ -61,18 +61,18 @@ class Breaker:
                     self._now() < self._open_until
                 ):  # it was sent before the others opened the circuit, and is no trial
                     return
-                self._rest = min(2 * self._rest, LONGEST_REST_SECONDS)
+                self._rest = min(2 * self._rest, MAX_REST_SECONDS_LENGTH)
             if self._failures >= FAILURES:
                 self._open_until = self._now() + self._rest
                 self._on_trial_until = 0.0
 
 
-class Breakers:
+class CircuitBreakers:
     """The circuits of one pipeline, by host."""
 
     def __init__(self) -> None:
-        self._of: dict[str, Breaker] = {}
+        self._of: dict[str, CircuitBreaker] = {}
 
-    def of(self, host: str) -> Breaker:
+    def of(self, host: str) -> CircuitBreaker:
         """The circuit to a host (`docs.python.org:443`)."""
-        return self._of.setdefault(host, Breaker())
+        return self._of.setdefault(host, CircuitBreaker())

@@ -16,7 +16,7 @@ from kr_core.net.gateway import CircuitOpen, RateReached, place_of
 from kr_core.net.retry import ATTEMPTS, is_in_time, wait_after_answer, wait_after_error
 
 if TYPE_CHECKING:
-    from kr_core.net.gateway import Line
+    from kr_core.net.gateway import Gateway
 
 
 _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
@@ -24,7 +24,7 @@ _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 _DECODED = {"content-encoding", "content-length", "transfer-encoding"}
 
 
-def client(line: Line, user_agent: str) -> httpx.AsyncClient:
+def client(line: Gateway, user_agent: str) -> httpx.AsyncClient:
     """A client that sends through this line; close it with the line."""
     headers = {"User-Agent": user_agent, "Accept-Encoding": bodies.ACCEPTED}
     return httpx.AsyncClient(
@@ -35,7 +35,7 @@ def client(line: Line, user_agent: str) -> httpx.AsyncClient:
 class _Transport(httpx.AsyncBaseTransport):
     """Answers come whole: so a connection that breaks in the middle of one is a reason to ask again."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Gateway) -> None:
         self._line = line
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -76,7 +76,7 @@ class _Transport(httpx.AsyncBaseTransport):
             exchange.was_sent()
             exchange.status = answer.status_code
             try:
-                body = await bodies.read(answer, bodies.MOST_BYTES)
+                body = await bodies.read(answer, bodies.MAX_BYTES)
             finally:
                 await answer.aclose()
             exchange.received = len(body)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SIZE_LIMIT = 256 * 2**20
 """Bytes; beyond it the least recently stored values go."""
-LONGEST_WAIT_SECONDS = 5.0
+MAX_WAIT_SECONDS_LENGTH = 5.0
 """For one value: a lock of another process holds up no answer."""
 _DATABASE = "cache.db"
 
@@ -52,7 +52,7 @@ class _JsonText(Disk):  # type: ignore[misc]  # diskcache has no types
         """Nothing: no value has a file, whatever a row says."""
 
 
-class Memory:
+class DiskCache:
     """One folder of remembered values; opened at first use, by a thread of its own.
 
     A memory that cannot be read or written is an empty one: `failure` says why.
@@ -83,7 +83,7 @@ class Memory:
         """Let go of the folder; what is stuck is left behind."""
         if self._thread is not None:
             self._work.put(None)
-            self._thread.join(LONGEST_WAIT_SECONDS)
+            self._thread.join(MAX_WAIT_SECONDS_LENGTH)
 
     async def _apart(self, work: Callable[[Any], Result]) -> Result | None:
         """Do it in the memory's own thread; None where that takes too long, and from then on at once."""
@@ -93,7 +93,7 @@ class Memory:
         done: Future[Result | None] = Future()
         self._work.put((lambda: self._tried(work), done))
         waiting = asyncio.wrap_future(done)
-        await asyncio.wait({waiting}, timeout=LONGEST_WAIT_SECONDS)
+        await asyncio.wait({waiting}, timeout=MAX_WAIT_SECONDS_LENGTH)
         if waiting.done():
             return waiting.result()
         self.failure = "it is locked by another process"
@@ -134,7 +134,7 @@ class Memory:
         if self._cache is None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._cache = Cache(
-                str(self._folder), timeout=LONGEST_WAIT_SECONDS, disk=_JsonText, size_limit=SIZE_LIMIT,
+                str(self._folder), timeout=MAX_WAIT_SECONDS_LENGTH, disk=_JsonText, size_limit=SIZE_LIMIT,
                 eviction_policy="least-recently-stored",
                 sqlite_synchronous=0,  # what a power cut spoils is begun anew; a killed process spoils nothing
             )  # fmt: skip
@@ -155,10 +155,10 @@ class Memory:
             return None
 
 
-class Shelf:
+class CacheNamespace:
     """One source's own part of the memory (`SourceContext.cache`)."""
 
-    def __init__(self, memory: Memory, name: str) -> None:
+    def __init__(self, memory: DiskCache, name: str) -> None:
         self._memory = memory
         self._name = name
 

@@ -10,9 +10,9 @@ import httpx
 
 from kr_core.errors import RequestError
 from kr_core.model import Outcome
-from kr_core.net.circuit_breaker import Breakers
-from kr_core.net.pool import Connections
-from kr_core.net.rate_limit import Limiters
+from kr_core.net.circuit_breaker import CircuitBreakers
+from kr_core.net.pool import ClientPool
+from kr_core.net.rate_limit import RateLimiters
 from kr_core.net.redaction import redacted
 from kr_core.net.ssrf import origin
 from kr_core.terminal_text import printable
@@ -20,11 +20,11 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from kr_core.net.rate_limit import Limiter
+    from kr_core.net.rate_limit import RateLimiter
     from kr_core.protocols import Rate
 
-_LONGEST_SENT = 1000
-_LONGEST_ERROR = 300
+_MAX_SENT_LENGTH = 1000
+_MAX_ERROR_LENGTH = 300
 
 
 def place_of(url: httpx.URL) -> tuple[str, str]:
@@ -41,10 +41,10 @@ class RateReached(httpx.ConnectError):
     """The source's own rate limit leaves no turn before the deadline; nothing was sent."""
 
 
-class Exchange:
+class GatewayRequest:
     """One request and its answer, as far as they came."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Gateway) -> None:
         self.status: int | None = None
         """The HTTP status of the answer."""
         self.received = 0
@@ -63,7 +63,7 @@ class Exchange:
             self.was_sent()
 
 
-class Line:
+class Gateway:
     """The way out for one consultation of one source.
 
     Args:
@@ -80,9 +80,9 @@ class Line:
         source: str,
         deadline: float,
         emit: Callable[[str, dict[str, Any]], None],
-        breakers: Breakers,
-        limiter: Limiter | None,
-        connections: Connections,
+        breakers: CircuitBreakers,
+        limiter: RateLimiter | None,
+        connections: ClientPool,
     ) -> None:
         self.source = source
         self.deadline = deadline
@@ -112,7 +112,7 @@ class Line:
     @asynccontextmanager
     async def exchange(
         self, host: str, method: str, url: str, sent: str = "", *, limited: bool = True
-    ) -> AsyncIterator[Exchange]:
+    ) -> AsyncIterator[GatewayRequest]:
         """One request: waits for its turn, and says afterwards how it went.
 
         Args:
@@ -131,7 +131,7 @@ class Line:
             raise RuntimeError("the consultation is over: await all that it starts before it returns")
         self.tried = True
         loop = asyncio.get_running_loop()
-        exchange = Exchange(self)
+        exchange = GatewayRequest(self)
         started, error = loop.time(), ""
         try:
             await self._admitted(host, limited=limited)
@@ -164,11 +164,11 @@ class Line:
                     "source": self.source,
                     "method": method,
                     "url": printable(redacted(url)),
-                    "sent": printable(redacted(sent))[:_LONGEST_SENT],
+                    "sent": printable(redacted(sent))[:_MAX_SENT_LENGTH],
                     "status": exchange.status,
                     "received": exchange.received,
                     "seconds": round(loop.time() - started, 3),
-                    "error": printable(redacted(error))[:_LONGEST_ERROR],
+                    "error": printable(redacted(error))[:_MAX_ERROR_LENGTH],
                 },
             )
 
@@ -187,7 +187,7 @@ class Line:
             await self._connections.release()
 
 
-class Exchanges:
+class GatewayState:
     """What the lines of one pipeline share.
 
     Args:
@@ -195,13 +195,13 @@ class Exchanges:
     """
 
     def __init__(self, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        self._breakers = Breakers()
-        self._limiters = Limiters()
-        self._connections = Connections(transport)
+        self._breakers = CircuitBreakers()
+        self._limiters = RateLimiters()
+        self._connections = ClientPool(transport)
 
     def line(
         self, source: str, rate: Rate | None, deadline: float, emit: Callable[[str, dict[str, Any]], None]
-    ) -> Line:
+    ) -> Gateway:
         """A line for one consultation."""
         limiter = self._limiters.of(source, rate)
-        return Line(source, deadline, emit, self._breakers, limiter, self._connections)
+        return Gateway(source, deadline, emit, self._breakers, limiter, self._connections)

@@ -7,7 +7,17 @@ import logging
 import re
 from typing import TYPE_CHECKING
 
-from kr_core.markup.html import Block, Part, beginning, fenced, markdown, parts, simplified, tidy, with_blocks
+from kr_core.markup.html import (
+    HTMLPart,
+    PreBlock,
+    beginning,
+    fenced,
+    markdown,
+    parts,
+    simplified,
+    tidy,
+    with_blocks,
+)
 
 if TYPE_CHECKING:
     from kr_core.model import Page
@@ -16,7 +26,7 @@ __all__ = ["main_text"]
 
 _FEWEST = 200
 """Characters; where no more is found to be the main text, all that can be read serves."""
-_MOST_PARTS = 20_000
+_MAX_PARTS = 20_000
 """Tags and texts; for so many trafilatura takes two seconds, for ten times as many a minute. A longer page is written as plain
 Markdown."""
 _ESCAPED = re.compile(r"\\(_|\[|\](?!\())")
@@ -48,15 +58,15 @@ def _text(page: Page) -> str:
         return page.text.replace("\r\n", "\n")
     begun = list(beginning(parts(page.text)))
     read = list(with_blocks(begun))
-    text = _extracted(read) if len(begun) <= _MOST_PARTS else ""
+    text = _extracted(read) if len(begun) <= _MAX_PARTS else ""
     return text if len(text) >= _FEWEST else max(text, markdown(read), key=len)
 
 
-def _extracted(read: list[Part | Block]) -> str:
+def _extracted(read: list[HTMLPart | PreBlock]) -> str:
     from trafilatura import extract
 
     placeholder = "krblock"
-    while any(isinstance(part, Part) and placeholder in part.data.lower() for part in read):
+    while any(isinstance(part, HTMLPart) and placeholder in part.data.lower() for part in read):
         placeholder += "q"
     html, blocks = simplified(read, placeholder)
     # It tells its log what it thinks of a page; a log that nobody has set up goes to the terminal.
@@ -78,7 +88,7 @@ def _extracted(read: list[Part | Block]) -> str:
     return _restored(tidy(found or ""), blocks, placeholder)
 
 
-def _restored(text: str, blocks: list[Block], placeholder: str) -> str:
+def _restored(text: str, blocks: list[PreBlock], placeholder: str) -> str:
     """The text with its blocks in place of what stands for them."""
     mark = re.compile(rf"(?:```\n|`)?{placeholder}(\d{{1,7}})x(?:\n```|`)?")
     pieces = mark.split(text)

@@ -22,15 +22,15 @@ from kr_core.net.ssrf import PORTS, PublicBackend, origin
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
 
-    from kr_core.net.disk_cache import Shelf
-    from kr_core.net.gateway import Line
+    from kr_core.net.disk_cache import CacheNamespace
+    from kr_core.net.gateway import Gateway
 
-MOST_BYTES = 2 * 2**20
+MAX_BYTES = 2 * 2**20
 """Of one page, decoded."""
-MOST_REDIRECTS = 3
-MOST_SECONDS = 20.0
+MAX_REDIRECTS = 3
+MAX_SECONDS = 20.0
 """For one page, redirects and all."""
-LONGEST_URL = 2000
+MAX_URL_LENGTH = 2000
 """Characters of an address; a longer one carries something else than a page's name."""
 _STEP_SECONDS = 10.0
 _TYPES = re.compile(
@@ -71,8 +71,8 @@ class Fetcher:
 
     def __init__(
         self,
-        line: Line,
-        shelf: Shelf,
+        line: Gateway,
+        shelf: CacheNamespace,
         user_agent: str,
         allow_hosts: Sequence[str] = (),
         transport: httpx.AsyncBaseTransport | None = None,
@@ -93,24 +93,24 @@ class Fetcher:
             RequestError: it must not be fetched, or could not be.
         """
         try:
-            async with asyncio.timeout(min(MOST_SECONDS, self._line.left)):
+            async with asyncio.timeout(min(MAX_SECONDS, self._line.left)):
                 return await self._followed(url)
         except TimeoutError:
             raise RequestError(Outcome.timeout, "not there in time", where=url) from None
 
     async def _followed(self, url: str) -> Page:
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             self._check(url)
             await self._rested(url)
             if not await self._robots_allow(url):
                 raise RequestError(Outcome.blocked, "its robots.txt asks not to fetch it", where=url)
-            response = await self._get(url, MOST_BYTES)
+            response = await self._get(url, MAX_BYTES)
             if _leads_on(response):
                 url = _joined(url, response.headers["location"])
                 continue
             await self._remember_rest(url, response)
             return _page(url, response)
-        raise RequestError(Outcome.bad_answer, f"more than {MOST_REDIRECTS} redirects", where=url)
+        raise RequestError(Outcome.bad_answer, f"more than {MAX_REDIRECTS} redirects", where=url)
 
     async def _rested(self, url: str) -> None:
         """Refuse a host that asked to be left alone for a while (`Retry-After`), until that is over."""
@@ -124,9 +124,9 @@ class Fetcher:
 
     def _check(self, url: str) -> None:
         """Refuse what is no address of a page, whatever it would resolve to."""
-        if len(url) > LONGEST_URL:
+        if len(url) > MAX_URL_LENGTH:
             raise RequestError(
-                Outcome.blocked, f"the address has more than {LONGEST_URL} characters", where=url[:200]
+                Outcome.blocked, f"the address has more than {MAX_URL_LENGTH} characters", where=url[:200]
             )
         try:
             parts = httpx.URL(url)
@@ -137,9 +137,9 @@ class Fetcher:
         if parts.userinfo:
             raise RequestError(Outcome.blocked, "the address holds a password", where=parts.host)
         if parts.port is not None and origin(parts) not in self._allowed:
-            todo = "if it is a host of yours, name it in `allow_hosts`"
+            hint = "if it is a host of yours, name it in `allow_hosts`"
             raise RequestError(
-                Outcome.blocked, "only the ports 80 and 443 are fetched", where=url[:200], todo=todo
+                Outcome.blocked, "only the ports 80 and 443 are fetched", where=url[:200], hint=hint
             )
 
     async def _get(self, url: str, most: int, *, cut: bool = False) -> httpx.Response:
@@ -167,7 +167,7 @@ class Fetcher:
                     await response.aclose()
                 exchange.received = len(body)
         except RequestError as error:
-            raise RequestError(error.outcome, error.what, where=place, todo=error.todo) from None
+            raise RequestError(error.outcome, error.what, where=place, hint=error.hint) from None
         except httpx.TimeoutException as error:
             raise RequestError(
                 Outcome.timeout, f"no answer in time ({type(error).__name__})", where=place

@@ -12,7 +12,7 @@ import httpx
 if TYPE_CHECKING:
     import ssl
 
-MOST_CONNECTIONS = 100
+MAX_CONNECTIONS = 100
 
 
 @cache
@@ -21,7 +21,7 @@ def trusted() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-class Connections:
+class ClientPool:
     """Clients by event loop; each is closed when its last user lets go of it.
 
     Args:
@@ -56,5 +56,5 @@ class Connections:
         if self._transport is not None:
             return httpx.AsyncClient(transport=self._transport)
         # The environment's proxies serve; timeouts come with each request.
-        limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_CONNECTIONS)
+        limits = httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_CONNECTIONS)
         return httpx.AsyncClient(verify=trusted(), limits=limits, follow_redirects=False)

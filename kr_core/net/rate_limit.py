@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Rate
 
 
-class Limiter:
+class RateLimiter:
     """Hands out turns so that in no span of `rate.seconds` there are more than `rate.calls` of them.
 
     Turns are given in the order in which they are asked for. It serves any number of event loops.
@@ -50,16 +50,16 @@ class Limiter:
         return True
 
 
-class Limiters:
+class RateLimiters:
     """The limits of one pipeline, by source."""
 
     def __init__(self) -> None:
-        self._of: dict[str, Limiter] = {}
+        self._of: dict[str, RateLimiter] = {}
         self._lock = threading.Lock()
 
-    def of(self, source: str, rate: Rate | None) -> Limiter | None:
+    def of(self, source: str, rate: Rate | None) -> RateLimiter | None:
         """The limit of a source; None where it has none."""
         if rate is None:
             return None
         with self._lock:
-            return self._of.setdefault(source, Limiter(rate))
+            return self._of.setdefault(source, RateLimiter(rate))

@@ -8,7 +8,7 @@ from typing import Any
 from kr_core.errors import KRError
 from kr_core.terminal_text import printable
 
-LONGEST_REASON = 300
+MAX_REASON_LENGTH = 300
 
 
 def is_of_httpx(error: BaseException, kind: str) -> bool:
@@ -35,4 +35,6 @@ def _host_of(error: Any) -> str:
 def short(text: str) -> str:
     """A text from outside on one line, not longer than a person reads."""
     line = " ".join(printable(text).split())
-    return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return (
+        line if len(line) <= MAX_REASON_LENGTH else f"{line[: MAX_REASON_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"
+    )

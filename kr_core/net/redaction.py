@@ -62,7 +62,7 @@ _CODE_LINE = re.compile(
 )
 
 
-class Outgoing(NamedTuple):
+class RedactedQuery(NamedTuple):
     """A query as it may leave the machine, and what was kept at home."""
 
     query: ResearchQuery
@@ -78,7 +78,7 @@ def redacted(text: str) -> str:
     return _ASSIGNED.sub(_without_value, text)
 
 
-def outgoing(query: ResearchQuery, policy: Egress) -> Outgoing:
+def outgoing(query: ResearchQuery, policy: Egress) -> RedactedQuery:
     """What a source that leaves the machine may know of a query."""
     clean = redacted(query.question)
     kept = ["a secret"] if clean != query.question else []
@@ -90,7 +90,9 @@ def outgoing(query: ResearchQuery, policy: Egress) -> Outgoing:
     topic, tags = _about(query, clean if says_something else "")
     if not says_something:
         clean = redacted(f"{query.framework} {topic}".strip())
-    return Outgoing(query.model_copy(update={"question": clean, "topic": topic, "tags": tags}), tuple(kept))
+    return RedactedQuery(
+        query.model_copy(update={"question": clean, "topic": topic, "tags": tags}), tuple(kept)
+    )
 
 
 def _about(query: ResearchQuery, clean: str) -> tuple[str, tuple[str, ...]]:

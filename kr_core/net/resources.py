@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from kr_core.net.disk_cache import Memory, Shelf
-    from kr_core.net.gateway import Exchanges, Line
+    from kr_core.net.disk_cache import CacheNamespace, DiskCache
+    from kr_core.net.gateway import Gateway, GatewayState
     from kr_core.protocols import Rate
 
 
-class Outside:
+class SharedResources:
     """Each part is made when a source first needs it: a cache hit imports no HTTP client.
 
     Args:
@@ -35,19 +35,19 @@ class Outside:
         self._lock = threading.RLock()
 
     @cached_property
-    def _exchanges(self) -> Exchanges:
-        from kr_core.net.gateway import Exchanges
+    def _exchanges(self) -> GatewayState:
+        from kr_core.net.gateway import GatewayState
 
-        return Exchanges(self.transport)
+        return GatewayState(self.transport)
 
     @cached_property
-    def _memory(self) -> Memory:
-        from kr_core.net.disk_cache import Memory
+    def _memory(self) -> DiskCache:
+        from kr_core.net.disk_cache import DiskCache
 
-        return Memory(self._folder)
+        return DiskCache(self._folder)
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> DiskCache:
         """What is remembered on disk from one run to the next."""
         with self._lock:  # two threads would make two
             return self._memory
@@ -57,15 +57,15 @@ class Outside:
         """Why nothing is remembered; empty if all is well, or nothing was asked of the memory yet."""
         return self._memory.failure if "_memory" in self.__dict__ else ""
 
-    def shelf(self, source: str) -> Shelf:
+    def shelf(self, source: str) -> CacheNamespace:
         """A source's own part of the memory."""
-        from kr_core.net.disk_cache import Shelf
+        from kr_core.net.disk_cache import CacheNamespace
 
-        return Shelf(self.memory, f"of {source}")
+        return CacheNamespace(self.memory, f"of {source}")
 
     def line(
         self, source: str, rate: Rate | None, deadline: float, emit: Callable[[str, dict[str, Any]], None]
-    ) -> Line:
+    ) -> Gateway:
         """The way out for one consultation."""
         with self._lock:
             exchanges = self._exchanges

@@ -21,8 +21,8 @@ REPEAT = "repeat"
 _AGAIN = frozenset({500, 502, 503, 504, 529})
 """529 is said by services of models that are overloaded."""
 _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS"})
-_LONGEST_WAIT_SECONDS = 86_400.0
-_LEAST_SECONDS = 0.1
+_MAX_WAIT_SECONDS_LENGTH = 86_400.0
+_MIN_SECONDS = 0.1
 """There is no use in coming back with less than this left."""
 
 
@@ -39,7 +39,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
             seconds = (parsedate_to_datetime(said) - (now or datetime.now(UTC))).total_seconds()
     except (ValueError, TypeError, OverflowError):  # no date, or one without its time zone
         return None
-    return min(max(seconds, 0.0), _LONGEST_WAIT_SECONDS)
+    return min(max(seconds, 0.0), _MAX_WAIT_SECONDS_LENGTH)
 
 
 def _number(said: str) -> float | None:
@@ -54,7 +54,7 @@ def pause(attempt: int) -> float:
 
 def is_in_time(wait: float, left: float) -> bool:
     """Whether to come back after so many seconds is of use, with so many left until the deadline."""
-    return wait + _LEAST_SECONDS < left
+    return wait + _MIN_SECONDS < left
 
 
 def wait_after_answer(request: httpx.Request, response: httpx.Response, attempt: int) -> float | None:

@@ -6,7 +6,7 @@ import asyncio
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kr_core.aio import GRACE_SECONDS, heard, until_done
+from kr_core.aio import GRACE_SECONDS, consume_exception, wait_or_abandon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     import httpx
 
     from kr_core.model import Page, Program, ToolResult
-    from kr_core.net.disk_cache import Shelf
-    from kr_core.net.gateway import Exchange, Line
-    from kr_core.net.resources import Outside
+    from kr_core.net.disk_cache import CacheNamespace
+    from kr_core.net.gateway import Gateway, GatewayRequest
+    from kr_core.net.resources import SharedResources
     from kr_core.protocols import Project, Rate
 
 
-class Context:
+class ConsultationContext:
     """What a source is handed with a question (`SourceContext`).
 
     Args:
@@ -38,7 +38,7 @@ class Context:
         project: Project,
         emit: Callable[[str, dict[str, Any]], None],
         deadline: float,
-        outside: Outside,
+        outside: SharedResources,
         name: str,
         rate: Rate | None = None,
     ) -> None:
@@ -48,7 +48,7 @@ class Context:
         self._outside = outside
         self._name = name
         self._rate = rate
-        self._line: Line | None = None
+        self._line: Gateway | None = None
         self._http: httpx.AsyncClient | None = None
 
     @property
@@ -61,13 +61,13 @@ class Context:
         return self._http
 
     @property
-    def cache(self) -> Shelf:
+    def cache(self) -> CacheNamespace:
         """What the source remembers on disk."""
         return self._outside.shelf(self._name)
 
     def exchange(
         self, host: str, method: str, url: str, sent: str = "", *, limited: bool = True
-    ) -> AbstractAsyncContextManager[Exchange]:
+    ) -> AbstractAsyncContextManager[GatewayRequest]:
         """One request that does not go through `http`."""
         return self._opened().exchange(host, method, url, sent, limited=limited)
 
@@ -95,7 +95,7 @@ class Context:
             self._opened(), called, tool, arguments, headers, _user_agent(), self._outside.transport
         )
 
-    def _opened(self) -> Line:
+    def _opened(self) -> Gateway:
         if self._line is None:
             self._line = self._outside.line(self._name, self._rate, self.deadline, self.emit)
         return self._line
@@ -115,8 +115,8 @@ class Context:
         if self._line is None:
             return None
         closing = asyncio.ensure_future(self._close())
-        closing.add_done_callback(heard)  # a connection that breaks as it is closed is closed
-        return await until_done(closing, GRACE_SECONDS)
+        closing.add_done_callback(consume_exception)  # a connection that breaks as it is closed is closed
+        return await wait_or_abandon(closing, GRACE_SECONDS)
 
     async def _close(self) -> None:
         if self._http is not None:

@@ -82,7 +82,7 @@ class PublicBackend(httpcore.AsyncNetworkBackend):
                 raise RequestError(
                     Outcome.blocked,
                     f"{host} leads to {addresses[0]}, which is not on the public internet",
-                    todo="if it is a host of yours, name it in `allow_hosts`",
+                    hint="if it is a host of yours, name it in `allow_hosts`",
                 )
             addresses = public
         error: Exception | None = None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _State = tuple[int, int, int] | None
 
 
-class Named(NamedTuple):
+class NamedDependency(NamedTuple):
     """A package as one file names it."""
 
     pin: Pin
@@ -29,7 +29,7 @@ class Named(NamedTuple):
     """How many folders up from the nearest one the file lies."""
 
 
-class Declared:
+class DependencyFiles:
     """The lock files and wishes in some folders, each read when it is first asked and again when it has changed.
 
     Args:
@@ -55,7 +55,7 @@ class Declared:
         self._looked_at: set[Path] = set()
         self._read: dict[Path, tuple[tuple[tuple[Path, _State], ...], LockFile | None]] = {}
 
-    def find(self, names: Sequence[str], ecosystem: Ecosystem | None = None) -> Named | None:
+    def find(self, names: Sequence[str], ecosystem: Ecosystem | None = None) -> NamedDependency | None:
         """Find the version in use of a package that is known by one of some names.
 
         The nearest file that names it decides the ecosystem, if that is not given. Of its files the nearest that has
@@ -67,13 +67,13 @@ class Declared:
                 return found
         return None
 
-    def all(self) -> Iterator[Named]:
+    def all(self) -> Iterator[NamedDependency]:
         """Yield the version in use of each package that is named with one; one for each ecosystem."""
-        named: dict[tuple[str, Ecosystem], list[Named]] = {}
+        named: dict[tuple[str, Ecosystem], list[NamedDependency]] = {}
         for path, depth in self._all():
             if lock := self._lock_file(path):
                 for key, pin in lock.pins.items():
-                    named.setdefault((key, lock.ecosystem), []).append(Named(pin, lock, depth))
+                    named.setdefault((key, lock.ecosystem), []).append(NamedDependency(pin, lock, depth))
         for _, each in sorted(named.items()):
             if found := _in_use(each):
                 yield found
@@ -105,7 +105,7 @@ class Declared:
                 self._lock_file(path)
         return found + [path for states, _lock in self._read.values() for path, _state in states[1:]]
 
-    def _naming(self, name: str, ecosystem: Ecosystem | None) -> Iterator[Named]:
+    def _naming(self, name: str, ecosystem: Ecosystem | None) -> Iterator[NamedDependency]:
         """The files that name a package, nearest first; files of another ecosystem than the first are not read."""
         for path, depth in self._all():
             if ecosystem is not None and format_of(path).ecosystem != ecosystem:
@@ -113,7 +113,7 @@ class Declared:
             lock = self._lock_file(path)
             if lock is not None and (pin := lock.find(name)):
                 ecosystem = lock.ecosystem
-                yield Named(pin, lock, depth)
+                yield NamedDependency(pin, lock, depth)
 
     def _all(self) -> list[tuple[Path, int]]:
         if self._candidates is None:
@@ -171,10 +171,10 @@ class Declared:
         return next(folder for folder in reversed(self._folders) if path.is_relative_to(folder))
 
 
-def _in_use(named: Iterable[Named]) -> Named | None:
+def _in_use(named: Iterable[NamedDependency]) -> NamedDependency | None:
     """The version in use among what files of one ecosystem say of a package, nearest first."""
-    first: Named | None = None
-    wish: Named | None = None
+    first: NamedDependency | None = None
+    wish: NamedDependency | None = None
     for each in named:
         if not each.pin.version:
             continue
@@ -186,7 +186,7 @@ def _in_use(named: Iterable[Named]) -> Named | None:
     return first
 
 
-def _contradict(wish: Named, chosen: Named) -> bool:
+def _contradict(wish: NamedDependency, chosen: NamedDependency) -> bool:
     return allows(wish.pin.version, chosen.pin.version, chosen.lock.ecosystem) is False
 
 

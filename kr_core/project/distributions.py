@@ -43,7 +43,7 @@ class Distribution:
     environment: Environment
 
 
-class Installed:
+class InstalledDistributions:
     """What is installed in one environment, scanned once and when it is first asked for.
 
     What is odd, such as two versions of one distribution, is added to `warnings`.

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core.project.dependency_files import Declared, Named
-from kr_core.project.distributions import Distribution, Installed, import_names, version_key
+from kr_core.project.dependency_files import DependencyFiles, NamedDependency
+from kr_core.project.distributions import Distribution, InstalledDistributions, import_names, version_key
 from kr_core.project.environments import (
     OWN_LABEL,
     VENV_NAMES,
@@ -22,7 +22,7 @@ from kr_core.project.environments import (
     standard_library_of,
     workspace_of,
 )
-from kr_core.project.node_modules import Module, NodeModules
+from kr_core.project.node_modules import NodeModule, NodeModules
 from kr_core.project.package_names import distributions_called, normalise, spoken_names
 from kr_core.project.version_ranges import allows
 
@@ -78,11 +78,11 @@ class LocalProject:
         self._home = root.resolve()
         self._folders = folders_upward(working_folder.resolve(), self._home)
         self._environments: tuple[Environment, ...] | None = None
-        self._scans: list[Installed] | None = None
+        self._scans: list[InstalledDistributions] | None = None
         self._stamp: _Stamp = ()
         self._looked = time.monotonic()
         self._configs = [folder / name / "pyvenv.cfg" for folder in self._folders for name in VENV_NAMES]
-        self._declared = Declared(self._folders, self._home, self._markers, self.warnings)
+        self._declared = DependencyFiles(self._folders, self._home, self._markers, self.warnings)
         self.workspace = workspace_of(self._folders, self._home)
         """The highest folder whose files are the project's: nothing that came with it is read beyond, whatever leads there."""
         self._modules = NodeModules(self._folders, self.workspace)
@@ -141,7 +141,7 @@ class LocalProject:
         self._forget_what_changed()
         return self._find(framework, own=False) or (self._find(framework, own=True) if own else None)
 
-    def module(self, framework: str) -> Module | None:
+    def module(self, framework: str) -> NodeModule | None:
         """Find the package in `node_modules` that a name means here: the one whose version `version_of` tells, or None."""
         self._forget_what_changed()
         return None if is_python(framework) else self._module(framework, self._find(framework, own=False))
@@ -241,7 +241,7 @@ class LocalProject:
         label = self._declared.label(locked.lock)
         return f"{label} {verb} {locked.pin.version}, {where} has {installed}"
 
-    def _module(self, framework: str, installed: Distribution | None) -> Module | None:
+    def _module(self, framework: str, installed: Distribution | None) -> NodeModule | None:
         """Of a name that Python and Node both have, the nearer one is meant, or what only Node's part asks for."""
         module = self._modules.find(framework)
         if module is None or installed is None:
@@ -293,9 +293,11 @@ class LocalProject:
         sites = (site for each in self._environments or () for site in each.site_packages)
         return tuple(_changed(path) for path in self._configs) + tuple(_changed(site) for site in sites)
 
-    def _installed(self, *, own: bool) -> list[Installed]:
+    def _installed(self, *, own: bool) -> list[InstalledDistributions]:
         if self._scans is None:
-            self._scans = [Installed(environment, self.warnings) for environment in self.environments()]
+            self._scans = [
+                InstalledDistributions(environment, self.warnings) for environment in self.environments()
+            ]
         return [scan for scan in self._scans if own or not scan.environment.own]
 
     def _find(self, framework: str, *, own: bool) -> Distribution | None:
@@ -319,7 +321,7 @@ class LocalProject:
                     return scan.by_name[key]
         return None
 
-    def _locked(self, framework: str) -> Named | None:
+    def _locked(self, framework: str) -> NamedDependency | None:
         name = "-".join(framework.split())
         head = name.partition(".")[0] if re.fullmatch(r"[\w.-]+", name) else ""
         names = [each for each in (name, head) if each]
@@ -349,7 +351,7 @@ def _running() -> str:
     return ".".join(str(part) for part in sys.version_info[:3])
 
 
-def _agrees(installed: str, locked: Named) -> bool:
+def _agrees(installed: str, locked: NamedDependency) -> bool:
     """Whether a version is what a file names (but for a local part such as `+cu118`) or lets pass."""
     if locked.pin.exact and locked.lock.ecosystem == "python":
         return version_key(installed.partition("+")[0]) == version_key(locked.pin.version.partition("+")[0])

@@ -16,7 +16,7 @@ _CLAUSE = re.compile(
 _BOUND = r"\s*+((?:v?[0-9][\w.+-]*+)?+)\s*+"
 _INTERVAL = re.compile(rf"([\[\](]){_BOUND}(?:(,){_BOUND})?([\])\[])")
 _INTERVALS = re.compile(rf"\s*{_INTERVAL.pattern}(?:\s*,\s*{_INTERVAL.pattern})*\s*")
-_LONGEST_INTERVALS = 200
+_MAX_INTERVALS_LENGTH = 200
 _HYPHEN_RANGE = re.compile(r"(?<=[0-9xX*])\s+-\s+(?=[0-9v])")
 
 
@@ -75,7 +75,7 @@ def gap(entry_version: str, version: str, *, mode: VersionMatch = "auto") -> Gap
 
 def _without_intervals(text: str) -> str:
     """Write the intervals of Maven and Ivy as bounds: `[1.0,2.0)` becomes `>=1.0,<2.0`; several are alternatives."""
-    if len(text) > _LONGEST_INTERVALS or not _INTERVALS.fullmatch(text):
+    if len(text) > _MAX_INTERVALS_LENGTH or not _INTERVALS.fullmatch(text):
         return text
     alternatives = []
     for opening, low, comma, high, closing in _INTERVAL.findall(text):

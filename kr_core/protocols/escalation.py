@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from kr_core.model.questions import EscalationRequest, HumanResponse
 
 __all__ = [
-    "Case",
+    "CaseView",
+    "Ephemeral",
     "Escalation",
-    "Heard",
+    "EscalationContext",
     "HumanReply",
-    "Momentary",
     "Notice",
+    "OpenCase",
+    "PollResult",
     "Receiver",
-    "Shown",
-    "SinkContext",
-    "Unclear",
+    "UnparsedReply",
     "Verifier",
 ]
 
 
-class Case(NamedTuple):
+class CaseView(NamedTuple):
     """An escalation as a sink shows it."""
 
     request: EscalationRequest
-    said: str
+    message: str
     """The whole case as Markdown, with how to answer."""
-    place: str | None = None
+    location: str | None = None
     """Where this sink has shown an earlier revision, as its `open` told; None if it has not."""
 
 
@@ -43,7 +43,7 @@ class Notice(NamedTuple):
     """The same each time this is tried: what a sink looks for that may not say a thing twice."""
     kind: Literal["understood", "refused", "help", "reminder", "ended"]
     """A reply was applied, was refused, was not understood; nobody has replied yet; the case needs no reply any more."""
-    said: str
+    message: str
     """Markdown; no line of it is a command, and nothing in it mentions anybody."""
     reply_to: str = ""
     """The `external_id` of the reply that it answers; empty where it answers none."""
@@ -51,12 +51,12 @@ class Notice(NamedTuple):
     """Whom a reminder is meant for, by the names that the configuration has for them."""
 
 
-class Shown(NamedTuple):
+class OpenCase(NamedTuple):
     """A case that a sink has shown, as far as it is needed to read replies."""
 
     escalation_id: str
     revision: int
-    place: str
+    location: str
     """Where, as `open` told."""
     waits: bool
     """Whether nobody has decided it yet; a reply to one that is decided is refused with the reason."""
@@ -74,7 +74,7 @@ class HumanReply(NamedTuple):
     """A case that stands in the same place: by it the person is told where the sink has shown no case of that id."""
 
 
-class Unclear(NamedTuple):
+class UnparsedReply(NamedTuple):
     """What a person wrote that cannot be applied, whatever the case is: it was not understood, or it is not theirs to say."""
 
     escalation_id: str
@@ -82,16 +82,16 @@ class Unclear(NamedTuple):
     by: str
     kind: Literal["refused", "help", "edited"]
     """It is not theirs to say, was not understood, or was changed after it had been read; the last two are said as `help`."""
-    said: str
+    message: str
     """What the person is told: the same once for each case, and something else a few times; as `Notice.said`."""
     external_id: str
     """As that of a reply."""
 
 
-class Heard(NamedTuple):
+class PollResult(NamedTuple):
     """What people have written."""
 
-    replies: Sequence[HumanReply | Unclear] = ()
+    replies: Sequence[HumanReply | UnparsedReply] = ()
     """In the order in which they were written; what was told before may be told again."""
     mark: str = ""
     """How far that is. The next `poll` is given it, once all replies are on the record; empty at first."""
@@ -100,7 +100,7 @@ class Heard(NamedTuple):
     and `poll` is called again: soon, where the mark has moved, else as after a fault."""
 
 
-class SinkContext(Protocol):
+class EscalationContext(Protocol):
     """What a way to a human is handed with each call."""
 
     deadline: float
@@ -120,26 +120,26 @@ class Escalation(Protocol):
     has shown or said the same before. Calls of one sink are made one after the other, whatever the number of processes.
     """
 
-    async def open(self, case: Case, context: SinkContext) -> str | None:
+    async def open(self, case: CaseView, context: EscalationContext) -> str | None:
         """Show a case; None where nobody is there to see it, else where it stands (`terminal`, a URL).
 
         Raises:
             RequestError: it could not be shown now; it is tried again later.
         """
 
-    async def poll(self, shown: Sequence[Shown], mark: str, context: SinkContext) -> Heard:
+    async def poll(self, shown: Sequence[OpenCase], mark: str, context: EscalationContext) -> PollResult:
         """What people have written since a mark; waits for nobody.
 
         Args:
             shown: the cases that wait, and those that were decided lately.
-            mark: as the last `Heard` had it.
+            mark: as the last `PollResult` had it.
             context: of this call.
 
         Raises:
             RequestError: it cannot be asked now; it is tried again later.
         """
 
-    async def acknowledge(self, case: Case, notice: Notice, context: SinkContext) -> None:
+    async def acknowledge(self, case: CaseView, notice: Notice, context: EscalationContext) -> None:
         """Tell people what was understood, refused or decided, or that they are waited for.
 
         Raises:
@@ -148,7 +148,7 @@ class Escalation(Protocol):
 
 
 @runtime_checkable
-class Momentary(Protocol):
+class Ephemeral(Protocol):
     """A way to a human that shows a case once, to whoever sits before the process that asks; nothing is owed to it later."""
 
     momentary: bool
@@ -158,8 +158,8 @@ class Receiver(Escalation, Protocol):
     """A way to a human that a service calls by itself, beside being asked: its webhook is `/hooks/NAME` of `kr serve`."""
 
     async def receive(
-        self, shown: Sequence[Shown], headers: Mapping[str, str], body: bytes, context: SinkContext
-    ) -> Heard:
+        self, shown: Sequence[OpenCase], headers: Mapping[str, str], body: bytes, context: EscalationContext
+    ) -> PollResult:
         """What a call of the service tells; its `mark` is not used.
 
         Args:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from kr_core.model import Event
-    from kr_core.protocols.store import Flaw
+    from kr_core.protocols.store import Issue
 
 __all__ = ["Document", "Journal"]
 
@@ -48,7 +48,7 @@ class Journal(Protocol):
         An event's feature is the `feature_id` of its data, its exchange the run. With neither: all that have a feature.
         """
 
-    def verify(self) -> Sequence[Flaw]:
+    def verify(self) -> Sequence[Issue]:
         """What is wrong with the record: each event is tied by a hash to the one before it. Empty if it is whole."""
 
     def number(self, kind: str) -> int:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cache",
-    "Exchange",
     "Limited",
     "Project",
     "Rate",
+    "RequestRecord",
     "Selective",
     "Source",
     "SourceContext",
@@ -57,7 +57,7 @@ class Cache(Protocol):
         """Keep a value for so many seconds."""
 
 
-class Exchange(Protocol):
+class RequestRecord(Protocol):
     """One request that does not go through `http`: what its source says of it, for the event."""
 
     status: int | None
@@ -92,7 +92,7 @@ class SourceContext(Protocol):
 
     def exchange(
         self, host: str, method: str, url: str, sent: str = "", *, limited: bool = True
-    ) -> AbstractAsyncContextManager[Exchange]:
+    ) -> AbstractAsyncContextManager[RequestRecord]:
         """One request that does not go through `http`: it has its turn, its circuit and its event all the same.
 
         Args:

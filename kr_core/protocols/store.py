@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import Entry, ResearchQuery
 
-__all__ = ["Candidates", "Flaw", "Kept", "Moved", "Rebuilt", "Repairable", "Store"]
+__all__ = ["Candidates", "ChangeResult", "Issue", "RebuildResult", "Repairable", "Store", "WriteResult"]
 
 
 class Candidates(NamedTuple):
@@ -23,7 +23,7 @@ class Candidates(NamedTuple):
     """The files that this answer was read from; a change of any of them makes it void."""
 
 
-class Kept(NamedTuple):
+class WriteResult(NamedTuple):
     """What a write did."""
 
     entry: Entry | None
@@ -37,7 +37,7 @@ class Kept(NamedTuple):
     """The files that were written or removed, where the store keeps any: what a commit of this write holds."""
 
 
-class Moved(NamedTuple):
+class ChangeResult(NamedTuple):
     """What a change of several entries came to."""
 
     entries: Sequence[Entry]
@@ -46,10 +46,10 @@ class Moved(NamedTuple):
     """The files that were written, where the store keeps any."""
 
 
-class Rebuilt(NamedTuple):
+class RebuildResult(NamedTuple):
     """What was done to make an index anew."""
 
-    said: Sequence[str] = ()
+    message: Sequence[str] = ()
     """A line for each thing; none where nothing had to be done."""
     files: Sequence[Path] = ()
     """The files that were written, where the store keeps any."""
@@ -74,7 +74,9 @@ class Store(Protocol):
     def read(self, entry: Entry) -> tuple[str, dict[str, Any]] | None:
         """The report's text and its evidence ({} where there is none), or None if it is gone or empty."""
 
-    def write(self, report: str, evidence: Mapping[str, Any], entry: Entry, *, index: bool = True) -> Kept:
+    def write(
+        self, report: str, evidence: Mapping[str, Any], entry: Entry, *, index: bool = True
+    ) -> WriteResult:
         """Keep a report and its entry, atomically; an entry with the same id is updated in place.
 
         With `index=False` only the report is written, and never over one that is there.
@@ -97,7 +99,7 @@ class Store(Protocol):
             StorageError: the index cannot be written.
         """
 
-    def mark_stale(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> Moved:
+    def mark_stale(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> ChangeResult:
         """Give the chosen entries the status `stale`; their other values and their reports stay.
 
         `choose` is handed all entries while nobody else writes, so that none is marked that was just brought up to date.
@@ -106,7 +108,7 @@ class Store(Protocol):
             StorageError: the index cannot be read or written; nothing was changed.
         """
 
-    def archive(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> Moved:
+    def archive(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> ChangeResult:
         """Move the chosen entries to the archive, with the status `archived`; their reports stay.
 
         `choose` is handed all entries while nobody else writes, so that none goes that was just used.
@@ -122,7 +124,7 @@ class Store(Protocol):
             StorageError: the archive cannot be read.
         """
 
-    def restore(self, entry: Entry) -> Kept:
+    def restore(self, entry: Entry) -> WriteResult:
         """Move an archived entry back, as it is given; it is told by its id and path.
 
         Raises:
@@ -134,10 +136,10 @@ class Store(Protocol):
 class Repairable(Protocol):
     """A store that can say what is wrong with it, and make its index anew."""
 
-    def check(self) -> Sequence[Flaw]:
+    def check(self) -> Sequence[Issue]:
         """Everything that is wrong; nothing is changed. Whether an answer is stale is not the store's to say."""
 
-    def rebuild(self) -> Rebuilt:
+    def rebuild(self) -> RebuildResult:
         """Make the index anew from the reports, with what the old one still tells; no report is changed.
 
         The old index is set aside first. Where nothing would change, nothing is written.
@@ -147,12 +149,12 @@ class Repairable(Protocol):
         """
 
 
-class Flaw(NamedTuple):
+class Issue(NamedTuple):
     """Something that is wrong with a knowledge base."""
 
     kind: str
     """`unreadable`, `orphan` (a report that no entry leads to), `dangling` (an entry without its report), `stale`, ..."""
-    place: str
+    location: str
     """The file and line, the report's path, or the entry's id."""
-    said: str
-    todo: str
+    message: str
+    hint: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kr_core.errors import StorageError
-from kr_core.files import claimed
+from kr_core.files import try_lock
 from kr_core.protocols import LogRecord
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def deliver(journal: Journal, logs: Mapping[str, Log], folder: Path) -> list[str
 def _deliver(journal: Journal, name: str, log: Log, folder: Path) -> None:
     cursor = journal.cursor(name)
     while journal.read(cursor, 1):
-        with claimed(folder / f"{name}.lock") as is_ours:
+        with try_lock(folder / f"{name}.lock") as is_ours:
             if not is_ours:
                 return
             cursor = journal.cursor(name)

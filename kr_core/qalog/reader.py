@@ -16,12 +16,21 @@ if TYPE_CHECKING:
     from kr_core.model import Event
     from kr_core.protocols import Journal
 
-__all__ = ["Exchange", "Wanted", "entries", "exchanges", "follow", "history", "last_number", "qa_log"]
+__all__ = [
+    "LogFilter",
+    "LoggedExchange",
+    "entries",
+    "exchanges",
+    "follow",
+    "history",
+    "last_number",
+    "qa_log",
+]
 
 _PAGE = 1000
 
 
-class Wanted(NamedTuple):
+class LogFilter(NamedTuple):
     """Which entries are wanted; what is empty says nothing.
 
     `agent`, `topic` and `text` choose whole exchanges: one in which the agent has a part, that is about the topic or one
@@ -59,7 +68,7 @@ class Wanted(NamedTuple):
 
 
 @dataclass
-class Exchange:
+class LoggedExchange:
     """What an exchange came to, as far as its entries tell."""
 
     id: str
@@ -110,7 +119,7 @@ class Exchange:
         if name and name not in self.agents:
             self.agents.append(name)
 
-    def matches(self, wanted: Wanted) -> bool:
+    def matches(self, wanted: LogFilter) -> bool:
         """Whether it is one of those that are chosen."""
         return (
             (not wanted.agent or wanted.agent in self.agents or (wanted.agent == HUMAN and self._person))
@@ -125,7 +134,7 @@ def qa_log(journal: Journal, feature_id: str) -> list[QALogEntry]:
     Raises:
         StorageError: the journal cannot be read.
     """
-    return list(_all(journal, Wanted(feature_id)))
+    return list(_all(journal, LogFilter(feature_id)))
 
 
 def history(journal: Journal, exchange_ids: Iterable[str]) -> list[QALogEntry]:
@@ -140,13 +149,13 @@ def history(journal: Journal, exchange_ids: Iterable[str]) -> list[QALogEntry]:
         if exchange in seen:
             continue
         seen.add(exchange)
-        of_it = list(_all(journal, Wanted(exchange=exchange)))
+        of_it = list(_all(journal, LogFilter(exchange=exchange)))
         found += of_it
         left += {entry.parent_id for entry in of_it if entry.parent_id is not None}
     return sorted(found, key=lambda entry: entry.number)
 
 
-def entries(journal: Journal, wanted: Wanted) -> Iterator[QALogEntry]:
+def entries(journal: Journal, wanted: LogFilter) -> Iterator[QALogEntry]:
     """The entries that are wanted, in order; read page by page.
 
     Raises:
@@ -158,7 +167,7 @@ def entries(journal: Journal, wanted: Wanted) -> Iterator[QALogEntry]:
             yield entry
 
 
-def exchanges(journal: Journal, wanted: Wanted) -> list[Exchange]:
+def exchanges(journal: Journal, wanted: LogFilter) -> list[LoggedExchange]:
     """The exchanges of which entries are wanted, in order; one that follows another comes after it, one deeper.
 
     Raises:
@@ -167,7 +176,7 @@ def exchanges(journal: Journal, wanted: Wanted) -> list[Exchange]:
     return _linked(_gathered(journal, wanted))
 
 
-def follow(journal: Journal, wanted: Wanted) -> Iterator[QALogEntry | None]:
+def follow(journal: Journal, wanted: LogFilter) -> Iterator[QALogEntry | None]:
     """The entries that are wanted, and then those that come, for ever; None when there is none for now.
 
     An exchange is shown, from its beginning, as soon as it is one of those that are chosen.
@@ -175,7 +184,7 @@ def follow(journal: Journal, wanted: Wanted) -> Iterator[QALogEntry | None]:
     Raises:
         StorageError: the journal cannot be read.
     """
-    known: dict[str, Exchange] = {}
+    known: dict[str, LoggedExchange] = {}
     waiting: dict[str, list[QALogEntry]] = {}
     last = 0
     while True:
@@ -190,7 +199,7 @@ def follow(journal: Journal, wanted: Wanted) -> Iterator[QALogEntry | None]:
         yield None
 
 
-def _all(journal: Journal, wanted: Wanted, after: int = 0) -> Iterator[QALogEntry]:
+def _all(journal: Journal, wanted: LogFilter, after: int = 0) -> Iterator[QALogEntry]:
     while page := journal.entries(feature=wanted.feature, exchange=wanted.exchange, after=after, limit=_PAGE):
         for number, event in page:
             yield _entry(number, event)
@@ -214,9 +223,9 @@ def _entry(number: int, event: Event) -> QALogEntry:
     )
 
 
-def _gathered(journal: Journal, wanted: Wanted) -> list[Exchange]:
+def _gathered(journal: Journal, wanted: LogFilter) -> list[LoggedExchange]:
     """The exchanges that are chosen and of which entries are wanted, in the order of their beginning."""
-    known: dict[str, Exchange] = {}
+    known: dict[str, LoggedExchange] = {}
     seen = set()
     for entry in filter(wanted.knows, _all(journal, wanted)):
         exchange = _with(known, entry, wanted.text)
@@ -225,21 +234,21 @@ def _gathered(journal: Journal, wanted: Wanted) -> list[Exchange]:
     return [exchange for exchange in known.values() if exchange.id in seen and exchange.matches(wanted)]
 
 
-def _with(known: dict[str, Exchange], entry: QALogEntry, text: str) -> Exchange:
+def _with(known: dict[str, LoggedExchange], entry: QALogEntry, text: str) -> LoggedExchange:
     """The exchange of an entry, with what it tells."""
     exchange = known.get(entry.exchange_id)
     if exchange is None:
-        exchange = known[entry.exchange_id] = Exchange(
+        exchange = known[entry.exchange_id] = LoggedExchange(
             entry.exchange_id, entry.time, entry.feature_id, entry.question_id, entry.parent_id
         )
     exchange.add(entry, text.casefold())
     return exchange
 
 
-def _linked(found: list[Exchange]) -> list[Exchange]:
+def _linked(found: list[LoggedExchange]) -> list[LoggedExchange]:
     """Each followed by those that follow it; what is not there is followed by nobody, and neither is a later one."""
     places = {exchange.id: place for place, exchange in enumerate(found)}
-    followers: dict[str | None, list[Exchange]] = {}
+    followers: dict[str | None, list[LoggedExchange]] = {}
     for place, exchange in enumerate(found):
         parent = exchange.parent_id
         after = parent if parent is not None and places.get(parent, place) < place else None

@@ -39,7 +39,7 @@ _VERSION = re.compile(r"v?\d+(?:\.\d+)+", re.IGNORECASE)
 _MARKS = ".,;:?!()\"'`"
 WHOLE = 0.6
 """What an identifier counts where it stands whole; its parts have the rest."""
-_MOST_PARTS = 8
+_MAX_PARTS = 8
 _COMPOUNDS = re.compile(r"(?<!\w)(\w++(?:-\w++)++)(\s++\w++)?")
 _SPELLED = re.compile(
     r"(?<![\w-])(?:(?!e\.g|i\.e)[a-z_]\w*(?:\.(?!js\b|io\b|net\b|py\b)[A-Za-z_]\w*)+|\w{3,}(?=\(\))|[A-Z][A-Za-z]*/\d[\d.]*|\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{3,}\d*)(?![\w-])"
@@ -59,7 +59,7 @@ _EVERYDAY = frozenset(
 """Stems of everyday verbs: what a question does with the things that it is about, and no such thing."""
 _ARTICLES = frozenset("a an the each every this that of".split())
 """After one of these such a word is a noun: `the set`."""
-_LEAST_WORDS = 2
+_MIN_WORDS = 2
 """Telling words of a part that can be asked alone."""
 _CAVEATS = re.compile(
     r"\b(?:(?:watch|look) out(?: for)?|(?:keep|bear) in mind|pay attention to|be (?:aware|careful|wary) of|take care (?:of|with))\b",
@@ -110,7 +110,7 @@ def identified(text: str) -> list[tuple[str, list[str]]]:
     place = 0
     while place < len(said):
         word, parts = said[place], list[str]()
-        for end in range(place + 2, min(len(said), place + _MOST_PARTS)):
+        for end in range(place + 2, min(len(said), place + _MAX_PARTS)):
             if "".join(said[place + 1 : end + 1]) == word:
                 parts = said[place + 1 : end + 1]
                 break
@@ -242,7 +242,7 @@ def asks_time(word: str) -> bool:
 def parts_of(question: str) -> list[str]:
     """The parts of a question that each ask for something; none where it asks for one thing."""
     parts = [part.strip(" .!?") for part in _PARTS.split(question)]
-    telling = [part for part in parts if len(subject_of(part)) >= _LEAST_WORDS]
+    telling = [part for part in parts if len(subject_of(part)) >= _MIN_WORDS]
     return telling if len(telling) > 1 else []
 
 

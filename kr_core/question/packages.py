@@ -36,7 +36,7 @@ _ENOUGH = 0.3
 _NEAR_BEST = 0.6
 _SOME = 0.1
 """The same for a package whose sources are looked into for what the question spells as a name."""
-_MOST_SPEAKING = 4
+_MAX_SPEAKING = 4
 _OURS = "kr-core"
 """KR's own distribution."""
 _REQUIRED = re.compile(r"^Requires-Dist:\s*([\w.-]+)(.*)$", re.MULTILINE)
@@ -68,7 +68,7 @@ def subjects_of(question: str, project: LocalProject) -> tuple[str, list[str]]:
     found = list(dict.fromkeys(found))[:_MOST]
     by_name = {one.name: one for one in installed}
     near = [by_name[name] for share, name in scored if share >= _SOME and name not in found]
-    found += speaking(spelled_in(question), near)[:_MOST_SPEAKING]
+    found += speaking(spelled_in(question), near)[:_MAX_SPEAKING]
     return "", found or list(dict.fromkeys(named))[:_MOST]
 
 

@@ -21,17 +21,17 @@ _PATH = re.compile(r" \((?:/|[A-Za-z]:)[^()]*\)$")
 """What Python adds to an ImportError: where this machine keeps the module."""
 
 
-def fault_of(plugin: InstalledPlugin, what: str, todo: str = "", name: str = "") -> PluginError:
+def fault_of(plugin: InstalledPlugin, what: str, hint: str = "", name: str = "") -> PluginError:
     """A plugin's fault.
 
     Args:
         plugin: whose fault it is.
         what: what is wrong.
-        todo: what to do about it.
+        hint: what to do about it.
         name: the name that the configuration uses, where it is an instance.
     """
     alias = f" as `{name}`" if name not in {"", plugin.name} else ""
-    return PluginError(what, where=f"plugin `{plugin.name}`{alias} ({plugin.shipped_by})", todo=todo)
+    return PluginError(what, where=f"plugin `{plugin.name}`{alias} ({plugin.shipped_by})", hint=hint)
 
 
 def twice(plugins: Sequence[InstalledPlugin]) -> PluginError:
@@ -41,7 +41,7 @@ def twice(plugins: Sequence[InstalledPlugin]) -> PluginError:
     return PluginError(
         f"two plugins have this name: from {shipped}",
         where=f"plugin `{one.name}`",
-        todo=f"uninstall one: `pip uninstall {others[0].distribution or others[0].package}`",
+        hint=f"uninstall one: `pip uninstall {others[0].distribution or others[0].package}`",
     )
 
 
@@ -59,7 +59,7 @@ def attributed(plugin: InstalledPlugin, phase: str, name: str = "") -> Iterator[
         raise
     except StorageError as error:
         what = f"failed to {phase}: {f'{error.where}: ' if error.where else ''}{error.what}"
-        raise fault_of(plugin, what, error.todo, name) from error
+        raise fault_of(plugin, what, error.hint, name) from error
     except BaseException as error:  # a module may call sys.exit, skip itself as a test, or panic in Rust
         raise fault_of(plugin, *_told(plugin, phase, error), name) from error
 
@@ -82,8 +82,8 @@ def _told(plugin: InstalledPlugin, phase: str, error: BaseException) -> tuple[st
     if package == plugin.package:
         again = f"reinstall it: `pip install --force-reinstall {plugin.distribution}`"
         return f"its module `{error.name}` is not there", again if plugin.distribution else ""
-    todo = f"`{_install_command(plugin, package)}`"
-    return f"it needs the module `{error.name}`, which is not installed", todo
+    hint = f"`{_install_command(plugin, package)}`"
+    return f"it needs the module `{error.name}`, which is not installed", hint
 
 
 def _place(plugin: InstalledPlugin, error: BaseException) -> str:

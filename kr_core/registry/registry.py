@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kr_core.config import Config
     from kr_core.config.files import KeyPath
-    from kr_core.config.plugin_names import Named
+    from kr_core.config.plugin_names import NamedPlugin
     from kr_core.entry_points import InstalledPlugin
     from kr_core.errors import PluginError
     from kr_core.hookspecs import Setup
@@ -100,7 +100,7 @@ class Registry:
             return frozenset()
         return frozenset().union(*found)
 
-    def named(self) -> list[Named]:
+    def named(self) -> list[NamedPlugin]:
         """The plugins and instances that the configuration names, with the keys that do."""
         return named_in(
             self._config.settings.model_dump(
@@ -169,7 +169,7 @@ class Registry:
                 component = provider.build(settings, setup)
             except ConfigError as error:  # what the plugin's own author found wrong
                 where = error.where or self._config.origin(("plugins", name))
-                raise ConfigError(f"plugin `{name}`: {error.what}", where=where, todo=error.todo) from error
+                raise ConfigError(f"plugin `{name}`: {error.what}", where=where, hint=error.hint) from error
             if component is None:
                 raise TypeError("its `build` returned None")
             return component
@@ -184,7 +184,7 @@ class Registry:
             raise ConfigError(
                 f"`{plugin.name}` is {' and '.join(map(_one, kinds))}, not {_one(noun)}",
                 where=self._config.origin(named_at),
-                todo=f"name {_one(noun)}",
+                hint=f"name {_one(noun)}",
             )
         with attributed(plugin, "say what it provides"):
             # not through the hook caller: it would ask the other plugins of this kind as well
@@ -234,7 +234,7 @@ class Registry:
             raise ConfigError(
                 f"no plugin is called `{name}`",
                 where=self._config.origin(named_at),
-                todo=suggestion(name, self._plugins(), "installed"),
+                hint=suggestion(name, self._plugins(), "installed"),
             )
         return plugins
 
@@ -272,8 +272,8 @@ class Registry:
                 self._manager.unregister(module)  # else the next plugin would be blamed for this one
             if not unknown:
                 raise
-            todo = suggestion(unknown[0], NOUNS.values(), "hooks")
-            raise fault_of(plugin, f"there is no hook called {unknown[0]}", todo) from None
+            hint = suggestion(unknown[0], NOUNS.values(), "hooks")
+            raise fault_of(plugin, f"there is no hook called {unknown[0]}", hint) from None
 
     def _implementation(self, noun: str, module: object) -> Callable[..., Any] | None:
         for implementation in getattr(self._manager.hook, NOUNS[noun]).get_hookimpls():

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Journal
 
 
-class Budget:
+class RunBudget:
     """What one run may spend.
 
     Args:

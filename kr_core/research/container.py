@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from kr_core.config.plugin_names import DEFAULT_CHAIN, MCP_SOURCES
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
-from kr_core.net.resources import Outside
+from kr_core.net.resources import SharedResources
 from kr_core.protocols import Selective
 from kr_core.registry import Registry
 from kr_core.terminal_text import printable
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
         Source,
         Store,
     )
-    from kr_core.research.overrides import Given
+    from kr_core.research.overrides import Overrides
     from kr_core.routing.table import Table
 
-__all__ = ["Components", "Link"]
+__all__ = ["Container", "SourceSlot"]
 
 
-class Link(NamedTuple):
+class SourceSlot(NamedTuple):
     """A source in the chain; `build` may fail, and then the source is unavailable."""
 
     name: str
@@ -62,7 +62,7 @@ class Link(NamedTuple):
     """Whether it stands for an MCP server, for which another source may take over."""
 
 
-class Components:
+class Container:
     """The components of one pipeline; each that is configured is built once, when it is first needed.
 
     Args:
@@ -73,7 +73,7 @@ class Components:
     """
 
     def __init__(
-        self, config: Config, project: LocalProject, given: Given, today: Callable[[], date]
+        self, config: Config, project: LocalProject, given: Overrides, today: Callable[[], date]
     ) -> None:
         self.config = config
         self.project = project
@@ -195,14 +195,14 @@ class Components:
         return found, notes
 
     @property
-    def outside(self) -> Outside:
+    def outside(self) -> SharedResources:
         """What all consultations share."""
         with self._lock:  # two threads would make two, and each would keep to its own rate limits
             return self._outside
 
     @cached_property
-    def _outside(self) -> Outside:
-        return Outside(self._cache_folder / "answers")
+    def _outside(self) -> SharedResources:
+        return SharedResources(self._cache_folder / "answers")
 
     def gate(self, *, spent: bool = False) -> asyncio.Semaphore:
         """What lets in at most `defaults.max_concurrent` questions at once to ask sources, in the running event loop.
@@ -224,7 +224,7 @@ class Components:
         """Whether nobody said which sources to ask."""
         return self._given.sources is None and self.config.settings.knowledge_research.sources is None
 
-    def chain(self, query: ResearchQuery) -> tuple[Link, ...]:
+    def chain(self, query: ResearchQuery) -> tuple[SourceSlot, ...]:
         """The sources to ask, in order.
 
         A default chain has only those that are installed and know the framework.
@@ -232,7 +232,7 @@ class Components:
         links = self.sources()
         return tuple(link for link in links if self._knows(link, query)) if self.default_chain else links
 
-    def sources(self, beside: Sequence[str] = ()) -> tuple[Link, ...]:
+    def sources(self, beside: Sequence[str] = ()) -> tuple[SourceSlot, ...]:
         """Every source that may be asked, in order, whatever it knows.
 
         Args:
@@ -250,7 +250,7 @@ class Components:
         installed = {plugin.name for plugin in self.registry.installed()}
         return tuple(self._link(name) for name in (*DEFAULT_CHAIN, *beside) if name in installed)
 
-    def fallback(self) -> Link | None:
+    def fallback(self) -> SourceSlot | None:
         """The source that takes over where no MCP source of the chain can be reached; only a configuration has one."""
         research = self.config.settings.knowledge_research
         name = research.fallback_if_mcp_unavailable
@@ -261,9 +261,9 @@ class Components:
             return None
         return self._link(name)
 
-    def _link(self, name: str) -> Link:
+    def _link(self, name: str) -> SourceSlot:
         plugin = self.config.plugin_of(name)
-        return Link(
+        return SourceSlot(
             printable(name),
             lambda: self.registry.build("source", name),
             egress=self.config.egress_of(name),
@@ -277,7 +277,7 @@ class Components:
         what = [name, plugin, versions, self.config.plugin_settings(name), str(self.config.root)]
         return json.dumps(what, sort_keys=True, default=str)
 
-    def _knows(self, link: Link, query: ResearchQuery) -> bool:
+    def _knows(self, link: SourceSlot, query: ResearchQuery) -> bool:
         try:
             source = link.build()
             return not isinstance(source, Selective) or source.knows(query, self.project)
@@ -318,10 +318,10 @@ class Components:
     async def _http(self, name: str, seconds: float) -> AsyncIterator[httpx.AsyncClient]:
         import asyncio
 
-        from kr_core.net.source_context import Context
+        from kr_core.net.source_context import ConsultationContext
 
         deadline = asyncio.get_running_loop().time() + seconds
-        context = Context(self.project, lambda _kind, _data: None, deadline, self.outside, name)
+        context = ConsultationContext(self.project, lambda _kind, _data: None, deadline, self.outside, name)
         try:
             yield context.http
         finally:
@@ -335,5 +335,5 @@ class Components:
             self.journal.close()
 
 
-def _there(name: str, source: Source) -> Link:
-    return Link(name, lambda: source, built=True)
+def _there(name: str, source: Source) -> SourceSlot:
+    return SourceSlot(name, lambda: source, built=True)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from kr_core.research.results import Research
-    from kr_core.research.single_flight import Flight, Landed
+    from kr_core.research.results import CompletedResearch
+    from kr_core.research.single_flight import FlightResult, SingleFlight
 
 
 async def turn(
-    flight: Flight,
+    flight: SingleFlight,
     seconds: float,
-    found: Callable[[], Research | None],
-    handed: Callable[[Future[Landed]], Research | None],
-) -> tuple[Research | None, float]:
+    found: Callable[[], CompletedResearch | None],
+    handed: Callable[[Future[FlightResult]], CompletedResearch | None],
+) -> tuple[CompletedResearch | None, float]:
     """Wait until this caller leads, or another one's answer serves, or the time is over.
 
     Args:
@@ -33,7 +33,7 @@ async def turn(
         The answer, if one serves, and the seconds that were waited.
     """
     began = monotonic()
-    answer: Research | None = None
+    answer: CompletedResearch | None = None
 
     def left() -> float:
         return seconds - (monotonic() - began)
@@ -41,9 +41,9 @@ async def turn(
     while answer is None and not flight.leads and left() > 0:
         theirs = flight.enter()
         if flight.leads:
-            answer = await to_its_end(found)
+            answer = await shielded(found)
             continue
         await flight.wait(theirs, left())
         if theirs is not None and theirs.done():
-            answer = await to_its_end(found) or handed(theirs)
+            answer = await shielded(found) or handed(theirs)
     return answer, monotonic() - began

@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core.errors import KRError
-from kr_core.knowledge.matching import Matched, best
+from kr_core.knowledge.matching import EntryMatch, best
 from kr_core.knowledge.staleness import judge
 from kr_core.knowledge.topic_index import TopicIndex
 from kr_core.model import Match
@@ -31,11 +31,11 @@ _HEAD = 2000
 """Where the lines about a report stand, in characters."""
 
 
-class Found(NamedTuple):
+class LookupResult(NamedTuple):
     """What the knowledge base has: a hit, a stale base for new research, or nothing."""
 
     state: Literal["hit", "stale", "miss"]
-    matched: Matched | None = None
+    matched: EntryMatch | None = None
     report: str = ""
     evidence: dict[str, Any] = {}  # noqa: RUF012  never changed
     match: Match | None = None
@@ -58,10 +58,10 @@ class Found(NamedTuple):
         return self.state != "miss" and self.matched is not None and (self.matched.exact or not self.inferred)
 
 
-NOTHING = Found("miss")
+NOTHING = LookupResult("miss")
 
 
-def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, today: date) -> Found:
+def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, today: date) -> LookupResult:
     """Find the entry that answers a query, and say whether it is still good.
 
     An entry whose report is gone is dropped, and the next best one is tried. A store that fails is a miss, and
@@ -71,13 +71,13 @@ def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, tod
     try:
         candidates = store.candidates(query)
     except Exception as error:
-        return Found("miss", warnings=(f"knowledge base not read: {_said(error)}",))
+        return LookupResult("miss", warnings=(f"knowledge base not read: {_said(error)}",))
     entries = candidates.entries
     warnings = list(candidates.warnings)
     while True:
         matched = _best(entries, query, settings)
         if matched is None:
-            return Found("miss", warnings=tuple(warnings), files=tuple(candidates.files))
+            return LookupResult("miss", warnings=tuple(warnings), files=tuple(candidates.files))
         stored = _read(store, matched, warnings)
         if stored is not None:
             break
@@ -99,19 +99,19 @@ def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, tod
         tier=matched.tier, overlap=round(matched.overlap, 2), entry_version=entry.framework_version,
         version=query.framework_version, stale=fresh.state != "fresh", warning="; ".join(reasons) or None,
     )  # fmt: skip
-    return Found(
+    return LookupResult(
         state, matched, report, evidence, match, tuple(warnings), tuple(candidates.files), inferred=inferred
     )
 
 
-def _best(entries: Sequence[Entry], query: ResearchQuery, settings: KnowledgeResearch) -> Matched | None:
+def _best(entries: Sequence[Entry], query: ResearchQuery, settings: KnowledgeResearch) -> EntryMatch | None:
     fuzzy, tiers = settings.cache_fuzzy_match, settings.cache_match_tiers
     if isinstance(entries, TopicIndex):
         return entries.best(query, fuzzy=fuzzy, tiers=tiers)
     return best(entries, query, fuzzy=fuzzy, tiers=tiers)
 
 
-def _read(store: Store, matched: Matched, warnings: list[str]) -> tuple[str, dict[str, Any]] | None:
+def _read(store: Store, matched: EntryMatch, warnings: list[str]) -> tuple[str, dict[str, Any]] | None:
     try:
         stored = store.read(matched.entry)
         if stored is None:

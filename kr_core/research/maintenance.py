@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.errors import KRError
 from kr_core.files import read_text, write_atomically
-from kr_core.knowledge.eviction import Limits, Outgoing, outgoing, times_matter
+from kr_core.knowledge.eviction import CapacityLimits, EvictionPlan, outgoing, times_matter
 from kr_core.knowledge.ids import fold_name
 from kr_core.knowledge.staleness import judge
 from kr_core.project.environments import OWN_LABEL
 from kr_core.project.versions import gap
-from kr_core.protocols import Flaw, Repairable
+from kr_core.protocols import Issue, Repairable
 from kr_core.research.lookup import as_reported, report_date
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from kr_core.config import Config, KnowledgeResearch
     from kr_core.model import Entry, Event, Finding
-    from kr_core.protocols import Journal, Kept, Project, Store
-    from kr_core.research.container import Components
+    from kr_core.protocols import Journal, Project, Store, WriteResult
+    from kr_core.research.container import Container
 
 
 STALE, UNUSED = "stale", "unused"
@@ -43,13 +43,13 @@ def version_in_use(project: Project, framework: str) -> str | None:
     return None if found is None or found[1] == OWN_LABEL else found[0]
 
 
-def check(store: Store, settings: KnowledgeResearch, project: Project, today: date) -> list[Flaw]:
+def check(store: Store, settings: KnowledgeResearch, project: Project, today: date) -> list[Issue]:
     """Everything that is wrong, then what is stale or was not used for long.
 
     Raises:
         StorageError: the store cannot be read, and cannot say why.
     """
-    found: list[Flaw] = []
+    found: list[Issue] = []
     is_readable = True
     if isinstance(store, Repairable):
         found += store.check()
@@ -67,11 +67,11 @@ def check(store: Store, settings: KnowledgeResearch, project: Project, today: da
 
 def _of_entry(
     store: Store, entry: Entry, settings: KnowledgeResearch, project: Project, today: date
-) -> Iterator[Flaw]:
+) -> Iterator[Issue]:
     kept = store.read(entry)
     if kept is None:
         if not isinstance(store, Repairable):
-            yield Flaw(
+            yield Issue(
                 "dangling",
                 entry.id,
                 "its report is gone or empty",
@@ -86,16 +86,16 @@ def _of_entry(
         max_age_days=settings.max_age_days, version_match=settings.version_match,
     )  # fmt: skip
     if fresh.state != "fresh":
-        todo = "ask the question again, or `kr research --refresh`"
-        yield Flaw(STALE, entry.id, "; ".join(fresh.reasons), todo)
+        hint = "ask the question again, or `kr research --refresh`"
+        yield Issue(STALE, entry.id, "; ".join(fresh.reasons), hint)
         return
     idle = judge(
         entry, report_date(kept[0]), entry.framework_version, today, max_age_days=None,
         cache_ttl_days=settings.cache_ttl_days, archive_after_days=settings.archive_after_days,
     )  # fmt: skip
     if idle.state != "fresh":
-        todo = "when it is next asked for it is researched anew; `kr cache gc` archives what is too old"
-        yield Flaw(UNUSED, entry.id, "; ".join(idle.reasons), todo)
+        hint = "when it is next asked for it is researched anew; `kr cache gc` archives what is too old"
+        yield Issue(UNUSED, entry.id, "; ".join(idle.reasons), hint)
 
 
 _USES = frozenset({"run.finished", "run.repeated"})
@@ -103,7 +103,7 @@ _BATCH = 1000
 _LARGEST = 50_000_000
 
 
-class Archived(NamedTuple):
+class ArchiveResult(NamedTuple):
     """What left the index."""
 
     expired: int
@@ -114,7 +114,7 @@ class Archived(NamedTuple):
 
 def archive_surplus(
     store: Store, journal: Callable[[], Journal], config: Config, today: date, *, spare: Entry | None = None
-) -> Archived:
+) -> ArchiveResult:
     """Archive what was not used for too long, then the least recently used entries beyond the limit.
 
     Where nothing has to go, and that is nearly always, the index is looked at and nothing is locked. Which of several
@@ -131,11 +131,11 @@ def archive_surplus(
         StorageError: the knowledge base or the journal cannot be used; no entry was lost.
     """
     settings = config.settings.knowledge_research
-    limits = Limits(settings.max_entries, settings.archive_after_days)
+    limits = CapacityLimits(settings.max_entries, settings.archive_after_days)
     entries = store.entries()
     planned = outgoing(entries, limits, today, spare=spare)
     if not planned.all:
-        return Archived(0, 0, (), ())
+        return ArchiveResult(0, 0, (), ())
     used = None
     if times_matter(entries, planned, today):
         used = last_uses(journal(), config.state_folder / "uses.json", entries)
@@ -147,10 +147,10 @@ def archive_surplus(
         return chosen.all
 
     moved = store.archive(choose)
-    return Archived(*_counts(chosen, moved.entries), tuple(moved.entries), tuple(moved.files))
+    return ArchiveResult(*_counts(chosen, moved.entries), tuple(moved.entries), tuple(moved.files))
 
 
-def within_limits(kept: Kept, components: Components, notes: list[str]) -> Kept:
+def within_limits(kept: WriteResult, components: Container, notes: list[str]) -> WriteResult:
     """What a write did, once the knowledge base is within its limits again; a failure is noted, and counts as -1."""
     if kept.entry is None:
         return kept
@@ -169,7 +169,7 @@ def within_limits(kept: Kept, components: Components, notes: list[str]) -> Kept:
         return kept._replace(evicted=-1)
 
 
-def _counts(chosen: Outgoing, moved: Sequence[Entry]) -> tuple[int, int]:
+def _counts(chosen: EvictionPlan, moved: Sequence[Entry]) -> tuple[int, int]:
     evicted = min(len(chosen.evicted), len(moved))
     return len(moved) - evicted, evicted
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kr_core.model import ResearchRequest, new_id
 from kr_core.project.project import BELIEVED_SECONDS
 from kr_core.research import requests
-from kr_core.research.budget import Budget
-from kr_core.research.results import Research
-from kr_core.research.stages import Run
+from kr_core.research.budget import RunBudget
+from kr_core.research.results import CompletedResearch
+from kr_core.research.stages import StageRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import Event, ResearchQuery, ResearchResult
     from kr_core.project.project import LocalProject
-    from kr_core.research.container import Components
+    from kr_core.research.container import Container
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -39,7 +39,7 @@ Stamp = tuple[int, int, int, int] | None
 Guards = dict[str, Stamp]
 
 
-class Questions:
+class RequestCache:
     """What the questions of one pipeline ask for, by their text; safe to use from several threads.
 
     Which library is meant, and in which version, is read from the project. So a request is made again from what was read
@@ -58,7 +58,7 @@ class Questions:
         self._looked = 0.0
         self._lock = threading.Lock()
 
-    def request(self, question: str, options: Mapping[str, Any]) -> ResearchRequest | requests.Invalid:
+    def request(self, question: str, options: Mapping[str, Any]) -> ResearchRequest | requests.InvalidRequest:
         """The request that a question and its options make; a session that is not given is a new one."""
         known = self.known(question, options)
         if known is not None:
@@ -105,17 +105,17 @@ def _key(question: str, options: Mapping[str, Any]) -> tuple[str, str]:
     return question, repr(options) if options else ""  # 1 and True are equal, and not the same option
 
 
-class _Known:
+class _CachedResult:
     """An answer, as it was last given."""
 
     __slots__ = ("answer", "day", "guards")
 
-    def __init__(self, day: date, guards: Guards, answer: Research) -> None:
+    def __init__(self, day: date, guards: Guards, answer: CompletedResearch) -> None:
         self.day = day
         self.guards = guards
         self.answer = answer
 
-    def given_to(self, story_key: str, session_id: str, budget_remaining: int) -> Research:
+    def given_to(self, story_key: str, session_id: str, budget_remaining: int) -> CompletedResearch:
         """The answer for a story and session; the very same one where they are those that had it last."""
         answer = self.answer
         result, report, depends_on = answer
@@ -126,11 +126,11 @@ class _Known:
         if same and story_key == result.story_key:
             return answer
         changes = {"story_key": story_key, "session_id": session_id, "results": results}
-        self.answer = answer = Research(result.model_copy(update=changes), report, depends_on)
+        self.answer = answer = CompletedResearch(result.model_copy(update=changes), report, depends_on)
         return answer
 
 
-class Warm:
+class ResultCache:
     """The cache hits of one pipeline, by query; safe to use from several threads.
 
     The same idea as the command line's (`kr_core.cli.replay`): an answer is given again on the same day, while every file
@@ -147,14 +147,14 @@ class Warm:
         observers: called with every event at once.
     """
 
-    def __init__(self, components: Components, observers: tuple[Callable[[Event], object], ...]) -> None:
+    def __init__(self, components: Container, observers: tuple[Callable[[Event], object], ...]) -> None:
         self._components = components
         self._observers = observers
-        self._known: dict[ResearchQuery, _Known] = {}
+        self._known: dict[ResearchQuery, _CachedResult] = {}
         self._files: dict[ResearchQuery, tuple[str, ...]] = {}
-        self._told: Run | None = None
+        self._told: StageRunner | None = None
 
-    def answer(self, request: ResearchRequest, new_session: str | None = None) -> Research | None:
+    def answer(self, request: ResearchRequest, new_session: str | None = None) -> CompletedResearch | None:
         """The answer that was given before; None where it may not hold any more.
 
         Args:
@@ -178,7 +178,9 @@ class Warm:
         """The stamps, before a look-up, of the files that the one before it read; none before the second."""
         return stamps(self._files.get(request.query, ()))
 
-    def keep(self, request: ResearchRequest, answer: Research, read: Iterable[Path], guards: Guards) -> None:
+    def keep(
+        self, request: ResearchRequest, answer: CompletedResearch, read: Iterable[Path], guards: Guards
+    ) -> None:
         """Keep a hit that no change of a file fell into.
 
         Args:
@@ -193,17 +195,17 @@ class Warm:
         if tuple(guards) != files:
             _put(self._files, request.query, files)
         elif not _changed(guards) and not _restless(guards):
-            _put(self._known, request.query, _Known(self._components.today(), guards, answer))
+            _put(self._known, request.query, _CachedResult(self._components.today(), guards, answer))
 
     def _budget_left(self, request: ResearchRequest, new_session: str | None) -> int:
         limit = self._components.config.settings.knowledge_research.max_calls_per_story
         if new_session is not None:
             return request.max_calls or limit
         journal = self._components.journal
-        return Budget(journal, request.session_id, request.story_key, limit, request.max_calls).remaining
+        return RunBudget(journal, request.session_id, request.story_key, limit, request.max_calls).remaining
 
     def _tell(self, question: str, result: ResearchResult) -> None:
-        self._told = Run(self._components.journal, self._observers)
+        self._told = StageRunner(self._components.journal, self._observers)
         self._told.emit(
             "run.repeated",
             {

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.model import Passage
-    from kr_core.net.source_context import Context
+    from kr_core.net.source_context import ConsultationContext
 
 ABSOLUTE = re.compile(r"\s*(?:/|~/|\\\\|[A-Za-z]:[\\/]|file:/|file:~|file:[A-Za-z]:)", re.IGNORECASE)
 
 
 def outcome_of(
-    task: asyncio.Task[Any], context: Context, elapsed: float, question: str, *, external: bool
+    task: asyncio.Task[Any], context: ConsultationContext, elapsed: float, question: str, *, external: bool
 ) -> Finding:
     """What became of a call that ended by itself."""
     if task.cancelled():

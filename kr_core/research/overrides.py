@@ -21,10 +21,10 @@ from kr_core.protocols import (
     lacking,
 )
 
-__all__ = ["Given", "handed"]
+__all__ = ["Overrides", "check_overrides"]
 
 
-class Given(NamedTuple):
+class Overrides(NamedTuple):
     """Objects that the embedding program hands over in place of configured plugins."""
 
     store: Store | None = None
@@ -46,7 +46,7 @@ _PROTOCOLS: dict[str, type] = {
 }  # fmt: skip
 
 
-def handed(
+def check_overrides(
     *,
     store: Store | None,
     sources: Mapping[str, Source | str] | Sequence[Source | str] | None,
@@ -57,7 +57,7 @@ def handed(
     routers: Mapping[str, Router] | Sequence[Router] | None = None,
     agents: Mapping[str, Agent] | None = None,
     escalations: Mapping[str, Escalation] | Sequence[Escalation] | None = None,
-) -> Given:
+) -> Overrides:
     """What the embedding program hands over, once it is what the protocols ask for.
 
     Those of a list are called after their `name` or their class, as `ReleaseNotes` -> `release_notes`.
@@ -73,7 +73,7 @@ def handed(
     ):
         if component is not None:
             _check(component, noun, f"Pipeline({noun}=...)")
-    return Given(
+    return Overrides(
         store,
         _named(sources, "source"),
         scorer,
@@ -91,8 +91,8 @@ def _named(components: Any, noun: str) -> Mapping[str, Any] | None:
     if components is None:
         return None
     if isinstance(components, str) or not isinstance(components, Mapping | Sequence):
-        todo = f"hand over a list of {noun}s, or a mapping of names to {noun}s"
-        raise ConfigError(f"is {_shown(components)}", where=where, todo=todo)
+        hint = f"hand over a list of {noun}s, or a mapping of names to {noun}s"
+        raise ConfigError(f"is {_shown(components)}", where=where, hint=hint)
     mapping = components if isinstance(components, Mapping) else None
     pairs = [(_name_of(each), each) for each in components] if mapping is None else list(mapping.items())
     found: dict[str, Any] = {}
@@ -103,12 +103,12 @@ def _named(components: Any, noun: str) -> Mapping[str, Any] | None:
             else f"Pipeline({noun}s=[...]) number {place + 1}"
         )
         if not isinstance(name, str) or not name.isprintable() or not name.strip():
-            raise ConfigError(f"{name!r} is no name", where=at, todo="use letters, digits and _ on one line")
+            raise ConfigError(f"{name!r} is no name", where=at, hint="use letters, digits and _ on one line")
         if name in found:
             raise ConfigError(
                 f"two of the {noun}s are called `{name}`",
                 where=where,
-                todo=f"hand over a mapping of names to {noun}s",
+                hint=f"hand over a mapping of names to {noun}s",
             )
         if not (noun == "source" and isinstance(component, str)):
             _check(component, noun, at)
@@ -120,8 +120,8 @@ def _check(component: Any, noun: str, where: str) -> None:
     """Refuse what does not satisfy the protocol of its kind."""
     protocol = _PROTOCOLS[noun]
     if isinstance(component, type):
-        todo = f"hand over an object of it: `{component.__name__}(...)`"
-        raise ConfigError(f"is the class {component.__name__}, not a {noun}", where=where, todo=todo)
+        hint = f"hand over an object of it: `{component.__name__}(...)`"
+        raise ConfigError(f"is the class {component.__name__}, not a {noun}", where=where, hint=hint)
     faults = list(lacking(component, protocol))
     if not faults:
         return
@@ -129,11 +129,11 @@ def _check(component: Any, noun: str, where: str) -> None:
         name = f", or the name of a configured {noun}" if noun == "source" else ""
         raise ConfigError(
             f"is {_shown(component)}, not a {noun}", where=where,
-            todo=f"hand over an object that offers kr_core.{protocol.__name__}{name}",
+            hint=f"hand over an object that offers kr_core.{protocol.__name__}{name}",
         )  # fmt: skip
     raise ConfigError(
         f"{_shown(component)} is no kr_core.{protocol.__name__}: {faults[0].partition(':')[0]}", where=where,
-        todo=faults[0].partition(": ")[2],
+        hint=faults[0].partition(": ")[2],
     )  # fmt: skip
 
 

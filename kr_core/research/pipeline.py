@@ -17,11 +17,11 @@ from kr_core.model.research import DISABLED
 from kr_core.project.project import LocalProject
 from kr_core.qalog.delivery import deliver
 from kr_core.research import requests, results
-from kr_core.research.container import Components
-from kr_core.research.memory_cache import Questions, Warm
-from kr_core.research.overrides import handed
-from kr_core.research.results import Research
-from kr_core.research.run import Inquiry
+from kr_core.research.container import Container
+from kr_core.research.memory_cache import RequestCache, ResultCache
+from kr_core.research.overrides import check_overrides
+from kr_core.research.results import CompletedResearch
+from kr_core.research.run import ResearchRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     )
     from kr_core.registry import Registry
 
-Asked = str | Mapping[str, Any] | ResearchRequest | requests.Invalid
+Asked = str | Mapping[str, Any] | ResearchRequest | requests.InvalidRequest
 """A question, a request in the published form (R1), or one that was read before."""
 
 
@@ -91,8 +91,8 @@ class Pipeline:
         today: Callable[[], date] = date.today,
     ) -> None:
         if config is not None and not isinstance(config, Config | Mapping):
-            todo = "hand over keys and values, or open the project: `Pipeline.open(...)`"
-            raise ConfigError(f"is {config!r}, no configuration", where="Pipeline(config)", todo=todo)
+            hint = "hand over keys and values, or open the project: `Pipeline.open(...)`"
+            raise ConfigError(f"is {config!r}, no configuration", where="Pipeline(config)", hint=hint)
         if on_event is not None:
             _check_observer(on_event)
         here = Path.cwd()
@@ -100,7 +100,7 @@ class Pipeline:
         require_own_state(self.config)
         start = self.config.root if config else here
         self.project = project or LocalProject(self.config.root, start, self.config.environ)
-        objects = handed(
+        objects = check_overrides(
             store=store,
             sources=sources,
             scorer=scorer,
@@ -111,11 +111,11 @@ class Pipeline:
             agents=agents,
             escalations=escalations,
         )
-        self._components = Components(self.config, self.project, objects, today)
+        self._components = Container(self.config, self.project, objects, today)
         self._observers = (on_event,) if on_event else ()
-        self._questions = Questions(self.project)
-        self._warm = Warm(self._components, self._observers)
-        self._recalled: Inquiry | None = None
+        self._questions = RequestCache(self.project)
+        self._warm = ResultCache(self._components, self._observers)
+        self._recalled: ResearchRun | None = None
         """The hit before, whose record was not waited for."""
 
     @classmethod
@@ -158,7 +158,7 @@ class Pipeline:
             self.registry.check_names()
 
     @property
-    def components(self) -> Components:
+    def components(self) -> Container:
         """What this pipeline works with; for KR's own parts."""
         return self._components
 
@@ -184,7 +184,7 @@ class Pipeline:
 
     # -- research ----------------------------------------------------------------------------------------
 
-    def request(self, question: str, **options: Any) -> ResearchRequest | requests.Invalid:
+    def request(self, question: str, **options: Any) -> ResearchRequest | requests.InvalidRequest:
         """Make a request from a question; what is not given is inferred from it and from the project.
 
         Args:
@@ -193,11 +193,11 @@ class Pipeline:
         """
         return self._questions.request(question, options)
 
-    def read_request(self, raw: Any) -> ResearchRequest | requests.Invalid:
+    def read_request(self, raw: Any) -> ResearchRequest | requests.InvalidRequest:
         """Read a request in the published form (R1)."""
         return requests.from_mapping(raw, self.project)
 
-    def research(self, asked: Asked, **options: Any) -> Research:
+    def research(self, asked: Asked, **options: Any) -> CompletedResearch:
         """Answer a question; a cache hit starts no event loop.
 
         Args:
@@ -213,18 +213,18 @@ class Pipeline:
         """
         _refuse_inside_loop()
         begun = self._begin(asked, options)
-        if isinstance(begun, Research):
+        if isinstance(begun, CompletedResearch):
             return begun
         from kr_core.aio import run
 
         try:
             came = run(begun.consult())
-            return came if isinstance(came, Research) else begun.conclude(came)
+            return came if isinstance(came, CompletedResearch) else begun.conclude(came)
         except BaseException as error:
             begun.end(error)
             raise
 
-    async def aresearch(self, asked: Asked, **options: Any) -> Research:
+    async def aresearch(self, asked: Asked, **options: Any) -> CompletedResearch:
         """The same inside an event loop, which is never blocked by the disk.
 
         Raises:
@@ -233,19 +233,21 @@ class Pipeline:
             PluginError: store, journal, scorer or renderer cannot be built.
             TypeError: options beside something else than a question, or unknown ones.
         """
-        from kr_core.aio import to_its_end
+        from kr_core.aio import shielded
 
-        begun = await to_its_end(lambda: self._begin(asked, options), _in_vain)
-        if isinstance(begun, Research):
+        begun = await shielded(lambda: self._begin(asked, options), _in_vain)
+        if isinstance(begun, CompletedResearch):
             return begun
         try:
             came = await begun.consult()
-            return came if isinstance(came, Research) else await to_its_end(lambda: begun.conclude(came))
+            return (
+                came if isinstance(came, CompletedResearch) else await shielded(lambda: begun.conclude(came))
+            )
         except BaseException as error:
-            await to_its_end(partial(begun.end, error))
+            await shielded(partial(begun.end, error))
             raise
 
-    def recall(self, request: ResearchRequest) -> Research | None:
+    def recall(self, request: ResearchRequest) -> CompletedResearch | None:
         """The answer where the knowledge base has it; None where sources would have to be asked.
 
         A hit is told to the journal, and does not wait for it; where that failed, the next one waits and says so. Nothing is
@@ -260,32 +262,32 @@ class Pipeline:
         if (known := self._warm.answer(request)) is not None:
             return known
         guards = self._warm.guards(request)
-        inquiry = Inquiry(request, self._components, self._observers)
+        inquiry = ResearchRun(request, self._components, self._observers)
         answer = inquiry.recall(wait=self._recalled is not None and self._recalled.failed)
         if answer is not None:
             self._recalled = inquiry
             self._warm.keep(request, answer, inquiry.read, guards)
         return answer
 
-    def peek(self, request: ResearchRequest) -> Research | None:
+    def peek(self, request: ResearchRequest) -> CompletedResearch | None:
         """What a repeated request would find, without counting as a use; None where it would not be a hit."""
-        return Inquiry(request, self._components).peek()
+        return ResearchRun(request, self._components).peek()
 
-    def _begin(self, asked: Asked, options: Mapping[str, Any]) -> Research | Inquiry:
+    def _begin(self, asked: Asked, options: Mapping[str, Any]) -> CompletedResearch | ResearchRun:
         """Everything before a source is asked: refusals and cache hits end here."""
         if isinstance(asked, str) and (known := self._known(asked, options)) is not None:
             return known
         request = self._requested(asked, options)
         settings = self.config.settings.knowledge_research
         calls = settings.max_calls_per_story
-        if isinstance(request, requests.Invalid):
+        if isinstance(request, requests.InvalidRequest):
             return results.refused(request.story_key, request.session_id, request.faults, calls)
         if not settings.enabled:
             return results.refused(request.story_key, request.session_id, (DISABLED,), calls)
         if (known := self._warm.answer(request)) is not None:
             return known
         guards = self._warm.guards(request)
-        inquiry = Inquiry(request, self._components, self._observers)
+        inquiry = ResearchRun(request, self._components, self._observers)
         try:
             answer = inquiry.begin()
         except BaseException as error:
@@ -296,19 +298,25 @@ class Pipeline:
         self._warm.keep(request, answer, inquiry.read, guards)
         return answer
 
-    def _known(self, question: str, options: Mapping[str, Any]) -> Research | None:
+    def _known(self, question: str, options: Mapping[str, Any]) -> CompletedResearch | None:
         """The answer to a question that this process has understood and answered before."""
         request = self._questions.known(question, options)
         if request is None:
             return None
         return self._warm.answer(request, None if "session_id" in options else new_id())
 
-    def _requested(self, asked: Asked, options: Mapping[str, Any]) -> ResearchRequest | requests.Invalid:
+    def _requested(
+        self, asked: Asked, options: Mapping[str, Any]
+    ) -> ResearchRequest | requests.InvalidRequest:
         if isinstance(asked, str):
             return self.request(asked, **options)
         if options:
             raise TypeError(f"{', '.join(options)}: options stand beside a question; a request has its own")
-        return asked if isinstance(asked, ResearchRequest | requests.Invalid) else self.read_request(asked)
+        return (
+            asked
+            if isinstance(asked, ResearchRequest | requests.InvalidRequest)
+            else self.read_request(asked)
+        )
 
     # -- lessons -----------------------------------------------------------------------------------------
 
@@ -354,14 +362,14 @@ def _check_observer(on_event: object) -> None:
     if callable(on_event) and not inspect.iscoroutinefunction(on_event):
         return
     what = "is async, and nobody awaits it" if callable(on_event) else f"is {on_event!r}, no function"
-    raise ConfigError(what, where="Pipeline(on_event=...)", todo="hand over `def tell(event): ...`")
+    raise ConfigError(what, where="Pipeline(on_event=...)", hint="hand over `def tell(event): ...`")
 
 
-def _in_vain(begun: Research | Inquiry) -> None:
+def _in_vain(begun: CompletedResearch | ResearchRun) -> None:
     """End what was begun for somebody who does not wait any more."""
     from asyncio import CancelledError
 
-    if isinstance(begun, Inquiry):
+    if isinstance(begun, ResearchRun):
         begun.end(CancelledError())
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
-    from kr_core.evidence.generated import Prose
+    from kr_core.evidence.generated import GeneratedProse
     from kr_core.model import Finding, ResearchQuery
     from kr_core.protocols import Renderer, Scorer
 
@@ -24,7 +24,7 @@ _MISSING_MATTERS = 0.5
 NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
 
 
-class Written(NamedTuple):
+class RenderedReport(NamedTuple):
     """A report ready to be kept."""
 
     report: Report
@@ -32,7 +32,9 @@ class Written(NamedTuple):
     notes: tuple[str, ...]
 
 
-def draft_of(query: ResearchQuery, found: Sequence[tuple[str, Finding]], prose: Prose | None = None) -> Draft:
+def draft_of(
+    query: ResearchQuery, found: Sequence[tuple[str, Finding]], prose: GeneratedProse | None = None
+) -> Draft:
     """Compose the answer, with a notice before it where the passages do not cover the question.
 
     Args:
@@ -82,7 +84,7 @@ def write(
     today: date,
     mark: str | None = None,
     notes: Sequence[str] = (),
-) -> Written:
+) -> RenderedReport:
     """Render the report; plain text, and a note, where the renderer fails."""
     report = Report(
         query=query.model_copy(update={"framework_version": version_of(query, found)}),
@@ -97,11 +99,11 @@ def write(
         text = renderer.render(report)
         if not isinstance(text, str) or not text.strip():
             raise TypeError("rendered nothing")
-        return Written(report, printable(text), ())
+        return RenderedReport(report, printable(text), ())
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything
-        return Written(
+        return RenderedReport(
             report,
             printable(plain(report)),
             (f"renderer: {type(error).__name__}: {error}; plain text instead",),

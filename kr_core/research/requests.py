@@ -18,10 +18,10 @@ MODE = "research"
 LESSONS_MODE = "lessons-inject"
 UNKNOWN_VERSION = "latest"
 _STORY_KEY = re.compile(r"\d+-\d+", re.ASCII)
-LONGEST_QUESTION = 10_000
+MAX_QUESTION_LENGTH = 10_000
 _MAX_NAME = 200
 _NO_TEXT = "is not text that UTF-8 has a form for"
-_MOST_SECONDS = 600
+_MAX_SECONDS = 600
 _MAY_BE_SECRET = re.compile(
     r"[\w/+-]{16,}|://[^/\s]*@|passw|pwd|secret|token|key|credential|bearer|basic|PRIVATE", re.IGNORECASE
 )
@@ -55,7 +55,7 @@ _PERSON_KEYS = {
 """What a bare question may come with; of the published form `mode`, `config_overrides` and `priority` too."""
 
 
-class Invalid(NamedTuple):
+class InvalidRequest(NamedTuple):
     """A request that is not one, and why; story and session as far as they were readable."""
 
     faults: tuple[Fault, ...]
@@ -63,14 +63,14 @@ class Invalid(NamedTuple):
     session_id: str
 
 
-def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | Invalid:
+def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | InvalidRequest:
     """Read a request in the published form; a bare question with options is accepted too.
 
     Every required field is checked, so that all faults are reported at once. An invalid override is dropped and
     noted.
     """
     if not isinstance(raw, Mapping):
-        return Invalid(
+        return InvalidRequest(
             (_fault("request", "a request is a mapping with research_query and the other fields"),), "0-0", ""
         )
     if "question" in raw and "research_query" not in raw:
@@ -92,7 +92,7 @@ def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | Invalid:
     else:
         faults += _query_faults(values)
     if faults:
-        return Invalid(tuple(faults), story_key, session_id)
+        return InvalidRequest(tuple(faults), story_key, session_id)
     calls, timeout, notes = _overrides(raw.get("config_overrides"))
     texts = [_text(values["question"]), _text(values["topic"]), *map(_text, values["tags"])]
     question, topic, *tags = map(_without_secrets, texts)
@@ -128,7 +128,7 @@ def from_question(
     max_calls: Any = None,
     timeout_seconds: Any = None,
     refresh: bool = False,
-) -> ResearchRequest | Invalid:
+) -> ResearchRequest | InvalidRequest:
     """Make a request from a question; what is not given is inferred from it and from the project."""
     story = "0-0" if story_key is None else _text(story_key)
     session = new_id() if session_id is None else _text(session_id)
@@ -150,7 +150,7 @@ def from_question(
     for tag in tags:
         faults += _name_faults(tag, "tags")
     if faults or framework is None:
-        return Invalid(tuple(faults), story, session)
+        return InvalidRequest(tuple(faults), story, session)
     framework = framework.strip()
     known = project.version_of(framework)
     if version is None:
@@ -192,10 +192,10 @@ def wants_lessons(raw: Any) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(raw, Mapping) and raw.get("mode") == LESSONS_MODE
 
 
-def lessons_from_mapping(raw: Any) -> LessonsRequest | Invalid:
+def lessons_from_mapping(raw: Any) -> LessonsRequest | InvalidRequest:
     """Read a request for lessons in the published form (L1); hints that make no sense are left out and noted."""
     if not isinstance(raw, Mapping):
-        return Invalid(
+        return InvalidRequest(
             (_fault("request", "a request is a mapping with lessons_inject and the other fields"),), "0-0", ""
         )
     faults = _unknown(raw, _LESSONS_KEYS)
@@ -206,10 +206,10 @@ def lessons_from_mapping(raw: Any) -> LessonsRequest | Invalid:
     faults += _unknown(values, {"phase", "context_hints", "text"}, "lessons_inject.")
     hints, notes = _hints(raw.get("context_hints"), values.get("context_hints"), values.get("text"))
     made = for_phase(values.get("phase"), _text(raw.get("story_key")), _text(raw.get("session_id")), **hints)
-    if isinstance(made, Invalid):
+    if isinstance(made, InvalidRequest):
         return made._replace(faults=(*faults, *made.faults))
     if faults:
-        return Invalid(tuple(faults), made.story_key, made.session_id)
+        return InvalidRequest(tuple(faults), made.story_key, made.session_id)
     return made.model_copy(update={"notes": tuple(notes)})
 
 
@@ -221,7 +221,7 @@ def for_phase(
     framework: str = "",
     topic: str = "",
     text: str = "",
-) -> LessonsRequest | Invalid:
+) -> LessonsRequest | InvalidRequest:
     """Make a request for the lessons of a phase; what the caller is about only ranks them."""
     session = new_id() if session_id is None else session_id
     faults = [*story_faults(story_key), *_session_faults(session)]
@@ -230,7 +230,7 @@ def for_phase(
             Fault(type="validation_error", field="lessons_inject.phase", message="Invalid phase tag")
         )
     if faults:
-        return Invalid(tuple(faults), story_key, session)
+        return InvalidRequest(tuple(faults), story_key, session)
     return LessonsRequest(
         story_key=story_key, session_id=session, phase=phase, framework=framework, topic=topic, text=text
     )
@@ -252,7 +252,7 @@ def _hints(*given: Any) -> tuple[dict[str, str], list[str]]:
     return found, notes
 
 
-def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchRequest | Invalid:
+def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchRequest | InvalidRequest:
     """A bare question with options; what is null was not given."""
     given = {key: value for key, value in raw.items() if value is not None}
     overrides = given.pop("config_overrides", {})
@@ -270,9 +270,9 @@ def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchReque
     if isinstance(overrides, Mapping):
         options |= {key: overrides[key] for key in ("max_calls", "timeout_seconds") if key in overrides}
     made = from_question(**options, project=project)
-    if isinstance(made, Invalid):
+    if isinstance(made, InvalidRequest):
         return made._replace(faults=(*faults, *made.faults))
-    return Invalid(tuple(faults), made.story_key, made.session_id) if faults else made
+    return InvalidRequest(tuple(faults), made.story_key, made.session_id) if faults else made
 
 
 def _unnamed(project: LocalProject) -> str:
@@ -334,8 +334,8 @@ def _is_text(value: str) -> bool:
 def _question_faults(value: Any, field: str) -> list[Fault]:
     if not isinstance(value, str) or not value.strip():
         return [_fault(field, "must not be empty")]
-    if len(value) > LONGEST_QUESTION:
-        return [_fault(field, f"is {len(value)} characters long; at most {LONGEST_QUESTION} are read")]
+    if len(value) > MAX_QUESTION_LENGTH:
+        return [_fault(field, f"is {len(value)} characters long; at most {MAX_QUESTION_LENGTH} are read")]
     if not _is_text(value):
         return [_fault(field, _NO_TEXT)]
     return [_fault(field, "must not hold NUL characters")] if "\0" in value else []
@@ -374,8 +374,8 @@ def _overrides(raw: Any) -> tuple[int | None, int | None, list[str]]:
             notes.append(f"config_overrides.{key}: {value!r} is not a positive whole number, default used")
         else:
             found[key] = value
-    if (found["timeout_seconds"] or 0) > _MOST_SECONDS:
-        notes.append(f"config_overrides.timeout_seconds: no call may take longer than {_MOST_SECONDS} s")
+    if (found["timeout_seconds"] or 0) > _MAX_SECONDS:
+        notes.append(f"config_overrides.timeout_seconds: no call may take longer than {_MAX_SECONDS} s")
     return found["max_calls"], found["timeout_seconds"], notes
 
 

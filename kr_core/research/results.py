@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.model import Draft, ResearchRequest, Score, SourceConsulted, Status, WrittenBy
-    from kr_core.protocols import Kept
-    from kr_core.research.lookup import Found
-    from kr_core.research.sources import Chain
+    from kr_core.protocols import WriteResult
+    from kr_core.research.lookup import LookupResult
+    from kr_core.research.sources import ChainResult
 
 
-_MOST_WHEN_STALE = 30
+_MAX_WHEN_STALE = 30
 """The score of a stale report that stands in, at most; out of 100."""
 
 
-class Research(NamedTuple):
+class CompletedResearch(NamedTuple):
     """A result, the report's text behind it, and the files that it depends on."""
 
     result: ResearchResult
@@ -33,7 +33,9 @@ class Research(NamedTuple):
     depends_on: tuple[Path, ...] = ()
 
 
-def refused(story_key: str, session_id: str, faults: Sequence[Fault], budget_remaining: int) -> Research:
+def refused(
+    story_key: str, session_id: str, faults: Sequence[Fault], budget_remaining: int
+) -> CompletedResearch:
     """The answer to a request that is none, or where research is disabled."""
     result = ResearchResult(
         status="failure",
@@ -42,7 +44,7 @@ def refused(story_key: str, session_id: str, faults: Sequence[Fault], budget_rem
         results=Results(budget_remaining=budget_remaining),
         errors=tuple(faults),
     )
-    return Research(result)
+    return CompletedResearch(result)
 
 
 def hit(request: ResearchRequest, answer: Results, faults: Sequence[Fault]) -> ResearchResult:
@@ -58,7 +60,7 @@ def hit(request: ResearchRequest, answer: Results, faults: Sequence[Fault]) -> R
 
 def of_chain(
     request: ResearchRequest,
-    chain: Chain,
+    chain: ChainResult,
     answer: Results,
     faults: Sequence[Fault],
     *,
@@ -77,11 +79,11 @@ def of_chain(
 
 
 def fresh(
-    found: Found,
-    chain: Chain,
+    found: LookupResult,
+    chain: ChainResult,
     draft: Draft,
     score: Score,
-    kept: Kept | None,
+    kept: WriteResult | None,
     *,
     notes: Sequence[str],
     budget_remaining: int,
@@ -112,7 +114,7 @@ def fresh(
     )
 
 
-def stored(found: Found, budget_remaining: int) -> Results:
+def stored(found: LookupResult, budget_remaining: int) -> Results:
     """The body that a stored report gives."""
     assert found.matched is not None, "a report was found"
     evidence = found.evidence
@@ -131,7 +133,7 @@ def stored(found: Found, budget_remaining: int) -> Results:
 
 
 def stale(
-    found: Found, chain: Chain, *, notes: Sequence[str], budget_remaining: int, index_count: int
+    found: LookupResult, chain: ChainResult, *, notes: Sequence[str], budget_remaining: int, index_count: int
 ) -> tuple[Results, str]:
     """The body and the text where the kept report stands in for an answer; it is marked, unless it was to be refreshed only."""
     base = stored(found, budget_remaining)
@@ -145,7 +147,7 @@ def stale(
     answer = base.model_copy(
         update={
             "confidence": "low",
-            "score": min(base.score or 0, _MOST_WHEN_STALE),
+            "score": min(base.score or 0, _MAX_WHEN_STALE),
             "reasons": ("a stale report", *base.reasons),
             "summary": f"{STALE_MARK}\n\n{base.summary}",
             "sources_consulted": _lines(chain),
@@ -157,10 +159,10 @@ def stale(
 
 
 def skeleton(
-    found: Found,
-    chain: Chain,
+    found: LookupResult,
+    chain: ChainResult,
     score: Score,
-    kept: Kept | None,
+    kept: WriteResult | None,
     *,
     notes: Sequence[str],
     budget_remaining: int,
@@ -189,7 +191,7 @@ def write_fault(error: BaseException) -> Fault:
     return Fault(type="write_error", message=said)
 
 
-def _lines(chain: Chain) -> tuple[SourceConsulted, ...]:
+def _lines(chain: ChainResult) -> tuple[SourceConsulted, ...]:
     return tuple(entry.line for entry in chain.consulted)
 
 
@@ -197,7 +199,7 @@ def _once(notes: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def _stored_summary(found: Found) -> str:
+def _stored_summary(found: LookupResult) -> str:
     """The answer as it was written, for a report of any template; what a person has changed in its Summary counts."""
     summary = found.evidence.get("answer")
     if not isinstance(summary, str) or not summary:
@@ -224,7 +226,7 @@ def _citations(value: Any) -> tuple[Citation, ...]:
     return tuple(found)
 
 
-def status_of(chain: Chain, *, content: bool, write_failed: bool) -> Status:
+def status_of(chain: ChainResult, *, content: bool, write_failed: bool) -> Status:
     """The status after the chain was walked.
 
     Args:

@@ -13,11 +13,11 @@ from kr_core.model import SKELETON_MARK, Draft, Entry, Fault
 from kr_core.project.environments import OWN_LABEL
 from kr_core.project.versions import gap
 from kr_core.research import lookup, results, stages
-from kr_core.research.budget import Budget
+from kr_core.research.budget import RunBudget
 from kr_core.research.memory_cache import stamps
-from kr_core.research.results import Research
-from kr_core.research.single_flight import Flight
-from kr_core.research.stages import Run
+from kr_core.research.results import CompletedResearch
+from kr_core.research.single_flight import SingleFlight
+from kr_core.research.stages import StageRunner
 
 if TYPE_CHECKING:
     from asyncio import Semaphore
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model import EntryStatus, Event, Finding, ResearchQuery, ResearchRequest, Results, Score
-    from kr_core.protocols import Kept
-    from kr_core.research.container import Components, Link
-    from kr_core.research.lookup import Found
-    from kr_core.research.report import Written
-    from kr_core.research.single_flight import Landed
-    from kr_core.research.sources import Chain
+    from kr_core.protocols import WriteResult
+    from kr_core.research.container import Container, SourceSlot
+    from kr_core.research.lookup import LookupResult
+    from kr_core.research.report import RenderedReport
+    from kr_core.research.single_flight import FlightResult
+    from kr_core.research.sources import ChainResult
     from kr_core.research.synthesis import Synthesis
 
 _EXHAUSTED = "Research budget exhausted for story {}, continuing with available context"
@@ -40,7 +40,7 @@ _EXHAUSTED = "Research budget exhausted for story {}, continuing with available 
 NamedFindings = list[tuple[str, "Finding"]]
 
 
-class Inquiry:
+class ResearchRun:
     """One valid request; `begin`, then `consult` and `conclude` if there is no answer yet.
 
     `begin` and `conclude` read and write files; only `consult` waits for the outside.
@@ -54,23 +54,23 @@ class Inquiry:
     def __init__(
         self,
         request: ResearchRequest,
-        components: Components,
+        components: Container,
         observers: tuple[Callable[[Event], object], ...] = (),
     ) -> None:
         self._request = request
         self._components = components
         self._settings = components.config.settings
-        self._run = Run(components.journal, observers)
-        self._budget = Budget(
+        self._run = StageRunner(components.journal, observers)
+        self._budget = RunBudget(
             components.journal,
             request.session_id,
             request.story_key,
             self._settings.knowledge_research.max_calls_per_story,
             request.max_calls,
         )
-        self._found: Found = lookup.NOTHING
-        self._links: tuple[Link, ...] = ()
-        self._flight = Flight(request, components.config.state_folder, components)
+        self._found: LookupResult = lookup.NOTHING
+        self._links: tuple[SourceSlot, ...] = ()
+        self._flight = SingleFlight(request, components.config.state_folder, components)
         self._seconds = float(self._settings.defaults.agent_timeout_seconds.knowledge_research)
         self._ended = False
         self._spent = False
@@ -78,7 +78,7 @@ class Inquiry:
 
     # -- before a source is asked ------------------------------------------------------------------------
 
-    def recall(self, *, wait: bool) -> Research | None:
+    def recall(self, *, wait: bool) -> CompletedResearch | None:
         """The answer if it is a cache hit; else nothing is said of this look-up, and `begin` makes another.
 
         Args:
@@ -103,7 +103,7 @@ class Inquiry:
         """Whether the record of a run that was not waited for is known not to have become durable."""
         return self._run.failed
 
-    def begin(self, found: Found | None = None, *, wait: bool = True) -> Research | None:
+    def begin(self, found: LookupResult | None = None, *, wait: bool = True) -> CompletedResearch | None:
         """Look up and route; the answer if it is a cache hit.
 
         Args:
@@ -139,12 +139,12 @@ class Inquiry:
         )
         return None
 
-    def peek(self) -> Research | None:
+    def peek(self) -> CompletedResearch | None:
         """What a repeated request would find, without an event; None where it would not be a hit."""
         self._found = self._look_up()
         return self._hit() if self._found.state == "hit" else None
 
-    def _found_anew(self, serves: Callable[[Found], bool]) -> Research | None:
+    def _found_anew(self, serves: Callable[[LookupResult], bool]) -> CompletedResearch | None:
         """The hit that another caller's research has made of the question meanwhile."""
         found = self._look_up()
         if found.state != "hit" or not serves(found):
@@ -152,12 +152,12 @@ class Inquiry:
         self._found = found
         return self._hit()
 
-    def _look_up(self) -> Found:
+    def _look_up(self) -> LookupResult:
         components = self._components
         settings = self._settings.knowledge_research
         return lookup.look_up(components.store, self._request.query, settings, components.today())
 
-    def _hit(self) -> Research:
+    def _hit(self) -> CompletedResearch:
         matched = self._found.matched
         assert matched is not None, "it is a hit"
         faults: list[Fault] = []
@@ -172,14 +172,14 @@ class Inquiry:
             update={"cache_hit": True, "index_updated": not faults, "index_count": count}
         )
         result = results.hit(self._request, stored, faults)
-        return Research(result, self._found.report, self._depends_on(matched.entry.path))
+        return CompletedResearch(result, self._found.report, self._depends_on(matched.entry.path))
 
     @property
     def read(self) -> tuple[Path, ...]:
         """The files that the look-up read; none where the store does not tell, or had something to say."""
         return self._read(self._found)
 
-    def _read(self, found: Found) -> tuple[Path, ...]:
+    def _read(self, found: LookupResult) -> tuple[Path, ...]:
         if found.matched is None or not found.files or found.warnings:
             return ()
         report, beside = self._report_files(found.matched.entry.path)
@@ -197,7 +197,7 @@ class Inquiry:
 
     # -- the sources -------------------------------------------------------------------------------------
 
-    async def consult(self) -> Chain | Research:
+    async def consult(self) -> ChainResult | CompletedResearch:
         """Ask the sources, or wait for another caller who asks the same.
 
         Returns:
@@ -206,10 +206,10 @@ class Inquiry:
         Raises:
             ConfigError: a source is wrongly configured.
         """
-        from kr_core.aio import to_its_end
+        from kr_core.aio import shielded
 
         if not self._flight.leads and (answer := await self._waited()) is not None:
-            return await to_its_end(lambda: self._finished(answer))
+            return await shielded(lambda: self._finished(answer))
         gate = self._components.gate(spent=self._spent)
         if self._seconds <= 0 or not await self._let_in(gate):
             return self._too_late()
@@ -240,13 +240,13 @@ class Inquiry:
         self._seconds -= monotonic() - began
         return True
 
-    async def _waited(self) -> Research | None:
+    async def _waited(self) -> CompletedResearch | None:
         """Wait for this run's turn, within the limit of a run; the answer where another caller's serves."""
         from kr_core.research.follower import turn
 
         before = stamps(self.read)
 
-        def renewed(found: Found) -> bool:
+        def renewed(found: LookupResult) -> bool:
             return not self._request.refresh or stamps(self._read(found)) != before
 
         answer, waited = await turn(
@@ -256,7 +256,7 @@ class Inquiry:
         self._run.emit("run.waited", {"seconds": round(waited, 3), "served": answer is not None})
         return answer
 
-    def _handed(self, theirs: Future[Landed]) -> Research | None:
+    def _handed(self, theirs: Future[FlightResult]) -> CompletedResearch | None:
         """The answer of another caller of this pipeline, where the knowledge base does not have it."""
         given = self._flight.answer_of(theirs.result())
         if given is None:
@@ -265,12 +265,12 @@ class Inquiry:
         whose = {"story_key": self._request.story_key, "session_id": self._request.session_id}
         return given._replace(result=given.result.model_copy(update={**whose, "results": body}))
 
-    def _too_late(self) -> Chain:
+    def _too_late(self) -> ChainResult:
         """Nobody was asked: others took all the time that this run may take."""
-        from kr_core.research.sources import Chain, Consulted
+        from kr_core.research.sources import ChainResult, SourceResult
 
-        nobody = tuple(Consulted(link.name, None) for link in self._links)
-        return Chain(nobody, (), sufficient=False, budget_cut=False, run_timeout=True)
+        nobody = tuple(SourceResult(link.name, None) for link in self._links)
+        return ChainResult(nobody, (), sufficient=False, budget_cut=False, run_timeout=True)
 
     def end(self, error: BaseException) -> None:
         """Say that the run ends without an answer, durably, and let others have the lead; without effect after its end.
@@ -289,7 +289,7 @@ class Inquiry:
                 self._run.settle()
         self._flight.leave()
 
-    async def _walk_as_allowed(self) -> Chain:
+    async def _walk_as_allowed(self) -> ChainResult:
         chain = await self._walk()
         if chain.run_timeout and self._settings.defaults.agent_timeout_action == "retry_once":
             self._run.emit("run.retried", {"reason": "the limit of the whole run passed"})
@@ -297,13 +297,13 @@ class Inquiry:
             chain = again._replace(notes=(*chain.notes, f"{self._run_timeout()}, retried once", *again.notes))
         return chain
 
-    async def _walk(self, after: Chain | None = None) -> Chain:
+    async def _walk(self, after: ChainResult | None = None) -> ChainResult:
         """Walk the chain; after a walk that was cut off, only the sources that did not come to an end are asked."""
-        from kr_core.research.sources import Walk
+        from kr_core.research.sources import SourceChain
 
         ended = [entry for entry in (after.consulted if after else ()) if entry.finding is not None]
         limit = self._request.timeout_seconds or self._settings.knowledge_research.timeout_seconds
-        walk = Walk(
+        walk = SourceChain(
             self._links,
             self._request.query,
             self._components.project,
@@ -346,7 +346,7 @@ class Inquiry:
 
     # -- the report --------------------------------------------------------------------------------------
 
-    def conclude(self, chain: Chain) -> Research:
+    def conclude(self, chain: ChainResult) -> CompletedResearch:
         """Make the report of what was found, keep it, and say how it went.
 
         Raises:
@@ -363,7 +363,7 @@ class Inquiry:
         answer = self._with_content(chain, found, notes) if found else self._without_content(chain, notes)
         return self._finished(answer)
 
-    def _with_content(self, chain: Chain, found: NamedFindings, notes: list[str]) -> Research:
+    def _with_content(self, chain: ChainResult, found: NamedFindings, notes: list[str]) -> CompletedResearch:
         from kr_core.research import report as reporting
         from kr_core.research.maintenance import mark_overtaken, within_limits
 
@@ -401,9 +401,9 @@ class Inquiry:
         result = results.of_chain(
             self._request, chain, answer, faults, content=True, needs_intervention=intervene
         )
-        return Research(result, written.text)
+        return CompletedResearch(result, written.text)
 
-    def _without_content(self, chain: Chain, notes: list[str]) -> Research:
+    def _without_content(self, chain: ChainResult, notes: list[str]) -> CompletedResearch:
         """No source gave anything: the stale report, or a skeleton that is kept but not indexed."""
         failed = [entry.failed for entry in chain.consulted if entry.finding is not None]
         if self._components.default_chain and all(
@@ -429,9 +429,9 @@ class Inquiry:
         result = results.of_chain(
             self._request, chain, answer, faults, content=False, needs_intervention=intervene
         )
-        return Research(result, text)
+        return CompletedResearch(result, text)
 
-    def _skeleton(self, chain: Chain, notes: list[str]) -> tuple[Results, str, list[Fault]]:
+    def _skeleton(self, chain: ChainResult, notes: list[str]) -> tuple[Results, str, list[Fault]]:
         from kr_core.research import report as reporting
 
         query, store, today = self._request.query, self._components.store, self._components.today()
@@ -448,7 +448,7 @@ class Inquiry:
 
     def _rendered(
         self, draft: Draft, score: Score, found: NamedFindings, notes: list[str], mark: str | None = None
-    ) -> Written:
+    ) -> RenderedReport:
         from kr_core.research import report as reporting
 
         return self._run.stage(
@@ -460,8 +460,8 @@ class Inquiry:
             lambda written: {"characters": len(written.text)},
         )  # fmt: skip
 
-    def _keep(self, write: Callable[[], Kept]) -> tuple[Kept | None, list[Fault]]:
-        def attempt() -> tuple[Kept | None, list[Fault]]:
+    def _keep(self, write: Callable[[], WriteResult]) -> tuple[WriteResult | None, list[Fault]]:
+        def attempt() -> tuple[WriteResult | None, list[Fault]]:
             try:
                 return write(), []
             except KeyboardInterrupt:
@@ -471,7 +471,7 @@ class Inquiry:
 
         return self._run.stage("keep", attempt, stages.kept)
 
-    def _committed(self, kept: Kept | None, written: Written) -> tuple[str, ...]:
+    def _committed(self, kept: WriteResult | None, written: RenderedReport) -> tuple[str, ...]:
         """Commit what was kept, where the configuration says so; notes on what was not committed."""
         if kept is None:
             return ()
@@ -500,7 +500,7 @@ class Inquiry:
             notes.append(f"an earlier report was replaced: {match.warning}")
         return notes
 
-    def _entry(self, chain: Chain, written: Written, score: Score) -> Entry:
+    def _entry(self, chain: ChainResult, written: RenderedReport, score: Score) -> Entry:
         """The entry to keep: the matched one brought up to date, or a new one."""
         today = self._components.today()
         failed = any(entry.failed for entry in chain.consulted)
@@ -511,7 +511,7 @@ class Inquiry:
             return _new_entry(self._request.query, version, today, status)
         return old.model_copy(update={"framework_version": version, "last_accessed": today, "status": status})
 
-    def _count(self, kept: Kept | None) -> int:
+    def _count(self, kept: WriteResult | None) -> int:
         if kept is not None:
             return kept.index_count
         try:
@@ -519,7 +519,7 @@ class Inquiry:
         except Exception:
             return 0
 
-    def _intervene(self, chain: Chain) -> bool:
+    def _intervene(self, chain: ChainResult) -> bool:
         action = self._settings.defaults.agent_timeout_action
         if not chain.run_timeout or action != "mark_needs_intervention":
             return False
@@ -528,7 +528,7 @@ class Inquiry:
         )
         return True
 
-    def _finished(self, answer: Research, *, wait: bool = True) -> Research:
+    def _finished(self, answer: CompletedResearch, *, wait: bool = True) -> CompletedResearch:
         result = answer.result
         self._ended = True
         self._run.emit(
@@ -546,7 +546,7 @@ class Inquiry:
         return answer
 
 
-def _with_passages(chain: Chain) -> NamedFindings:
+def _with_passages(chain: ChainResult) -> NamedFindings:
     """What the sources found, by their names, in the order in which they were asked."""
     return [
         (entry.name, entry.finding) for entry in chain.consulted if entry.finding and entry.finding.passages

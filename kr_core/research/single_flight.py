@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model import ResearchRequest
-    from kr_core.research.results import Research
+    from kr_core.research.results import CompletedResearch
 
 try:
     import fcntl
@@ -33,18 +33,18 @@ except ImportError:  # pragma: no cover  not on Windows, where only the process 
     fcntl = None  # type: ignore[assignment]  # where the system has no such module
 
 _FILE = "flights"
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
+_SHORTEST_PAUSE, _MAX_PAUSE_LENGTH = 0.005, 0.1
 """Seconds between two looks at what another process has locked."""
 
 Place = tuple[str, int]
 """A state folder and the byte that stands for a question."""
 
 
-class Landed(NamedTuple):
+class FlightResult(NamedTuple):
     """What became of a flight: the answer, and whose; None where it came to none."""
 
     owner: object
-    answer: Research | None
+    answer: CompletedResearch | None
 
 
 class _Folder:
@@ -55,7 +55,7 @@ class _Folder:
     """
 
     def __init__(self) -> None:
-        self.flights: dict[int, Future[Landed]] = {}
+        self.flights: dict[int, Future[FlightResult]] = {}
         self.handle: int | None = None
 
 
@@ -74,7 +74,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-class Flight:
+class SingleFlight:
     """One caller's part in it: it leads, or waits for the one that does.
 
     Args:
@@ -87,7 +87,7 @@ class Flight:
         self._request = request
         self._state_folder = state_folder
         self._owner = owner
-        self._mine: Future[Landed] | None = None
+        self._mine: Future[FlightResult] | None = None
         self._locked = False
         self._pause = _SHORTEST_PAUSE
 
@@ -100,7 +100,7 @@ class Flight:
         """Whether it is this caller's turn, in this process and among all."""
         return self._locked
 
-    def enter(self) -> Future[Landed] | None:
+    def enter(self) -> Future[FlightResult] | None:
         """Take the lead if nobody has it; never waits.
 
         Returns:
@@ -119,7 +119,7 @@ class Flight:
                 self._locked = _lock(here, folder, byte)
         return None
 
-    async def wait(self, theirs: Future[Landed] | None, seconds: float | None = None) -> None:
+    async def wait(self, theirs: Future[FlightResult] | None, seconds: float | None = None) -> None:
         """Wait until the lead may be this caller's: ask again then (`enter`).
 
         Args:
@@ -134,9 +134,9 @@ class Flight:
             waiting.cancel()
         else:  # another process has the lock, and the system tells nobody when it is free
             await asyncio.sleep(self._pause if seconds is None else min(self._pause, max(seconds, 0)))
-            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+            self._pause = min(2 * self._pause, _MAX_PAUSE_LENGTH)
 
-    def leave(self, answer: Research | None = None) -> None:
+    def leave(self, answer: CompletedResearch | None = None) -> None:
         """Let others have the lead, and hand them the answer; what was not entered is left without effect."""
         if self._mine is None:
             return
@@ -150,9 +150,9 @@ class Flight:
             if not here.flights:
                 del _folders[folder]
         landed, self._mine, self._locked = self._mine, None, False
-        landed.set_result(Landed(self._owner, answer))
+        landed.set_result(FlightResult(self._owner, answer))
 
-    def answer_of(self, landed: Landed) -> Research | None:
+    def answer_of(self, landed: FlightResult) -> CompletedResearch | None:
         """The answer of another caller, if it was asked of the same pipeline."""
         return landed.answer if landed.owner is self._owner else None
 

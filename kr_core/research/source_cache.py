@@ -12,14 +12,14 @@ from kr_core.model import Finding, Outcome
 
 if TYPE_CHECKING:
     from kr_core.model import ResearchQuery
-    from kr_core.net.resources import Outside
+    from kr_core.net.resources import SharedResources
 
 KEPT_SECONDS = 86_400.0
 _KEPT = frozenset({Outcome.ok, Outcome.empty})
 """An answer, and that there is none; a failure is neither."""
 
 
-class Answers:
+class SourceCache:
     """The answers of one configured source.
 
     Args:
@@ -28,7 +28,7 @@ class Answers:
         sent: the query as it leaves the machine.
     """
 
-    def __init__(self, outside: Outside, identity: str, sent: ResearchQuery) -> None:
+    def __init__(self, outside: SharedResources, identity: str, sent: ResearchQuery) -> None:
         self._outside = outside
         self._identity = identity
         self._sent = sent

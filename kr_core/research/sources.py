@@ -6,31 +6,31 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from kr_core.aio import GRACE_SECONDS, apart, heard, to_its_end, until_done
+from kr_core.aio import GRACE_SECONDS, consume_exception, in_thread, shielded, wait_or_abandon
 from kr_core.errors import ConfigError
 from kr_core.model import Finding, Outcome, SourceConsulted
-from kr_core.net.reasons import LONGEST_REASON, said, short
-from kr_core.net.source_context import Context
+from kr_core.net.reasons import MAX_REASON_LENGTH, said, short
+from kr_core.net.source_context import ConsultationContext
 from kr_core.protocols import Limited
 from kr_core.research.outcomes import outcome_of, timeout
-from kr_core.research.source_cache import Answers
+from kr_core.research.source_cache import SourceCache
 from kr_core.terminal_text import cleaned, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kr_core.model import ResearchQuery
-    from kr_core.net.resources import Outside
+    from kr_core.net.resources import SharedResources
     from kr_core.protocols import Project, Source
-    from kr_core.research.budget import Budget
-    from kr_core.research.container import Link
+    from kr_core.research.budget import RunBudget
+    from kr_core.research.container import SourceSlot
 
-_MOST_SECONDS = 600.0
+_MAX_SECONDS = 600.0
 """No call may take longer, whatever its source suggests."""
 _STATUS: dict[Outcome, Literal["success", "timeout"]] = {Outcome.ok: "success", Outcome.timeout: "timeout"}
 
 
-class Consulted(NamedTuple):
+class SourceResult(NamedTuple):
     """What became of one source."""
 
     name: str
@@ -55,10 +55,10 @@ class Consulted(NamedTuple):
         )
 
 
-class Chain(NamedTuple):
+class ChainResult(NamedTuple):
     """What the whole chain came to."""
 
-    consulted: tuple[Consulted, ...]
+    consulted: tuple[SourceResult, ...]
     notes: tuple[str, ...]
     sufficient: bool
     budget_cut: bool
@@ -67,7 +67,7 @@ class Chain(NamedTuple):
     """The limit of the whole run passed."""
 
 
-class Walk:
+class SourceChain:
     """One walk along the chain.
 
     Args:
@@ -89,21 +89,21 @@ class Walk:
 
     def __init__(
         self,
-        links: Sequence[Link],
+        links: Sequence[SourceSlot],
         query: ResearchQuery,
         project: Project,
-        budget: Budget,
-        outside: Outside,
+        budget: RunBudget,
+        outside: SharedResources,
         emit: Callable[[str, dict[str, Any]], None],
         *,
         sufficient: Callable[[Sequence[tuple[str, Finding]]], bool],
         timeout_seconds: float | None,
         run_seconds: float,
         run: str,
-        earlier: Mapping[str, Consulted] | None = None,
+        earlier: Mapping[str, SourceResult] | None = None,
         lenient: bool = False,
         remembered: bool = True,
-        fallback: Link | None = None,
+        fallback: SourceSlot | None = None,
     ) -> None:
         self._links = links
         self._query = query
@@ -122,7 +122,7 @@ class Walk:
         self._notes: list[str] = []
         self._budget_cut = False
 
-    async def go(self) -> Chain:
+    async def go(self) -> ChainResult:
         """Ask the sources, one after the other.
 
         Raises:
@@ -130,12 +130,12 @@ class Walk:
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + self._run_seconds
-        consulted: list[Consulted] = []
+        consulted: list[SourceResult] = []
         found: list[tuple[str, Finding]] = []
         done = late = False
         for link in self._with_fallback(consulted):
             late = late or loop.time() >= end
-            entry = self._earlier.get(link.name, Consulted(link.name, None))
+            entry = self._earlier.get(link.name, SourceResult(link.name, None))
             if entry.finding is None and not done and not late:
                 entry, late = await self._consult(link, end)
             consulted.append(entry)
@@ -144,11 +144,11 @@ class Walk:
                 done = done or self._sufficient(found)
         if self._outside.failure:
             self._notes.append(f"answers of sources are not remembered: {self._outside.failure}")
-        return Chain(
+        return ChainResult(
             tuple(consulted), tuple(self._notes), done, self._budget_cut and not done, late and not done
         )
 
-    def _with_fallback(self, consulted: Sequence[Consulted]) -> Iterator[Link]:
+    def _with_fallback(self, consulted: Sequence[SourceResult]) -> Iterator[SourceSlot]:
         """The links in order; after them the fallback, where all MCP sources among them could not be reached (R10).
 
         Args:
@@ -162,11 +162,11 @@ class Walk:
         if all(link.name != self._fallback.name for link in self._links):
             yield self._fallback
 
-    async def _consult(self, link: Link, end: float) -> tuple[Consulted, bool]:
+    async def _consult(self, link: SourceSlot, end: float) -> tuple[SourceResult, bool]:
         """Ask one source; also whether the limit of the whole run cut it off."""
         loop = asyncio.get_running_loop()
         started = loop.time()
-        limit = _MOST_SECONDS if self._timeout_seconds is None else min(self._timeout_seconds, _MOST_SECONDS)
+        limit = _MAX_SECONDS if self._timeout_seconds is None else min(self._timeout_seconds, _MAX_SECONDS)
         try:
             source = await self._built(link, min(limit, end - started))
             built = loop.time()
@@ -188,7 +188,7 @@ class Walk:
         query, answers = self._query, None
         if external:
             query = self._leaving(link)
-            answers = Answers(self._outside, link.identity, query) if link.identity else None
+            answers = SourceCache(self._outside, link.identity, query) if link.identity else None
             kept = await answers.get(self._query) if answers and self._remembered else None
             if kept is not None:
                 self._emit("source.started", {"source": link.name, "timeout_seconds": 0.0})
@@ -197,7 +197,7 @@ class Walk:
         if external and not await self._granted(grant):
             self._budget_cut = True
             self._emit("budget.exhausted", {"source": link.name})
-            return Consulted(link.name, None), False
+            return SourceResult(link.name, None), False
         if self._timeout_seconds is None:
             limit = min(suggested, limit)
         limit -= round(built - started, 1)  # a tenth of a second is no import
@@ -208,25 +208,25 @@ class Walk:
         if answers is not None:
             await answers.keep(self._query, finding)
         if external and not finding.reached:
-            await to_its_end(lambda: self._budget.give_back(grant))
+            await shielded(lambda: self._budget.give_back(grant))
         return self._ended(link.name, finding), dropped and left <= limit
 
-    def _leaving(self, link: Link) -> ResearchQuery:
+    def _leaving(self, link: SourceSlot) -> ResearchQuery:
         """The query as it may leave the machine for this source."""
         from kr_core.net.redaction import outgoing
 
         sent = outgoing(self._query, link.egress)
         for what in sent.kept:
-            todo = "" if what != "code" else f" (plugins.{link.name}.egress: code would send it)"
-            self._notes.append(f"{link.name}: {what} in the question was kept at home{todo}")
+            hint = "" if what != "code" else f" (plugins.{link.name}.egress: code would send it)"
+            self._notes.append(f"{link.name}: {what} in the question was kept at home{hint}")
         return sent.query
 
-    async def _built(self, link: Link, seconds: float) -> Source | None:
+    async def _built(self, link: SourceSlot, seconds: float) -> Source | None:
         """The source; None where it was not built in time: an import cannot be stopped, and is left behind."""
         if link.built:
             return link.build()
-        building = apart(link.build)
-        building.add_done_callback(heard)
+        building = in_thread(link.build)
+        building.add_done_callback(consume_exception)
         try:
             await asyncio.wait({building}, timeout=max(0.0, seconds))
             return building.result() if building.done() else None
@@ -240,7 +240,7 @@ class Walk:
             if granted:
                 self._budget.give_back(grant)
 
-        return await to_its_end(lambda: self._budget.take(grant), unused)
+        return await shielded(lambda: self._budget.take(grant), unused)
 
     async def _within(
         self, source: Source, name: str, query: ResearchQuery, seconds: float, *, external: bool
@@ -249,9 +249,11 @@ class Walk:
         loop = asyncio.get_running_loop()
         started = loop.time()
         rate = source.rate if isinstance(source, Limited) else None
-        context = Context(self._project, self._emitter(name), started + seconds, self._outside, name, rate)
+        context = ConsultationContext(
+            self._project, self._emitter(name), started + seconds, self._outside, name, rate
+        )
         task = asyncio.ensure_future(_asked(source, query, context))
-        task.add_done_callback(heard)
+        task.add_done_callback(consume_exception)
         cancelled: BaseException | None = None
         try:
             await asyncio.wait({task}, timeout=seconds)
@@ -271,7 +273,7 @@ class Walk:
     async def _drop(self, task: asyncio.Task[Any], name: str) -> BaseException | None:
         """Cancel a call and give it time to clean up; returns a cancellation of the run meanwhile."""
         task.cancel()
-        cancelled = await until_done(task, GRACE_SECONDS)
+        cancelled = await wait_or_abandon(task, GRACE_SECONDS)
         if not task.done():
             self._notes.append(f"{name}: did not stop when cancelled")
         return cancelled
@@ -284,7 +286,7 @@ class Walk:
                 json.dumps(data, allow_nan=False)
                 self._emit(printable(str(kind)), cleaned(dict(data)))
             except Exception:
-                what = {"source": name, "kind": repr(kind)[:100], "data": repr(data)[:LONGEST_REASON]}
+                what = {"source": name, "kind": repr(kind)[:100], "data": repr(data)[:MAX_REASON_LENGTH]}
                 self._emit("source.said", what)
 
         return emit
@@ -293,7 +295,7 @@ class Walk:
         """Say that a source was asked in vain, since nobody waits for its answer any more."""
         self._ended(name, Finding(outcome=Outcome.unavailable, reason="the run was cancelled"))
 
-    def _ended(self, name: str, finding: Finding, *, remembered: bool = False) -> Consulted:
+    def _ended(self, name: str, finding: Finding, *, remembered: bool = False) -> SourceResult:
         reason = short(finding.reason or finding.outcome.value)
         if remembered and finding.outcome is Outcome.empty:
             reason += "; asked within a day, `--refresh` asks anew"
@@ -312,10 +314,10 @@ class Walk:
                 "remembered": remembered,
             },
         )
-        return Consulted(name, finding)
+        return SourceResult(name, finding)
 
 
-async def _asked(source: Source, query: ResearchQuery, context: Context) -> Any:
+async def _asked(source: Source, query: ResearchQuery, context: ConsultationContext) -> Any:
     """Await the source; one that is not async, or ends the program, fails like any other.
 
     What else it raises (`GeneratorExit`, pytest's `Skipped`, a panic of Rust) is kept by the task; an exit is not.

@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from kr_core.model import Draft, Fault, Score
-    from kr_core.protocols import Journal, Kept
-    from kr_core.research.lookup import Found
-    from kr_core.research.sources import Chain
+    from kr_core.protocols import Journal, WriteResult
+    from kr_core.research.lookup import LookupResult
+    from kr_core.research.sources import ChainResult
 
 
 Result = TypeVar("Result")
 
 PROGRESS = frozenset({"index.progress"})
 """Kinds of events that only observers see: a thousand of them say nothing afterwards."""
-_LONGEST_ERROR = 300
+_MAX_ERROR_LENGTH = 300
 _WAITED: WeakKeyDictionary[Future[None], asyncio.Future[None]] = WeakKeyDictionary()
 """What event loops wait for, as long as it is not done."""
 
 
-class Run:
+class StageRunner:
     """One run; safe to use from several threads.
 
     Args:
@@ -137,7 +137,7 @@ class Run:
 
     def _failed(self, name: str, error: BaseException) -> None:
         said = printable(f"{type(error).__name__}: {error}".removesuffix(": "))
-        self.emit(f"{name}.failed", {"error": said[:_LONGEST_ERROR]})
+        self.emit(f"{name}.failed", {"error": said[:_MAX_ERROR_LENGTH]})
 
 
 def show(event: Event, observers: Iterable[Callable[[Event], object]]) -> None:
@@ -158,22 +158,22 @@ def _waited(future: Future[None]) -> asyncio.Future[None]:
     """What the running loop waits for: one for all that wait for the same, since each would cost a call from another thread."""
     import asyncio
 
-    from kr_core.aio import heard
+    from kr_core.aio import consume_exception
 
     waited = _WAITED.get(future)
     if waited is None or waited.get_loop() is not asyncio.get_running_loop():
         waited = _WAITED[future] = asyncio.wrap_future(future)
-        waited.add_done_callback(heard)
+        waited.add_done_callback(consume_exception)
     return waited
 
 
-def lookup(found: Found) -> dict[str, Any]:
+def lookup(found: LookupResult) -> dict[str, Any]:
     """How the knowledge base was found."""
     entry = found.matched.entry.id if found.matched else None
     return {"state": found.state, "entry": entry, "warnings": list(found.warnings)}
 
 
-def chain(chain: Chain) -> dict[str, Any]:
+def chain(chain: ChainResult) -> dict[str, Any]:
     """How the chain ended."""
     return {
         "sufficient": chain.sufficient,
@@ -197,7 +197,7 @@ def score(scored: tuple[Score, list[str]]) -> dict[str, Any]:
     return {"score": score.score, "level": score.level, "reasons": list(score.reasons)}
 
 
-def kept(outcome: tuple[Kept | None, list[Fault]]) -> dict[str, Any]:
+def kept(outcome: tuple[WriteResult | None, list[Fault]]) -> dict[str, Any]:
     """Where the report lies."""
     kept, faults = outcome
     return {

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.agents.caller import Desk
+from kr_core.agents.caller import AgentCaller
 from kr_core.agents.personas import researcher
 from kr_core.agents.prompts import fenced, quoted
 from kr_core.errors import RequestError
-from kr_core.evidence.generated import Prose
+from kr_core.evidence.generated import GeneratedProse
 from kr_core.model import WrittenBy
 from kr_core.model.questions import Question
 from kr_core.templates import render, search_folders
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model import Draft, Finding, ResearchQuery, ResearchResult
-    from kr_core.research.container import Components
+    from kr_core.research.container import Container
 
 __all__ = ["Synthesis", "synthesise"]
 
-MOST_TOKENS = 32_000
+MAX_TOKENS = 32_000
 """Of one run, prompts and replies of both tries together."""
 _REPLY_TOKENS = 4_000
 _BYTES = 3
@@ -36,9 +36,9 @@ _PERSONA_BYTES = 12_000
 """The longest persona of BMAD has half of it; the passages matter more."""
 _BESIDE = 200
 """Bytes of a passage's heading, without title, and of what joins it."""
-_LEAST_BYTES = 500
+_MIN_BYTES = 500
 """Less of a passage than that is not sent."""
-_LEAST_SECONDS = 5
+_MIN_SECONDS = 5
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -54,7 +54,7 @@ _SCHEMA: dict[str, Any] = {
 class Synthesis(NamedTuple):
     """What an agent wrote, what it cost, and what to note; no prose where it failed."""
 
-    prose: Prose | None
+    prose: GeneratedProse | None
     by: WrittenBy | None
     notes: tuple[str, ...]
 
@@ -74,7 +74,7 @@ class Synthesis(NamedTuple):
 
 
 async def synthesise(
-    components: Components,
+    components: Container,
     query: ResearchQuery,
     found: Sequence[tuple[str, Finding]],
     seconds: float,
@@ -95,7 +95,7 @@ async def synthesise(
     name = components.config.settings.knowledge_research.agent
     assert name is not None, "one is configured"
     profile = components.table().agents[name]
-    if seconds < _LEAST_SECONDS:
+    if seconds < _MIN_SECONDS:
         return Synthesis(None, None, (f"{name}: no time was left to write; composed by rule",))
     profile = profile.model_copy(update={"timeout_seconds": int(min(profile.timeout_seconds, seconds))})
     folders = search_folders(components.config.root)
@@ -107,7 +107,7 @@ async def synthesise(
     if prompt is None:
         notes.append(f"{name}: no passage fits into its limit of tokens; composed by rule")
         return Synthesis(None, None, tuple(notes))
-    desk = Desk(components.project, folders, components.outside, components.agent, _refuse)
+    desk = AgentCaller(components.project, folders, components.outside, components.agent, _refuse)
     emit("synthesis.started", {"agent": name, "plugin": profile.plugin, "model": profile.model})
     came = await desk.consult(
         profile,
@@ -133,7 +133,7 @@ async def synthesise(
         return Synthesis(
             None, None, (*notes, f"{name}: {came.outcome}: {came.reason}; composed by rule{cost}")
         )
-    prose = Prose(tuple(came.fields.get("summary", ())), tuple(came.fields.get("details", ())))
+    prose = GeneratedProse(tuple(came.fields.get("summary", ())), tuple(came.fields.get("details", ())))
     return Synthesis(prose, by, tuple(notes))
 
 
@@ -155,14 +155,14 @@ def _prompt(
             passages=passages,
         )
 
-    left = (MOST_TOKENS - 3 * _REPLY_TOKENS) * _BYTES // 2 - _size(system) - _size(rendered(()))
+    left = (MAX_TOKENS - 3 * _REPLY_TOKENS) * _BYTES // 2 - _size(system) - _size(rendered(()))
     left -= _size(json.dumps(_SCHEMA))
     passages: list[Mapping[str, object]] = []
     numbered = [passage for _source, finding in found for passage in finding.passages]
     for number, passage in enumerate(numbered, 1):
         title = quoted(passage.title) if passage.title else ""
         left -= _size(title) + _BESIDE
-        if left < _LEAST_BYTES:
+        if left < _MIN_BYTES:
             break
         text = fenced(_cut(passage.text, left))
         left -= _size(text)
@@ -183,5 +183,5 @@ def _cut(text: str, size: int) -> str:
 
 async def _refuse(_question: str, **_options: Any) -> ResearchResult:
     raise RequestError(
-        "blocked", "research cannot be asked to write its own report", todo="name another agent"
+        "blocked", "research cannot be asked to write its own report", hint="name another agent"
     )

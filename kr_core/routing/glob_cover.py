@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["covers", "nothing_fits"]
 
-_MOST_STATES = 10_000
+_MAX_STATES = 10_000
 """So many are looked at; beyond that it counts as not certain. Patterns that people write have some dozens."""
 _ANY = "*?"
 _ANYTHING = "\ue000" * 16
@@ -127,7 +127,7 @@ def _within(other: _Automaton, pattern: _Automaton) -> bool:
                 _on((there & of_other) << 1 | there & of_pattern, of_pattern),
             )
             if state[1] and state not in seen:
-                if len(seen) >= _MOST_STATES:
+                if len(seen) >= _MAX_STATES:
                     return False
                 seen.add(state)
                 left.append(state)

@@ -155,18 +155,18 @@ class Table:
             target = one.strip().removeprefix("@").casefold()
             if target not in self._known:
                 several = all(name.strip() in self._known for name in target.split(","))
-                todo = suggestion(target, self.targets(), "there are")
+                hint = suggestion(target, self.targets(), "there are")
                 raise ConfigError(
                     f"no agent or role is called `{one}`",
                     where="suggested target",
-                    todo="repeat `--target` for each of them" if several else todo,
+                    hint="repeat `--target` for each of them" if several else hint,
                 )
             targets.append(self._known[target])
         if HUMAN in targets and len(set(targets)) > 1:
             raise ConfigError(
                 "a human cannot be one of several targets",
                 where="suggested target",
-                todo="name the agents alone: where they are not sure, or do not agree, a human decides",
+                hint="name the agents alone: where they are not sure, or do not agree, a human decides",
             )
         return list(dict.fromkeys(targets))
 
@@ -186,25 +186,25 @@ class Table:
                 raise ConfigError(
                     f"`{rule.topic}` is no topic",
                     where=placed.where,
-                    todo="write words, or `*` for all topics",
+                    hint="write words, or `*` for all topics",
                 )
             if nothing_fits(placed.pattern):
                 raise ConfigError(
                     f"the rule for `{rule.topic}` can never apply: no topic fits it",
                     where=placed.where,
-                    todo="mend its brackets: `[a-z]` is one letter from a to z",
+                    hint="mend its brackets: `[a-z]` is one letter from a to z",
                 )
             if rule.agent is not None and rule.agent not in self.targets():
                 raise ConfigError(
                     f"the rule for `{rule.topic}` names `{rule.agent}`, which is no agent or role",
                     where=placed.where,
-                    todo=suggestion(rule.agent, self.targets(), "there are"),
+                    hint=suggestion(rule.agent, self.targets(), "there are"),
                 )
             if rule.override and rule.agent is None:
                 raise ConfigError(
                     f"the rule for `{rule.topic}` overrides the target and names none",
                     where=placed.where,
-                    todo="add `agent`, or remove `override`",
+                    hint="add `agent`, or remove `override`",
                 )
         for number, placed in enumerate(self.rules):
             covering = self._patterns.covering(placed.pattern)
@@ -248,7 +248,7 @@ def _refuse_idle(
         raise ConfigError(
             f"the rule for `{rule.topic}` says nothing",
             where=placed.where,
-            todo="add `agent`, `threshold`, `always_escalate` or `escalation`",
+            hint="add `agent`, `threshold`, `always_escalate` or `escalation`",
         )
     taken = [
         next((one for one in over if name in _set_by(one.rule)), None)
@@ -271,7 +271,7 @@ def _refuse_idle(
     raise ConfigError(
         f"the rule for `{rule.topic}` can never apply: the one for `{first.rule.topic}` ({first.where}) {does}",
         where=placed.where,
-        todo="move it up, or remove it" if does.startswith("comes") else "remove one of them",
+        hint="move it up, or remove it" if does.startswith("comes") else "remove one of them",
     )
 
 

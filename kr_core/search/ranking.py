@@ -40,7 +40,7 @@ _SAID = 0.99
 """A likeness from which on a word counts as said itself."""
 
 
-class Ranked(NamedTuple):
+class RankedPassage(NamedTuple):
     """A passage in its place."""
 
     passage: IndexedPassage
@@ -61,7 +61,7 @@ def rank(
     *,
     within: Sequence[str] = (),
     weights: Weights = TUNED,
-) -> list[Ranked]:
+) -> list[RankedPassage]:
     """The best passages for the terms, best first.
 
     Args:
@@ -142,7 +142,7 @@ def _pairs(terms: Sequence[Term]) -> dict[tuple[str, str], float]:
     }
 
 
-def _paired(found: Ranked, pairs: dict[tuple[str, str], float], weights: Weights) -> Ranked:
+def _paired(found: RankedPassage, pairs: dict[tuple[str, str], float], weights: Weights) -> RankedPassage:
     """A passage that says two neighbouring words of the question side by side means the same thing by them."""
     if not pairs:
         return found
@@ -158,7 +158,7 @@ def _paired(found: Ranked, pairs: dict[tuple[str, str], float], weights: Weights
     return found._replace(score=found.score * (1 + weights.pairs * share))
 
 
-def _supported(ranked: list[Ranked], weights: Weights) -> list[Ranked]:
+def _supported(ranked: list[RankedPassage], weights: Weights) -> list[RankedPassage]:
     """What a symbol's parameters and members say speaks for the symbol, and the other way round."""
     own: dict[str, float] = {}
     parts: dict[str, float] = {}
@@ -204,13 +204,13 @@ def _held(
     return held
 
 
-def _diverse(ranked: list[Ranked]) -> list[Ranked]:
+def _diverse(ranked: list[RankedPassage]) -> list[RankedPassage]:
     """The same order with near copies folded into the first of them, and third passages about one symbol last.
 
     `numpy.choose(choices)` and `numpy.ma.choose(choices)` say the same: one place, and the other is named beside it.
     """
-    first: list[Ranked] = []
-    later: list[Ranked] = []
+    first: list[RankedPassage] = []
+    later: list[RankedPassage] = []
     seen: Counter[str] = Counter()
     for found in ranked:
         passage = found.passage
@@ -246,7 +246,7 @@ def _are_twins(one: IndexedPassage, other: IndexedPassage) -> bool:
 
 def _ranked(
     hit: Hit, terms: Sequence[Term], gains: dict[int, tuple[float, float]], bm25: float, within: Sequence[str], weights: Weights, *, errors_asked: bool
-) -> Ranked:  # fmt: skip
+) -> RankedPassage:  # fmt: skip
     passage = hit.passage
     total = sum(term.weight for term in terms) or 1.0
     gained = sum(gain for gain, _likeness in gains.values()) / total
@@ -277,7 +277,7 @@ def _ranked(
         said = _named(passage.parameter or "", terms)
         score *= weights.parameter * (weights.needed if passage.data.get("needed") else 1.0)
         score *= 1 - weights.unnamed * (1 - said)
-    return Ranked(passage, score, _coverage(terms, gains), covered)
+    return RankedPassage(passage, score, _coverage(terms, gains), covered)
 
 
 def _coverage(terms: Sequence[Term], gains: dict[int, tuple[float, float]]) -> float:

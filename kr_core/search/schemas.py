@@ -31,5 +31,5 @@ def distrust(connection: sqlite3.Connection, path: Path) -> None:
         raise StorageError(
             f"has the {kind} {str(name)[:100]!r}, which KR has not made",
             where=str(path),
-            todo="delete it; KR makes it again",
+            hint="delete it; KR makes it again",
         )

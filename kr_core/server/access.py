@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SHORTEST_TOKEN",
-    "Guard",
+    "AccessGuard",
     "check_token",
     "host_of",
     "is_loopback",
@@ -51,7 +51,7 @@ def token_in(variable: str | None) -> str | None:
         return None
     token = os.environ.get(variable, "")
     if not token:
-        raise ConfigError("is not set", where=f"--token-env {variable}", todo="put the token into it")
+        raise ConfigError("is not set", where=f"--token-env {variable}", hint="put the token into it")
     return token
 
 
@@ -67,13 +67,13 @@ def check_token(host: str, token: str | None, variable: str) -> None:
         ConfigError: it does not, or it is.
     """
     if token is None and not is_loopback(host):
-        todo = f"name an environment variable that holds a token: --token-env {variable}"
+        hint = f"name an environment variable that holds a token: --token-env {variable}"
         raise ConfigError(
-            "is reached from other machines, and so needs a token", where=f"--host {host}", todo=todo
+            "is reached from other machines, and so needs a token", where=f"--host {host}", hint=hint
         )
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise ConfigError(
-            f"has less than {SHORTEST_TOKEN} characters", where="the token", todo="take a longer one"
+            f"has less than {SHORTEST_TOKEN} characters", where="the token", hint="take a longer one"
         )
 
 
@@ -88,7 +88,7 @@ def is_ours(host: str, names: Container[str]) -> bool:
     return bool(host) and (_address(host) is not None or host in names)
 
 
-class Guard:
+class AccessGuard:
     """An application that lets pass only who may ask.
 
     A page that a browser has loaded from a stranger can make the stranger's name point to this machine (DNS rebinding). So the

@@ -13,7 +13,7 @@ from kr_core.errors import ConfigError
 if TYPE_CHECKING:
     from kr_core.server.access import Application
 
-__all__ = ["Listening"]
+__all__ = ["ListeningSocket"]
 
 _BACKLOG = 256
 _HIGHEST_PORT = 65_535
@@ -21,7 +21,7 @@ _LAST_SECONDS = 1
 """So long calls may take at the end before they are cancelled."""
 
 
-class Listening:
+class ListeningSocket:
     """A socket that listens.
 
     Args:
@@ -88,4 +88,4 @@ def _bound(host: str, port: int) -> socket.socket:
 
 def _cannot_listen(host: str, port: int, error: Exception) -> ConfigError:
     said = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return ConfigError(said, where=f"{host}:{port}", todo="choose another with --host and --port")
+    return ConfigError(said, where=f"{host}:{port}", hint="choose another with --host and --port")

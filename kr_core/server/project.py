@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kr_core.research import Pipeline
     from kr_core.team.resident import Resident
 
-__all__ = ["Project", "told_to"]
+__all__ = ["ServedProject", "told_to"]
 
 told_to: ContextVar[Callable[[Event], object] | None] = ContextVar("told_to", default=None)
 """Who is told of the events of the call that is under way; each call has its own, in all of its tasks and threads."""
@@ -27,7 +27,7 @@ _DELIVERY_SECONDS = 1.0
 """Logs are handed the events of so long a time together."""
 
 
-class Project:
+class ServedProject:
     """A project's pipeline and service.
 
     Args:
@@ -51,11 +51,11 @@ class Project:
             ConfigError: the configuration is wrong, or names a plugin that is not installed.
         """
         if self._service is None:
-            from kr_core.aio import to_its_end
+            from kr_core.aio import shielded
 
             async with self._opening:
                 if self._service is None:
-                    self._service = await to_its_end(self._opened, lambda service: service.pipeline.close())
+                    self._service = await shielded(self._opened, lambda service: service.pipeline.close())
                     self._tending = asyncio.create_task(_tend(self._service))
         return self._service
 
@@ -131,10 +131,10 @@ async def _tend(service: AsyncKnowledgeRouterService) -> None:
 
 
 async def _deliver(service: AsyncKnowledgeRouterService) -> None:
-    from kr_core.aio import to_its_end
+    from kr_core.aio import shielded
 
     try:
-        notes = await to_its_end(service.pipeline.deliver_logs)
+        notes = await shielded(service.pipeline.deliver_logs)
     except Exception as error:  # a log that fails is no reason to answer nobody any more
         notes = [f"{type(error).__name__}: {error}"]
     for note in notes:

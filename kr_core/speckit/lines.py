@@ -10,7 +10,7 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Line", "closed_end", "headings", "key", "lines_of", "plain", "section"]
+__all__ = ["FileLine", "closed_end", "headings", "key", "lines_of", "plain", "section"]
 
 _TOLD = 900
 """Characters of a question that tell it from others; what is written of a longer one is cut off."""
@@ -22,7 +22,7 @@ _HEADING = re.compile(
 _REMARK = re.compile(r"(?:(?<!\s)\s++)?\*?\((?:mandatory|optional|required)[^)]{0,200}\)\*?", re.IGNORECASE)
 
 
-class Line(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file."""
 
     number: int
@@ -37,7 +37,7 @@ class Line(NamedTuple):
     """Of a heading, else 0."""
 
 
-def lines_of(text: str) -> list[Line]:
+def lines_of(text: str) -> list[FileLine]:
     """The lines of a file, without those that are quoted in fences, indented as code or hidden in comments."""
     return _read(text)[0]
 
@@ -47,8 +47,8 @@ def closed_end(text: str) -> int:
     return _read(text)[1]
 
 
-def _read(text: str) -> tuple[list[Line], int]:
-    found: list[Line] = []
+def _read(text: str) -> tuple[list[FileLine], int]:
+    found: list[FileLine] = []
     path: dict[int, str] = {}
     fence = ""
     hidden = False
@@ -76,7 +76,7 @@ def _read(text: str) -> tuple[list[Line], int]:
         if heading:
             path = {one: title for one, title in path.items() if one < level}
             path[level] = _REMARK.sub("", plain(heading[2]))
-        found.append(Line(number, raw, shown, tuple(path[one] for one in sorted(path) if one > 1), level))
+        found.append(FileLine(number, raw, shown, tuple(path[one] for one in sorted(path) if one > 1), level))
     return found, begun if fence or hidden else len(found)
 
 
@@ -112,13 +112,13 @@ def _without_comments(text: str, *, hidden: bool) -> tuple[str, bool]:
     return shown, hidden
 
 
-def headings(lines: Sequence[Line], level: int) -> Iterator[Line]:
+def headings(lines: Sequence[FileLine], level: int) -> Iterator[FileLine]:
     """The headings of a level, in order."""
     return (line for line in lines if line.level == level)
 
 
 def section(
-    lines: Sequence[Line], title: str, start: int = 0, end: int | None = None
+    lines: Sequence[FileLine], title: str, start: int = 0, end: int | None = None
 ) -> tuple[int, int] | None:
     """Where a section stands: the indices of its heading and of the line after its last; None if there is none.
 

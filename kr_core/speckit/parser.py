@@ -12,12 +12,12 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.speckit.lines import Line, key, lines_of, plain, section
+from kr_core.speckit.lines import FileLine, key, lines_of, plain, section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["CLARIFICATIONS", "Found", "answers_in", "questions_in"]
+__all__ = ["CLARIFICATIONS", "SpecQuestion", "answers_in", "questions_in"]
 
 CLARIFICATIONS = "Clarifications"
 _MARK = re.compile(
@@ -61,7 +61,7 @@ _NAMED = re.compile(r"\s*+\*\*(?P<name>[^*]+?):?\*\*\s*+:?\s*+(?P<value>.*)$")
 _OPEN_CHOICE = re.compile(r"_*\[.*\]_*|[_\s.…]*|<.*>")
 
 
-class Found(NamedTuple):
+class SpecQuestion(NamedTuple):
     """A question in a file."""
 
     line: int
@@ -82,7 +82,7 @@ class Found(NamedTuple):
         return key(self.text)
 
 
-def questions_in(text: str) -> list[Found]:
+def questions_in(text: str) -> list[SpecQuestion]:
     """The questions of a file, in order, each once; those with a choice or an answer in the file are left out."""
     lines = lines_of(text)
     answered = answers_in(text)
@@ -112,7 +112,7 @@ def answers_in(text: str) -> dict[str, str]:
 # -- markers and fields -------------------------------------------------------------------------------------
 
 
-def _marks(lines: Sequence[Line], about: str) -> Iterator[Found]:
+def _marks(lines: Sequence[FileLine], about: str) -> Iterator[SpecQuestion]:
     whole = "\n".join(line.text for line in lines)
     code = [found.span() for found in _CODE.finditer(whole)]
     for match in _MARK.finditer(whole):
@@ -124,10 +124,12 @@ def _marks(lines: Sequence[Line], about: str) -> Iterator[Found]:
         if text.casefold() in _SAMPLES:
             continue
         last = whole.count("\n", 0, match.end())
-        yield Found(line.number, text, _topic(line), _context(about, line, lines[line.number - 1 : last + 1]))
+        yield SpecQuestion(
+            line.number, text, _topic(line), _context(about, line, lines[line.number - 1 : last + 1])
+        )
 
 
-def _bare(lines: Sequence[Line], about: str) -> Iterator[Found]:
+def _bare(lines: Sequence[FileLine], about: str) -> Iterator[SpecQuestion]:
     for line in lines:
         if not _BARE.search(line.text) or _MARK.search(line.text) or _CHECKBOX.match(line.text) or line.level:
             continue
@@ -139,24 +141,26 @@ def _bare(lines: Sequence[Line], about: str) -> Iterator[Found]:
             hint = re.sub(r"(?:,|(?<!\s))\s*+\bor$", "", hint)
             hint = hint[1:-1] if hint.startswith("(") and hint.endswith(")") else hint
             asked = f"{name}: what should it be?" + (f" ({hint})" if hint else "")
-            yield Found(line.number, asked, f"technical/{name.replace('/', ' ')}", context)
+            yield SpecQuestion(line.number, asked, f"technical/{name.replace('/', ' ')}", context)
         elif _IN_BRACKETS.search(_CODE.sub("", line.text)):
             said = plain(_BARE.sub("...", line.text.strip().lstrip("-*+ ")))
-            yield Found(line.number, f"What should stand for the dots in: {said}", _topic(line), context)
+            yield SpecQuestion(
+                line.number, f"What should stand for the dots in: {said}", _topic(line), context
+            )
 
 
-def _topic(line: Line) -> str:
+def _topic(line: FileLine) -> str:
     titles = (title.replace("/", " ") for title in line.path)
     return "/".join(title for title in titles if not _BEGINS.match(f"# {title}"))
 
 
-def _context(about: str, line: Line, said: Sequence[Line]) -> str:
+def _context(about: str, line: FileLine, said: Sequence[FileLine]) -> str:
     where = f"Section: {' / '.join(line.path)}" if line.path else ""
     text = "\n".join(one.text for one in said).strip()
     return "\n\n".join(part for part in (about, where, text) if part)
 
 
-def _about(lines: Sequence[Line]) -> str:
+def _about(lines: Sequence[FileLine]) -> str:
     """What the file is about: its title, and the user's own description where it has one."""
     title = next((line.text.lstrip("# ").strip() for line in lines if line.level == 1), "")
     given = next((line.text.strip() for line in lines if line.text.lstrip().startswith("**Input**")), "")
@@ -166,11 +170,11 @@ def _about(lines: Sequence[Line]) -> str:
 # -- blocks -------------------------------------------------------------------------------------------------
 
 
-def _blocks(lines: Sequence[Line]) -> tuple[list[Found], set[int]]:
+def _blocks(lines: Sequence[FileLine]) -> tuple[list[SpecQuestion], set[int]]:
     """The blocks that ask, and the numbers of all lines that belong to one."""
     starts = [number for number, line in enumerate(lines) if _begins(line)]
     tables = [number for number in range(len(lines)) if _is_table(lines, number)]
-    found: list[Found] = []
+    found: list[SpecQuestion] = []
     within: set[int] = set()
     for first, end in _regions(lines, starts, tables):
         table = next((number for number in tables if first <= number < end), None)
@@ -181,7 +185,7 @@ def _blocks(lines: Sequence[Line]) -> tuple[list[Found], set[int]]:
     return [one for one in found if one.text], within
 
 
-def _begins(line: Line) -> bool:
+def _begins(line: FileLine) -> bool:
     match = _BEGINS.match(line.text)
     if match is None:
         return False
@@ -189,7 +193,7 @@ def _begins(line: Line) -> bool:
     return bool(match["n1"] or match["topic"]) if heading else bool(match["text"] or match["plain"])
 
 
-def _regions(lines: Sequence[Line], starts: list[int], tables: list[int]) -> Iterator[tuple[int, int]]:
+def _regions(lines: Sequence[FileLine], starts: list[int], tables: list[int]) -> Iterator[tuple[int, int]]:
     """From where to where each block goes: to the next one, or to a heading that is no part of it."""
     begins = list(starts)
     for table in tables:  # older files have a table alone: the paragraph before it asks
@@ -212,11 +216,11 @@ def _regions(lines: Sequence[Line], starts: list[int], tables: list[int]) -> Ite
         yield begin, next((one for one in range(begin + 1, limit) if lines[one].level), limit)
 
 
-def _ended(lines: Sequence[Line], start: int, table: int) -> bool:
+def _ended(lines: Sequence[FileLine], start: int, table: int) -> bool:
     return any(line.level for line in lines[start + 1 : table])
 
 
-def _paragraph_before(lines: Sequence[Line], table: int) -> int:
+def _paragraph_before(lines: Sequence[FileLine], table: int) -> int:
     """Where the last paragraph before a table begins that ends with a question mark; else the table itself."""
     number = table - 1
     while number >= 0 and not lines[number].level and not _RULE.match(lines[number].text):
@@ -228,7 +232,7 @@ def _paragraph_before(lines: Sequence[Line], table: int) -> int:
     return table
 
 
-def _is_table(lines: Sequence[Line], number: int) -> bool:
+def _is_table(lines: Sequence[FileLine], number: int) -> bool:
     return (
         bool(_TABLE.match(lines[number].text))
         and number + 1 < len(lines)
@@ -236,7 +240,7 @@ def _is_table(lines: Sequence[Line], number: int) -> bool:
     )
 
 
-def _block(lines: Sequence[Line], table: int | None, place: int) -> Found | None:
+def _block(lines: Sequence[FileLine], table: int | None, place: int) -> SpecQuestion | None:
     """A block's question; its text is empty where it has its choice, and None where it asks nothing."""
     beginning = _BEGINS.match(lines[0].text)
     named = _named(lines[: len(lines) if table is None else table])
@@ -267,7 +271,7 @@ def _block(lines: Sequence[Line], table: int | None, place: int) -> Found | None
         for title in ("Context", "Why it matters", "Recommended", "Suggested")
         if named.get(title.casefold())
     )
-    return Found(
+    return SpecQuestion(
         line=lines[0].number,
         text=text,
         topic=topic or _topic(lines[0]),
@@ -278,7 +282,7 @@ def _block(lines: Sequence[Line], table: int | None, place: int) -> Found | None
     )
 
 
-def _asks(lines: Sequence[Line], beginning: re.Match[str] | None, named: dict[str, str]) -> str:
+def _asks(lines: Sequence[FileLine], beginning: re.Match[str] | None, named: dict[str, str]) -> str:
     """What a block asks: what its own line says, or its field, or its last sentence with a question mark."""
     own = plain((beginning["text"] or beginning["plain"] or "") if beginning else "")
     fields = (named.get(name, "") for name in ("what we need to know", "question"))
@@ -296,7 +300,7 @@ def _asks(lines: Sequence[Line], beginning: re.Match[str] | None, named: dict[st
     return next((plain(value) for value in fields if value), asking[-1] if asking else "")
 
 
-def _named(lines: Sequence[Line]) -> dict[str, str]:
+def _named(lines: Sequence[FileLine]) -> dict[str, str]:
     """The fields of a block: `**Context**: text`, with the lines that go on with it."""
     found: dict[str, str] = {}
     current = ""
@@ -312,7 +316,7 @@ def _named(lines: Sequence[Line]) -> dict[str, str]:
     return found
 
 
-def _options(lines: Sequence[Line]) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
+def _options(lines: Sequence[FileLine]) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
     """The rows of a table of options with a letter, and the names of the others."""
     options: list[tuple[str, str]] = []
     others: set[str] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kr_core.speckit.lines import Line, closed_end, key, lines_of, section
+from kr_core.speckit.lines import FileLine, closed_end, key, lines_of, section
 from kr_core.speckit.parser import CLARIFICATIONS, answers_in
 from kr_core.terminal_text import printable
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Sequence
 
-    from kr_core.speckit.parser import Found
+    from kr_core.speckit.parser import SpecQuestion
 
 __all__ = ["LONGEST", "replied", "with_answers"]
 
@@ -48,7 +48,7 @@ def with_answers(text: str, answers: Iterable[tuple[str, str]], day: dt.date) ->
     return before + "".join(f"{line}{ends}" for line in added) + after
 
 
-def _place(lines: Sequence[Line], limit: int, session: str, bullets: list[str]) -> tuple[int, list[str]]:
+def _place(lines: Sequence[FileLine], limit: int, session: str, bullets: list[str]) -> tuple[int, list[str]]:
     """Where new lines go, and which they are: no more than is needed; never behind the limit, where nobody would see them."""
     whole = section(lines, CLARIFICATIONS)
     if whole is None:
@@ -68,7 +68,7 @@ def _place(lines: Sequence[Line], limit: int, session: str, bullets: list[str]) 
     return last + 1, [*heading, *gap, *bullets, *closing]
 
 
-def _start(lines: Sequence[Line]) -> int:
+def _start(lines: Sequence[FileLine]) -> int:
     sections = [number for number, line in enumerate(lines) if line.level == 2]
     if sections and lines[sections[0]].path[-1].casefold() in _OVERVIEWS:
         sections = sections[1:]
@@ -90,14 +90,14 @@ def _one_line(text: str) -> str:
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 12]} [shortened]"
 
 
-def replied(answers: Iterable[tuple[Found, str]]) -> str:
+def replied(answers: Iterable[tuple[SpecQuestion, str]]) -> str:
     """The reply to blocks with a number, as spec-kit's commands read it: `Q1: A, Q2: Custom - text`."""
     return ", ".join(
         f"Q{found.number}: {_choice(found, answer)}" for found, answer in answers if found.number is not None
     )
 
 
-def _choice(found: Found, answer: str) -> str:
+def _choice(found: SpecQuestion, answer: str) -> str:
     said = " ".join(printable(answer).split())
     letter = next((letter for letter, option in found.options if option.casefold() == said.casefold()), "")
     return letter or (f"{found.custom} - {said}" if found.custom else said)

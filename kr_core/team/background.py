@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     from kr_core.research import Pipeline
 
-__all__ = ["Upkeep"]
+__all__ = ["BackgroundWork"]
 
 _DELIVERY_SECONDS = 5.0
 
 
-class Upkeep:
+class BackgroundWork:
     """Looks after a project until it is ended; lives in one event loop.
 
     Args:

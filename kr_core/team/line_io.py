@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-LONGEST_LINE = 1 << 20
+MAX_LINE_LENGTH = 1 << 20
 """Bytes of a message; a hundred queries of usual length take a tenth of it."""
 _CHUNK = 1 << 16
 
 
-class TooLong(NamedTuple):
+class OverlongLine(NamedTuple):
     """A line that was passed over; so many bytes."""
 
     size: int
 
 
-def lines(descriptor: int, wake: int) -> Iterator[bytes | TooLong]:
+def lines(descriptor: int, wake: int) -> Iterator[bytes | OverlongLine]:
     """The lines off a descriptor, without their ends (LF or CRLF), as they come; also a last one without an end.
 
     Args:
@@ -40,7 +40,7 @@ def lines(descriptor: int, wake: int) -> Iterator[bytes | TooLong]:
             yield _line(parts, end, size + len(end))
             parts, size = [], 0
         size += len(rest)
-        if size > LONGEST_LINE:
+        if size > MAX_LINE_LENGTH:
             parts = []
         elif rest:
             parts.append(rest)
@@ -48,11 +48,11 @@ def lines(descriptor: int, wake: int) -> Iterator[bytes | TooLong]:
         yield _line(parts, b"", size)
 
 
-def _line(parts: list[bytes], end: bytes, size: int) -> bytes | TooLong:
-    return TooLong(size) if size > LONGEST_LINE else b"".join([*parts, end]).removesuffix(b"\r")
+def _line(parts: list[bytes], end: bytes, size: int) -> bytes | OverlongLine:
+    return OverlongLine(size) if size > MAX_LINE_LENGTH else b"".join([*parts, end]).removesuffix(b"\r")
 
 
-class Outlet:
+class LineWriter:
     """Writes lines to a descriptor from a thread of its own, in order.
 
     Args:

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kr_core.model import ResearchRequest
-    from kr_core.team.request import Query
-    from kr_core.team.response import Looked
+    from kr_core.team.request import TeamQuery
+    from kr_core.team.response import TeamLookup
 
-__all__ = ["Held", "Waiting", "Work"]
+__all__ = ["QueuedQuery", "QueuedRequest", "WorkQueue"]
 
 
 @dataclass(eq=False)
-class Held:
+class QueuedRequest:
     """A request that waits for its answer."""
 
-    looked: Looked
+    looked: TeamLookup
     answered: asyncio.Future[dict[str, Any]]
     size: int
     context: Context = field(default_factory=copy_context)
@@ -32,27 +32,27 @@ class Held:
     """Whether one of its queries is being researched, or was: then it is finished whatever comes."""
 
 
-class Work(NamedTuple):
+class QueuedQuery(NamedTuple):
     """A query that has to be researched."""
 
-    held: Held
-    place: int
-    query: Query
+    held: QueuedRequest
+    location: int
+    query: TeamQuery
     request: ResearchRequest
 
 
-class Waiting:
+class WorkQueue:
     """Queries in the order in which they get their turn."""
 
     def __init__(self) -> None:
-        self._outside: list[tuple[int, int, Work]] = []
-        self._spent: deque[Work] = deque()
+        self._outside: list[tuple[int, int, QueuedQuery]] = []
+        self._spent: deque[QueuedQuery] = deque()
         self._order = 0
 
     def __len__(self) -> int:
         return len(self._outside) + len(self._spent)
 
-    def add(self, work: Work, *, spent: bool) -> None:
+    def add(self, work: QueuedQuery, *, spent: bool) -> None:
         """Let a query wait; `spent` says that its story has no call left, so that it asks only what is on the machine."""
         if spent:
             self._spent.append(work)
@@ -60,7 +60,7 @@ class Waiting:
         self._order += 1
         heapq.heappush(self._outside, (work.query.rank, self._order, work))
 
-    def next(self, *, spent: bool) -> Work | None:
+    def next(self, *, spent: bool) -> QueuedQuery | None:
         """Whose turn it is, of those with calls or of those without; None where nobody waits."""
         if spent:
             return self._spent.popleft() if self._spent else None
@@ -73,18 +73,18 @@ class Waiting:
             self._keep(lambda work: work.request.story_key != story)
             self._spent += [work for _rank, _order, work in sorted(of_story, key=lambda entry: entry[:2])]
 
-    def drop(self, held: Held) -> None:
+    def drop(self, held: QueuedRequest) -> None:
         """Forget the queries of a request."""
         self._keep(lambda work: work.held is not held)
         self._spent = deque(work for work in self._spent if work.held is not held)
 
-    def taken(self) -> list[Work]:
+    def taken(self) -> list[QueuedQuery]:
         """All that waits, in order; nothing waits then."""
         taken = [work for _rank, _order, work in sorted(self._outside, key=lambda entry: entry[:2])]
         taken += self._spent
         self._outside, self._spent = [], deque()
         return taken
 
-    def _keep(self, which: Callable[[Work], bool]) -> None:
+    def _keep(self, which: Callable[[QueuedQuery], bool]) -> None:
         self._outside = [entry for entry in self._outside if which(entry[-1])]
         heapq.heapify(self._outside)

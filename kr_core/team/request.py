@@ -10,10 +10,10 @@ from kr_core.model import Fault, ResearchRequest
 from kr_core.research import requests
 from kr_core.terminal_text import printable
 
-MOST_QUERIES = 100
+MAX_QUERIES = 100
 """Of one request."""
-_LONGEST_NAME = 200
-_MOST_NAMED = 5
+_MAX_NAME_LENGTH = 200
+_MAX_NAMED = 5
 """Unknown fields in a note."""
 _FIELDS = ("story_key", "requesting_agent", "request_id", "queries")
 _ENVELOPE = ("session_id", "msg_type", "type")
@@ -23,10 +23,10 @@ _QUERY_FIELDS = ("query", *_NEEDED, "priority")
 _RANKS = {"high": 0, "medium": 1, "normal": 1, "low": 2}
 _NORMAL = 1
 
-ReadRequest = Callable[[Mapping[str, Any]], ResearchRequest | requests.Invalid]
+ReadRequest = Callable[[Mapping[str, Any]], ResearchRequest | requests.InvalidRequest]
 
 
-class Query(NamedTuple):
+class TeamQuery(NamedTuple):
     """One of the queries; `request` is None where it is none, for its own faults or those of the whole."""
 
     text: str
@@ -37,19 +37,19 @@ class Query(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Asked(NamedTuple):
+class TeamRequest(NamedTuple):
     """A request; names that could not be read are None."""
 
     story_key: str | None
     requesting_agent: str | None
     echoed: Mapping[str, Any]
     """The `request_id`, where one was given."""
-    queries: tuple[Query, ...]
+    queries: tuple[TeamQuery, ...]
     faults: tuple[Fault, ...]
     """What is wrong with the request itself; then none of its queries is researched."""
 
 
-def read(body: Any, read_request: ReadRequest, session_id: str) -> Asked:
+def read(body: Any, read_request: ReadRequest, session_id: str) -> TeamRequest:
     """Read the JSON of a request.
 
     What a query leaves out is inferred from its text and from the project, as for a person (R1).
@@ -63,21 +63,23 @@ def read(body: Any, read_request: ReadRequest, session_id: str) -> Asked:
         return refused(_fault("request", "must be an object with story_key, requesting_agent and queries"))
     story, agent, number = body.get("story_key"), body.get("requesting_agent"), body.get("request_id")
     listed = body.get("queries")
-    items = listed[:MOST_QUERIES] if isinstance(listed, list) else []
+    items = listed[:MAX_QUERIES] if isinstance(listed, list) else []
     ignored = _ignored(body, (*_FIELDS, *_ENVELOPE))
     faults = list(requests.story_faults(story if isinstance(story, str) else ""))
     if not _is_name(agent):
-        faults.append(_fault("requesting_agent", f"must be text of 1 to {_LONGEST_NAME} characters"))
+        faults.append(_fault("requesting_agent", f"must be text of 1 to {_MAX_NAME_LENGTH} characters"))
     if "request_id" in body and not _is_id(number):
-        faults.append(_fault("request_id", f"must be a number, or text of 1 to {_LONGEST_NAME} characters"))
-    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_QUERIES:
-        faults.append(_fault("queries", f"must be a list of 1 to {MOST_QUERIES} queries"))
-    return Asked(
+        faults.append(
+            _fault("request_id", f"must be a number, or text of 1 to {_MAX_NAME_LENGTH} characters")
+        )
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MAX_QUERIES:
+        faults.append(_fault("queries", f"must be a list of 1 to {MAX_QUERIES} queries"))
+    return TeamRequest(
         story if _is_name(story) else None,
         agent if _is_name(agent) else None,
         {"request_id": number} if "request_id" in body and _is_id(number) else {},
         tuple(
-            Query(_text_of(item)) if faults
+            TeamQuery(_text_of(item)) if faults
             else _query(item, f"queries[{place}]", story, read_request, session_id, ignored)
             for place, item in enumerate(items)
         ),
@@ -85,16 +87,16 @@ def read(body: Any, read_request: ReadRequest, session_id: str) -> Asked:
     )  # fmt: skip
 
 
-def refused(fault: Fault) -> Asked:
+def refused(fault: Fault) -> TeamRequest:
     """What is no request at all."""
-    return Asked(None, None, {}, (), (fault,))
+    return TeamRequest(None, None, {}, (), (fault,))
 
 
 def _query(
     item: Any, place: str, story: Any, read_request: ReadRequest, session_id: str, notes: tuple[str, ...]
-) -> Query:
+) -> TeamQuery:
     if not isinstance(item, Mapping):
-        return Query("", faults=(_fault(place, "must be an object with query and framework"),))
+        return TeamQuery("", faults=(_fault(place, "must be an object with query and framework"),))
     text = _text_of(item)
     notes = (*notes, *_ignored(item, _QUERY_FIELDS, f"{place}."))
     whose = {"story_key": story, "session_id": session_id}
@@ -106,13 +108,13 @@ def _query(
         if "framework_version" in given:
             given["version"] = given.pop("framework_version")
         made = read_request({**whose, **given, "question": item.get("query")})
-    if isinstance(made, requests.Invalid):
-        return Query(text, faults=tuple(_placed(fault, place) for fault in made.faults), notes=notes)
+    if isinstance(made, requests.InvalidRequest):
+        return TeamQuery(text, faults=tuple(_placed(fault, place) for fault in made.faults), notes=notes)
     priority = item.get("priority")
     rank = _RANKS.get(priority.casefold()) if isinstance(priority, str) else None
     if rank is None and priority is not None:
         notes = (*notes, f"priority: {priority!r:.40} is none of {', '.join(_RANKS)}; taken as normal")
-    return Query(text, made, _NORMAL if rank is None else rank, notes=notes)
+    return TeamQuery(text, made, _NORMAL if rank is None else rank, notes=notes)
 
 
 def _placed(fault: Fault, place: str) -> Fault:
@@ -128,18 +130,18 @@ def _ignored(values: Mapping[Any, Any], known: tuple[str, ...], above: str = "")
     names = [f"{above}{printable(str(key)):.40}" for key in values if key not in known]
     if not names:
         return ()
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return (f"ignored, since unknown here: {', '.join(names[:_MOST_NAMED])}{more}",)
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return (f"ignored, since unknown here: {', '.join(names[:_MAX_NAMED])}{more}",)
 
 
 def _text_of(item: Any) -> str:
     """The text by which whoever asked knows the query again; it is not repeated where nobody would read it."""
     text = item.get("query") if isinstance(item, Mapping) else None
-    return text if isinstance(text, str) and len(text) <= requests.LONGEST_QUESTION else ""
+    return text if isinstance(text, str) and len(text) <= requests.MAX_QUESTION_LENGTH else ""
 
 
 def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and len(value) <= _LONGEST_NAME
+    return isinstance(value, str) and bool(value.strip()) and len(value) <= _MAX_NAME_LENGTH
 
 
 def _is_id(value: Any) -> bool:
@@ -147,7 +149,7 @@ def _is_id(value: Any) -> bool:
         return False
     if isinstance(value, float):
         return math.isfinite(value)
-    return _is_name(value) or (isinstance(value, int) and len(repr(value)) <= _LONGEST_NAME)
+    return _is_name(value) or (isinstance(value, int) and len(repr(value)) <= _MAX_NAME_LENGTH)
 
 
 def _fault(field: str, detail: str) -> Fault:

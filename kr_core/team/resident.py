@@ -11,13 +11,13 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.aio import let_threads_go
+from kr_core.aio import release_threads
 from kr_core.model import Fault, new_id
-from kr_core.research.budget import Budget
+from kr_core.research.budget import RunBudget
 from kr_core.team import request as reading
-from kr_core.team.background import Upkeep
-from kr_core.team.queue import Held, Waiting, Work
-from kr_core.team.response import Looked, failed, fault_of, result_of, told
+from kr_core.team.background import BackgroundWork
+from kr_core.team.queue import QueuedQuery, QueuedRequest, WorkQueue
+from kr_core.team.response import TeamLookup, failed, fault_of, result_of, told
 from kr_core.team.roster import Roster
 
 if TYPE_CHECKING:
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
     from kr_core.model import ResearchRequest
     from kr_core.research import Pipeline
-    from kr_core.team.request import Query
+    from kr_core.team.request import TeamQuery
 
 __all__ = ["Resident"]
 
-_MOST_HELD = 16_000_000
+_MAX_HELD = 16_000_000
 """Of what waits for an answer, as `_size` counts it; who asks more waits until some is answered."""
 _QUIET_SECONDS = 0.025
 """Without a look-up, before the first research is begun: look-ups that come thick are done first, and nothing takes turns with them."""
 _PATIENCE_SECONDS = 0.25
 """How long research is put off by look-ups that leave half of the time free; once there is some, it goes on whatever is looked up."""
-_MOST_PATIENCE_SECONDS = 5.0
+_MAX_PATIENCE_SECONDS = 5.0
 """How long by those that come without a pause, as where a thousand lines are written at once."""
 _STORIES = 1_000
 """Stories whose budgets are told by `status`."""
@@ -45,10 +45,10 @@ _SHUTDOWN = Fault(
 _ABANDONED = Fault(type="shutdown", message="KR was told twice to end, and has given this up")
 
 
-class _InHand(NamedTuple):
+class _CurrentWork(NamedTuple):
     """What a task works on, and whether the story had no call left."""
 
-    held: Held
+    held: QueuedRequest
     spent: bool
 
 
@@ -74,10 +74,10 @@ class Resident:
         self._session_id = session_id or f"team-{new_id()}"
         self._tell = tell
         self._thread = ThreadPoolExecutor(1, "kr-recall")
-        self._waiting = Waiting()
-        self._tasks: dict[asyncio.Task[None], _InHand] = {}
+        self._waiting = WorkQueue()
+        self._tasks: dict[asyncio.Task[None], _CurrentWork] = {}
         """What is being researched."""
-        self._held: set[Held] = set()
+        self._held: set[QueuedRequest] = set()
         self._size = 0
         self._room = asyncio.Event()
         self._calls_left: dict[str, int] = {}
@@ -89,7 +89,7 @@ class Resident:
         """Spent on look-ups since research was put off."""
         self._put_off_since: float | None = None
         self._later: asyncio.TimerHandle | None = None
-        self._upkeep = Upkeep(pipeline, tell)
+        self._upkeep = BackgroundWork(pipeline, tell)
 
     @property
     def session_id(self) -> str:
@@ -117,7 +117,7 @@ class Resident:
         """
         return await (await self.take(await self._aside(partial(self.look, body))))
 
-    def look(self, body: Any) -> Looked:
+    def look(self, body: Any) -> TeamLookup:
         """Look up what a request asks; in any one thread but the event loop's, since it reads files. Never raises."""
         self._looked_at = begun = monotonic()
         try:
@@ -125,10 +125,10 @@ class Resident:
         finally:
             self._looking_seconds += monotonic() - begun
 
-    def _looked(self, body: Any) -> Looked:
+    def _looked(self, body: Any) -> TeamLookup:
         asked = reading.read(body, self._pipeline.read_request, self._session_id)
         faults = [*asked.faults, *(fault for query in asked.queries for fault in query.faults)]
-        looked = Looked(asked, [], faults, {})
+        looked = TeamLookup(asked, [], faults, {})
         for query in asked.queries:
             if query.request is None:
                 looked.results.append(failed(query, (query.faults or asked.faults)[0]))
@@ -146,7 +146,9 @@ class Resident:
                 looked.results.append(failed(query, looked.faults[-1]))
         return looked
 
-    def _recalled(self, query: Query, request: ResearchRequest, looked: Looked) -> dict[str, Any] | None:
+    def _recalled(
+        self, query: TeamQuery, request: ResearchRequest, looked: TeamLookup
+    ) -> dict[str, Any] | None:
         answer = self._pipeline.recall(request)
         if answer is not None:
             looked.hits += 1
@@ -154,7 +156,7 @@ class Resident:
             return told(query, answer.result)
         limit = self._settings.knowledge_research.max_calls_per_story
         journal = self._pipeline.journal
-        budget = Budget(journal, request.session_id, request.story_key, limit, request.max_calls)
+        budget = RunBudget(journal, request.session_id, request.story_key, limit, request.max_calls)
         looked.calls_left[request.story_key] = budget.remaining
         return None
 
@@ -162,7 +164,7 @@ class Resident:
         """The result that answers what is no request at all."""
         return result_of(reading.refused(fault), [], [fault])
 
-    async def take(self, looked: Looked) -> asyncio.Future[dict[str, Any]]:
+    async def take(self, looked: TeamLookup) -> asyncio.Future[dict[str, Any]]:
         """See to it that what the knowledge base does not have is researched.
 
         Waits while very much waits already, so that whoever reads requests off a pipe stops reading. Where the future is
@@ -173,10 +175,10 @@ class Resident:
             self.count(looked)
             answered.set_result(result)
             return answered
-        while self._size > _MOST_HELD and not self._closing:
+        while self._size > _MAX_HELD and not self._closing:
             self._room.clear()
             await self._room.wait()
-        held = Held(looked, answered, looked.size)
+        held = QueuedRequest(looked, answered, looked.size)
         answered.add_done_callback(lambda done: self._drop(held) if done.cancelled() else None)
         self._held.add(held)
         self._size += held.size
@@ -186,11 +188,11 @@ class Resident:
             self._note_calls(story, left)
         for place, query in enumerate(looked.asked.queries):
             if looked.results[place] is None and query.request is not None:
-                self._queue(Work(held, place, query, query.request))
+                self._queue(QueuedQuery(held, place, query, query.request))
         self._go_on()
         return answered
 
-    def count(self, looked: Looked) -> None:
+    def count(self, looked: TeamLookup) -> None:
         """Count a request whose answer was complete when it was looked up."""
         self._queries += looked.queries
         self._hits += looked.hits
@@ -201,7 +203,7 @@ class Resident:
 
     # -- what waits, and what is worked on ---------------------------------------------------------------
 
-    def _queue(self, work: Work) -> None:
+    def _queue(self, work: QueuedQuery) -> None:
         if self._closing and not work.held.begun:
             self._refuse(work, _SHUTDOWN)
         else:
@@ -231,24 +233,24 @@ class Resident:
         waited = now - self._put_off_since
         thick = waited < _PATIENCE_SECONDS or self._looking_seconds > waited / 2
         quiet = now - self._looked_at >= _QUIET_SECONDS
-        if quiet or self._closing or not thick or waited >= _MOST_PATIENCE_SECONDS:
+        if quiet or self._closing or not thick or waited >= _MAX_PATIENCE_SECONDS:
             self._put_off_since = None
             return False
         if self._later is None or self._later.when() <= asyncio.get_running_loop().time():
             self._later = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._go_on)
         return True
 
-    def _begin(self, work: Work, *, spent: bool) -> None:
+    def _begin(self, work: QueuedQuery, *, spent: bool) -> None:
         work.held.begun = True
         task = asyncio.create_task(self._research(work), context=work.held.context.copy())
-        self._tasks[task] = _InHand(work.held, spent)
+        self._tasks[task] = _CurrentWork(work.held, spent)
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         del self._tasks[task]
         self._fill()
 
-    async def _research(self, work: Work) -> None:
+    async def _research(self, work: QueuedQuery) -> None:
         story = work.request.story_key
         try:
             result = (await self._pipeline.aresearch(work.request)).result
@@ -274,14 +276,14 @@ class Resident:
         if len(self._calls_left) > _STORIES:
             del self._calls_left[next(iter(self._calls_left))]
 
-    def _refuse(self, work: Work, why: Fault) -> None:
+    def _refuse(self, work: QueuedQuery, why: Fault) -> None:
         work.held.looked.refused = True
         self._end(work, failed(work.query, why), why)
 
-    def _end(self, work: Work, found: dict[str, Any], *faults: Fault) -> None:
+    def _end(self, work: QueuedQuery, found: dict[str, Any], *faults: Fault) -> None:
         """Keep what a query came to, and answer the request where it was the last one."""
         held = work.held
-        held.looked.results[work.place] = found
+        held.looked.results[work.location] = found
         held.looked.faults += faults
         result = held.looked.result
         if result is None or not self._let_go(held):
@@ -290,7 +292,7 @@ class Resident:
         if not held.answered.done():  # whoever asked may have gone
             held.answered.set_result(result)
 
-    def _let_go(self, held: Held) -> bool:
+    def _let_go(self, held: QueuedRequest) -> bool:
         """A request is over; whether it was not before."""
         if held not in self._held:
             return False
@@ -299,7 +301,7 @@ class Resident:
         self._room.set()
         return True
 
-    def _drop(self, held: Held) -> None:
+    def _drop(self, held: QueuedRequest) -> None:
         """Nobody waits for a request any more: what it has in hand stops, and what waits makes room."""
         self._let_go(held)
         self._waiting.drop(held)
@@ -366,7 +368,7 @@ class Resident:
         served = f"{self._served} research requests served this Sprint"
         self._tell(f"[KR-TEAM] Shutdown acknowledged, {served}")
         self._thread.shutdown(wait=False)
-        let_threads_go()
+        release_threads()
 
     def abandon(self) -> None:
         """Give up what is in hand as well; `shut_down` then comes to its end."""

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kr_core.model import ResearchResult
-    from kr_core.team.request import Asked, Query
+    from kr_core.team.request import TeamQuery, TeamRequest
 
-__all__ = ["Looked", "failed", "fault_of", "result_of", "told"]
+__all__ = ["TeamLookup", "failed", "fault_of", "result_of", "told"]
 
 _QUERY_SIZE = 1_000
 """What a query takes beside its text, in characters or so."""
 
 
 @dataclass(eq=False)
-class Looked:
+class TeamLookup:
     """A request with what the knowledge base has of its answer."""
 
-    asked: Asked
+    asked: TeamRequest
     results: list[dict[str, Any] | None]
     faults: list[Fault]
     calls_left: dict[str, int]
@@ -48,7 +48,7 @@ class Looked:
         return sum(_QUERY_SIZE + len(query.text) for query in self.asked.queries)
 
 
-def result_of(asked: Asked, results: list[dict[str, Any]], faults: list[Fault]) -> dict[str, Any]:
+def result_of(asked: TeamRequest, results: list[dict[str, Any]], faults: list[Fault]) -> dict[str, Any]:
     """The value behind `RESEARCH_RESULT:`."""
     return {
         "story_key": asked.story_key,
@@ -59,7 +59,7 @@ def result_of(asked: Asked, results: list[dict[str, Any]], faults: list[Fault]) 
     }
 
 
-def told(query: Query, result: ResearchResult) -> dict[str, Any]:
+def told(query: TeamQuery, result: ResearchResult) -> dict[str, Any]:
     """One result as the team reads it; `notes` stand there only where there is something to say."""
     found = result.results
     warning = found.match.warning if found.match is not None and result.status == "cache-hit" else None
@@ -76,7 +76,7 @@ def told(query: Query, result: ResearchResult) -> dict[str, Any]:
     return {**body, "notes": notes} if notes else dict(body)
 
 
-def failed(query: Query, fault: Fault) -> dict[str, Any]:
+def failed(query: TeamQuery, fault: Fault) -> dict[str, Any]:
     """A query without an answer, and why."""
     body: Mapping[str, Any] = {
         "query": query.text,

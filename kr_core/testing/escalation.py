@@ -15,7 +15,7 @@ from kr_core.errors import RequestError
 from kr_core.escalation.render import shown
 from kr_core.model import Outcome
 from kr_core.model.questions import Answer, EscalationRequest, HumanResponse, Question
-from kr_core.protocols import Heard, HumanReply, Momentary, Notice, Shown, Unclear
+from kr_core.protocols import Ephemeral, HumanReply, Notice, OpenCase, PollResult, UnparsedReply
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
 from kr_core.testing.plugin import PluginContract
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
 
-    from kr_core.protocols import Case, Escalation, SinkContext
+    from kr_core.protocols import CaseView, Escalation, EscalationContext
 
 Result = TypeVar("Result")
 
@@ -73,7 +73,7 @@ class EscalationContract(PluginContract):
         files = sorted(path for path in project.rglob("*") if path.is_file())
         return "\n".join(file.read_text("utf-8", errors="replace") for file in files)
 
-    def answer(self, project: Path, case: Case, text: str) -> None:
+    def answer(self, project: Path, case: CaseView, text: str) -> None:
         """Reply to a case as a person would, where it stands."""
         del project, case, text
         raise NotImplementedError(
@@ -143,7 +143,7 @@ class EscalationContract(PluginContract):
         )
         steers = _STEERS.search(seen)
         assert steers is None, (
-            f"{steers and steers[0]!r} of a hostile text ({kind}) is shown; show `case.said`, which is fit to be shown, in "
+            f"{steers and steers[0]!r} of a hostile text ({kind}) is shown; show `case.message`, which is fit to be shown, in "
             "place of the texts of `case.request`"
         )
 
@@ -267,7 +267,7 @@ class EscalationContract(PluginContract):
             return
         once = self.seen(project).count("/kr confirm E7@2")
         for known in (None, place):
-            again = self._opened(project, self.build(project), case._replace(place=known))
+            again = self._opened(project, self.build(project), case._replace(location=known))
             assert again == place, f"`open` said that the case stands at {place!r}, and then at {again!r}"
         assert self.seen(project).count("/kr confirm E7@2") == once, (
             "the same revision of a case is shown twice; look whether it is there before you show it: `open` may be called again "
@@ -280,8 +280,8 @@ class EscalationContract(PluginContract):
         place = self._opened(project, sink, case)
         notices = self._to_be_said()
         for notice in notices:
-            self._acknowledged(project, sink, case._replace(place=place), notice)
-        self._sees(project, *(notice.said for notice in notices))
+            self._acknowledged(project, sink, case._replace(location=place), notice)
+        self._sees(project, *(notice.message for notice in notices))
 
     def test_a_notice_is_not_said_twice(self, project: Path) -> None:
         """Told again to say the same, as after a crash, also by another process, a sink finds that it has said it."""
@@ -291,8 +291,8 @@ class EscalationContract(PluginContract):
             return
         for notice in self._to_be_said():
             for _ in range(2):
-                self._acknowledged(project, self.build(project), case._replace(place=place), notice)
-            count = self.seen(project).count(notice.said)
+                self._acknowledged(project, self.build(project), case._replace(location=place), notice)
+            count = self.seen(project).count(notice.message)
             assert count == 1, (
                 f"a notice ({notice.kind}) that was to be said twice with the same `id` is seen {count} times; keep its `id` with "
                 "it, and look for that before you say it"
@@ -305,10 +305,10 @@ class EscalationContract(PluginContract):
         """While the network fails, a sink that uses it raises RequestError with an outcome, and nothing else."""
         sink, case = self.build(project), _case()
         place = self._opened(project, sink, case)
-        calls: dict[str, Callable[[SinkContext], Awaitable[object]]] = {
-            "open": partial(sink.open, _case(revision=3)._replace(place=place)),
+        calls: dict[str, Callable[[EscalationContext], Awaitable[object]]] = {
+            "open": partial(sink.open, _case(revision=3)._replace(location=place)),
             "poll": partial(sink.poll, [_shown(case, place)], ""),
-            "acknowledge": partial(sink.acknowledge, case._replace(place=place), _ENDED),
+            "acknowledge": partial(sink.acknowledge, case._replace(location=place), _ENDED),
         }
         for name, call in calls.items():
             transport = FaultyTransport([fault] * 100)
@@ -337,7 +337,7 @@ class EscalationContract(PluginContract):
     async def _call(
         self,
         project: Path,
-        work: Callable[[SinkContext], Awaitable[Result]],
+        work: Callable[[EscalationContext], Awaitable[Result]],
         transport: httpx.AsyncBaseTransport | None = None,
         seconds: float = _LIMIT_SECONDS,
     ) -> Result:
@@ -352,32 +352,34 @@ class EscalationContract(PluginContract):
 
     @staticmethod
     def _is_momentary(sink: Escalation) -> bool:
-        return isinstance(sink, Momentary) and sink.momentary
+        return isinstance(sink, Ephemeral) and sink.momentary
 
-    def _opened(self, project: Path, sink: Escalation, case: Case) -> str:
+    def _opened(self, project: Path, sink: Escalation, case: CaseView) -> str:
         try:
             place = _run(self._call(project, partial(sink.open, case)))
         except Exception as error:
             raise AssertionError(
-                f"`open` raised {type(error).__name__}: {error}; show `case.said` as it is: texts may hold anything"
+                f"`open` raised {type(error).__name__}: {error}; show `case.message` as it is: texts may hold anything"
             ) from error
         assert isinstance(place, str) and place.strip(), (  # noqa: PT018  one message for both
             f"`open` returned {place!r}; say where the case stands, such as `terminal` or a URL; None is for nobody there"
         )
         return place
 
-    def _acknowledged(self, project: Path, sink: Escalation, case: Case, notice: Notice) -> None:
+    def _acknowledged(self, project: Path, sink: Escalation, case: CaseView, notice: Notice) -> None:
         try:
             _run(self._call(project, partial(sink.acknowledge, case, notice)))
         except Exception as error:
             raise AssertionError(f"`acknowledge` raised {type(error).__name__}: {error}") from error
 
     def _polled(
-        self, project: Path, sink: Escalation, shown: Sequence[Shown], mark: str = ""
-    ) -> Sequence[HumanReply | Unclear]:
+        self, project: Path, sink: Escalation, shown: Sequence[OpenCase], mark: str = ""
+    ) -> Sequence[HumanReply | UnparsedReply]:
         return self._heard(project, sink, shown, mark).replies
 
-    def _heard(self, project: Path, sink: Escalation, shown: Sequence[Shown], mark: str = "") -> Heard:
+    def _heard(
+        self, project: Path, sink: Escalation, shown: Sequence[OpenCase], mark: str = ""
+    ) -> PollResult:
         try:
             heard = _run(self._call(project, partial(sink.poll, shown, mark)))
         except TimeoutError:
@@ -386,28 +388,28 @@ class EscalationContract(PluginContract):
             ) from None
         except Exception as error:
             raise AssertionError(f"`poll` raised {type(error).__name__}: {error}") from error
-        assert isinstance(heard, Heard), (
-            f"`poll` returned {type(heard).__name__}; return kr_core.Heard with the replies"
+        assert isinstance(heard, PollResult), (
+            f"`poll` returned {type(heard).__name__}; return kr_core.PollResult with the replies"
         )
         assert isinstance(heard.mark, str), f"the mark of `poll` is {heard.mark!r}; it is a text"
         wrong = [reply for reply in heard.replies if not _is_reply(reply)]
         assert not wrong, (
             f"`poll` returned {type(wrong[0]).__name__}; return kr_core.HumanReply with a kr_core.HumanResponse, or "
-            "kr_core.Unclear"
+            "kr_core.UnparsedReply"
         )
         return heard
 
     @staticmethod
-    def _one(found: Sequence[HumanReply | Unclear]) -> HumanReply:
+    def _one(found: Sequence[HumanReply | UnparsedReply]) -> HumanReply:
         assert len(found) == 1, f"one reply was given, and `poll` brought {len(found)}"
-        assert isinstance(found[0], HumanReply), f"a reply that is one came as unclear: {found[0].said}"
+        assert isinstance(found[0], HumanReply), f"a reply that is one came as unclear: {found[0].message}"
         return found[0]
 
     def _sees(self, project: Path, *words: str) -> None:
         seen = self.seen(project)
         missing = [word for word in words if word not in seen]
         assert not missing, (
-            f"a person does not see {missing[0]!r}; show the whole of `case.said` before `open` returns, or override `seen` "
+            f"a person does not see {missing[0]!r}; show the whole of `case.message` before `open` returns, or override `seen` "
             "in the contract class to say where it is shown"
         )
 
@@ -421,13 +423,13 @@ def _run(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def _is_reply(reply: object) -> bool:
-    return isinstance(reply, Unclear) or (
+    return isinstance(reply, UnparsedReply) or (
         isinstance(reply, HumanReply) and isinstance(reply.response, HumanResponse)
     )
 
 
-def _shown(case: Case, place: str) -> Shown:
-    return Shown(case.request.id, case.request.revision, place, waits=True)
+def _shown(case: CaseView, place: str) -> OpenCase:
+    return OpenCase(case.request.id, case.request.revision, place, waits=True)
 
 
 def _hostile(kind: str) -> str:
@@ -440,7 +442,7 @@ def _answer(content: str = "Use Redis.", **values: Any) -> Answer:
     return Answer(question_id="q-1", content=content, agent="duc", **{**known, **values})
 
 
-def _case(escalation_id: str = "E7", **values: Any) -> Case:
+def _case(escalation_id: str = "E7", **values: Any) -> CaseView:
     known: dict[str, Any] = {
         "revision": 2,
         "exchange_id": "x-1",

@@ -610,7 +610,7 @@ def _switching_often() -> Iterator[None]:
 
 
 def _said(journal: Journal) -> str:
-    return "; ".join(f"{flaw.place}: {flaw.said}" for flaw in list(journal.verify())[:3])
+    return "; ".join(f"{flaw.location}: {flaw.message}" for flaw in list(journal.verify())[:3])
 
 
 def _keep(journal: Any, events: Sequence[Event]) -> None:

@@ -19,7 +19,7 @@ from kr_core.hookspecs import NOUNS, Provider, Settings
 from kr_core.protocols import lacking
 from kr_core.registry import GROUP
 from kr_core.testing import surroundings
-from kr_core.testing.watchers import Fresh, Touch, import_afresh, watched
+from kr_core.testing.watchers import FreshRun, Touch, import_afresh, watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -31,7 +31,7 @@ _UNKNOWN_KEY = "no_such_setting"
 
 
 @lru_cache
-def _fresh(module: str, hook: str) -> Fresh:
+def _fresh(module: str, hook: str) -> FreshRun:
     return import_afresh(module, hook)
 
 

@@ -218,12 +218,12 @@ class SourceContract(PluginContract):
         with watched("network", every_thread=True) as touched:
             self._consulted(project, self.known, source)
             self._consulted(project, self.unknown, source)
-        todo = (
+        hint = (
             "send requests through `context.http`, which the engine closes and limits"
             if source.external
             else "say `external = True`, so that its calls are counted, and send requests through `context.http`"
         )
-        assert not touched, f"the source went to the network by itself ({touched[0]}); {todo}"
+        assert not touched, f"the source went to the network by itself ({touched[0]}); {hint}"
 
     def test_it_runs_only_what_its_settings_name(self, project: Path) -> None:
         """A program that the source starts stands in a setting by whose name KR knows that it runs one."""

@@ -111,7 +111,7 @@ class StoreContract(PluginContract):
         flaws = list(store.check())
         assert not flaws, f"`check` found something wrong where nothing is: {flaws}"
         before = _contents(project)
-        assert not store.rebuild().said, (
+        assert not store.rebuild().message, (
             "`rebuild` says that it did something where nothing is wrong; return nothing"
         )
         assert _contents(project) == before, (
@@ -122,13 +122,13 @@ class StoreContract(PluginContract):
         if not file.is_file():
             return
         file.unlink()
-        named = [flaw for flaw in store.check() if gone.id in flaw.place + flaw.said]
+        named = [flaw for flaw in store.check() if gone.id in flaw.location + flaw.message]
         assert named, (
             f"`check` does not name {gone.id}, whose report is gone; give a Flaw of the kind `dangling`"
         )
-        assert all(flaw.todo for flaw in named), "a Flaw does not say what to do; fill in `todo`"
-        assert store.rebuild().said, (
-            "`rebuild` does not say what it did; return a line for each thing in `Rebuilt`"
+        assert all(flaw.hint for flaw in named), "a Flaw does not say what to do; fill in `hint`"
+        assert store.rebuild().message, (
+            "`rebuild` does not say what it did; return a line for each thing in `RebuildResult`"
         )
         assert list(store.entries()) == [stays], (
             f"after `rebuild` the entries are {list(store.entries())}; leave out those without a report, and keep the "

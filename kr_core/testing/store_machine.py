@@ -21,7 +21,7 @@ from kr_core.testing.surroundings import DAY
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kr_core.protocols import Kept, Moved, Store
+    from kr_core.protocols import ChangeResult, Store, WriteResult
     from kr_core.testing.plugin import PluginContract
     from kr_core.testing.second_process import SecondProcess
 
@@ -34,7 +34,7 @@ _QUOTES = st.dictionaries(
 )
 
 
-class _Known(NamedTuple):
+class _ModelEntry(NamedTuple):
     """An entry and its report, as the model holds them."""
 
     entry: Entry
@@ -60,8 +60,8 @@ class StoreMachine(RuleBasedStateMachine):
         self._elsewhere = elsewhere
         self._folder = tempfile.TemporaryDirectory()
         self._project = Path(self._folder.name) / "project"
-        self._model: dict[tuple[str, str], _Known] = {}
-        self._archive: list[_Known] = []
+        self._model: dict[tuple[str, str], _ModelEntry] = {}
+        self._archive: list[_ModelEntry] = []
         self._store: Store
 
     @initialize()
@@ -91,12 +91,12 @@ class StoreMachine(RuleBasedStateMachine):
     def write(self, subject: tuple[str, str], report: str, evidence: dict[str, Any], version: str) -> None:
         """A report is kept, or kept anew."""
         entry = samples.entry(*subject, version=version)
-        kept: Kept = self._call("write", report, evidence, entry)
+        kept: WriteResult = self._call("write", report, evidence, entry)
         assert kept.entry is not None, (
-            "`write` returned no entry for a report that is indexed; return it in `Kept`"
+            "`write` returned no entry for a report that is indexed; return it in `WriteResult`"
         )
         self._is_as_written(kept.entry, entry)
-        self._written(subject, _Known(kept.entry, report, evidence))
+        self._written(subject, _ModelEntry(kept.entry, report, evidence))
         assert kept.index_count == len(self._model), (
             f"`write` said that there are {kept.index_count} entries, and there are {len(self._model)}; an entry whose "
             "id is known is updated in place, not added"
@@ -114,9 +114,9 @@ class StoreMachine(RuleBasedStateMachine):
         )
         kept = Entry.model_validate(told)
         self._is_as_written(kept, entry)
-        self._written(subject, _Known(kept, report, evidence))
+        self._written(subject, _ModelEntry(kept, report, evidence))
 
-    def _written(self, subject: tuple[str, str], known: _Known) -> None:
+    def _written(self, subject: tuple[str, str], known: _ModelEntry) -> None:
         """A report was kept; an archived one on the same subject stays beside it, or gives way as a whole."""
         self._model[subject] = known
         there = {(one.id, one.path) for one in self._call("archived")}
@@ -133,7 +133,7 @@ class StoreMachine(RuleBasedStateMachine):
     def write_skeleton(self, subject: tuple[str, str]) -> None:
         """A report that is not indexed goes nowhere near one that is there."""
         skeleton, entry = "# skeleton\n", samples.entry(*subject)
-        kept: Kept = self._call("write", skeleton, {}, entry, index=False)
+        kept: WriteResult = self._call("write", skeleton, {}, entry, index=False)
         assert kept.entry is None, (
             "`write(..., index=False)` returned an entry; it makes none: return Kept(None, ...)"
         )
@@ -198,7 +198,7 @@ class StoreMachine(RuleBasedStateMachine):
         self._archive += gone
         self._told(moved, [one.entry for one in gone])
 
-    def _chosen(self, data: st.DataObject, method: str) -> tuple[set[tuple[str, str]], Moved]:
+    def _chosen(self, data: st.DataObject, method: str) -> tuple[set[tuple[str, str]], ChangeResult]:
         """Have the store move some entries."""
         known = sorted(self._model)
         subjects = set(data.draw(st.lists(st.sampled_from(known), max_size=3))) if known else set()
@@ -209,17 +209,17 @@ class StoreMachine(RuleBasedStateMachine):
             seen.extend(one.id for one in entries)
             return [one for one in entries if one.id in ids]
 
-        moved: Moved = self._call(method, choose)
+        moved: ChangeResult = self._call(method, choose)
         wanted = [known.entry.id for known in self._model.values()]
         assert seen == wanted, (
             f"`{method}` gave `choose` the entries {seen}, not {wanted}; call it once, with all entries"
         )
         return subjects, moved
 
-    def _told(self, moved: Moved, wanted: list[Entry]) -> None:
+    def _told(self, moved: ChangeResult, wanted: list[Entry]) -> None:
         assert [one.id for one in moved.entries] == [one.id for one in wanted], (
             f"it returned {[one.id for one in moved.entries]}; return the chosen entries, "
-            f"{[one.id for one in wanted]}, in `Moved`"
+            f"{[one.id for one in wanted]}, in `ChangeResult`"
         )
         for one, entry in zip(moved.entries, wanted, strict=True):
             self._is_as_written(one, entry)
@@ -239,8 +239,8 @@ class StoreMachine(RuleBasedStateMachine):
             raise AssertionError(
                 f"`restore` took back {entry.id} though an entry of this id is there; raise kr_core.StorageError"
             )
-        kept: Kept = self._call("restore", entry)
-        assert kept.entry is not None, "`restore` returned no entry; return it in `Kept`"
+        kept: WriteResult = self._call("restore", entry)
+        assert kept.entry is not None, "`restore` returned no entry; return it in `WriteResult`"
         self._is_as_written(kept.entry, entry)
         self._archive.remove(known)
         self._model[subject] = known._replace(entry=kept.entry)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from kr_core.agents.job import Job
+from kr_core.agents.job import AgentJob
 from kr_core.agents.replies import answer_schema
 from kr_core.entry_points import InstalledPlugin
 from kr_core.errors import RequestError
@@ -15,8 +15,8 @@ from kr_core.hookspecs import NOUNS, Provider, Setup
 from kr_core.model import Outcome
 from kr_core.model.questions import Question
 from kr_core.model.routing import AgentProfile
-from kr_core.net.resources import Outside
-from kr_core.net.source_context import Context
+from kr_core.net.resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 from kr_core.project.project import LocalProject
 from kr_core.routing.defaults import ROSTER, RULES
 from kr_core.routing.table import PlacedRule, Table
@@ -88,7 +88,7 @@ async def context_in(
     mcp_server: Any = None,
     *,
     name: str = "tried",
-) -> AsyncIterator[Context]:
+) -> AsyncIterator[ConsultationContext]:
     """What a source is handed with a question in this project; with a transport no request leaves the machine.
 
     Args:
@@ -99,8 +99,8 @@ async def context_in(
         name: the source's.
     """
     setup = setup_for(project, name)
-    outside = Outside(setup.cache_folder / "answers", transport, mcp_server)
-    context = Context(setup.project, lambda _kind, _data: None, deadline, outside, setup.name)
+    outside = SharedResources(setup.cache_folder / "answers", transport, mcp_server)
+    context = ConsultationContext(setup.project, lambda _kind, _data: None, deadline, outside, setup.name)
     try:
         yield context
     finally:
@@ -121,7 +121,7 @@ async def job_in(
     max_tokens: int | None = None,
     emit: Callable[[str, dict[str, Any]], None] = lambda _kind, _data: None,
     researcher: Callable[..., Awaitable[ResearchResult]] | None = None,
-) -> AsyncIterator[Job]:
+) -> AsyncIterator[AgentJob]:
     """What an agent is handed with a question in this project.
 
     Args:
@@ -137,8 +137,8 @@ async def job_in(
         researcher: answers from the sources; None where nothing does.
     """
     setup = setup_for(project, "tried")
-    outside = Outside(setup.cache_folder / "answers", transport)
-    context = Context(setup.project, emit, deadline, outside, "agent tried")
+    outside = SharedResources(setup.cache_folder / "answers", transport)
+    context = ConsultationContext(setup.project, emit, deadline, outside, "agent tried")
     profile = AgentProfile(name="tried", plugin="tried", role="architect", model=model)
     asked = Question(text=question)
     form = "Reply with one JSON object: answer, rationale, confidence (0 to 100), uncertainty_reasons (a list of texts)."
@@ -147,7 +147,7 @@ async def job_in(
         raise RequestError(Outcome.unavailable, "there is nothing to research in")
 
     try:
-        yield Job(
+        yield AgentJob(
             profile,
             asked,
             system,

@@ -48,7 +48,7 @@ class Touch(NamedTuple):
         return f"{self.kind}: {self.what} (at {self.where})"
 
 
-class Fresh(NamedTuple):
+class FreshRun(NamedTuple):
     """What a plugin did in a fresh interpreter."""
 
     at_import: tuple[Touch, ...]
@@ -83,7 +83,7 @@ def watched(*kinds: str, every_thread: bool = False) -> Iterator[list[Touch]]:
         _watches.remove(watch)
 
 
-def import_afresh(module: str, hook: str) -> Fresh:
+def import_afresh(module: str, hook: str) -> FreshRun:
     """Import a module in a fresh interpreter, call its hook, and return what both touched."""
     task = {"path": [os.path.abspath(entry) for entry in sys.path], "module": module, "hook": hook}  # noqa: PTH100  links stay as they are
     with tempfile.TemporaryDirectory() as folder:  # a relative path leads into an empty folder
@@ -95,7 +95,7 @@ def import_afresh(module: str, hook: str) -> Fresh:
         said = json.loads(done.stdout.rpartition("\n==> ")[2])
     except ValueError:
         said = {"error": done.stderr.strip()[-2000:] or f"the interpreter ended with {done.returncode}"}
-    return Fresh(
+    return FreshRun(
         tuple(Touch(*touch) for touch in said.get("import", ())),
         tuple(Touch(*touch) for touch in said.get("hook", ())),
         frozenset(said.get("modules", ())),

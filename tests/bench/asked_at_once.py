@@ -21,7 +21,7 @@ from kr_core import AsyncKnowledgeRouterService, Job, Pipeline, Question, Reply
 QUESTIONS = 1000
 AT_ONCE = 200
 SECONDS = 1.0
-MOST_BYTES = 400 * 2**20
+MAX_BYTES = 400 * 2**20
 
 
 class Slow:
@@ -77,7 +77,7 @@ def main(folder: Path) -> None:
     asleep, asleep_gap = asyncio.run(sleep())
     whole, gap = asyncio.run(ask(folder))
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise SystemExit(f"it took {size / 2**20:.0f} MB")
     print(json.dumps({"whole": [whole], "gap": [gap], "asleep": [asleep], "asleep gap": [asleep_gap]}))
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 QUESTIONS = 200
 SLOW_SECONDS = 0.1
 TICK_SECONDS = 0.005
-MOST_BYTES = 300 * 2**20
+MAX_BYTES = 300 * 2**20
 _LIBRARY = {
     "id": "/acme/parcel",
     "title": "Parcel",
@@ -142,7 +142,7 @@ def main(folder: Path) -> None:
     whole, gap = asyncio.run(_watched(_research(url, Path(tempfile.mkdtemp(dir=folder)))))
     server.terminate()
     grown = _memory() - before
-    if grown > MOST_BYTES:
+    if grown > MAX_BYTES:
         raise SystemExit(f"it took {grown / 2**20:.0f} MB")
     print(json.dumps({"gap": [gap], "whole": [whole], "plain gap": [plain_gap], "plain": [plain]}))
 

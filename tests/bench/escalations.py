@@ -21,28 +21,28 @@ sys.path.insert(0, str(ROOT / "tests"))  # for the server
 import github_server  # type: ignore[import-not-found]  # tests are not a package, and have no types
 
 from kr_core import Pipeline, Question
-from kr_core.escalation.repository import Cases
-from kr_core.escalation.schedule import Care, SinkState
+from kr_core.escalation.repository import CaseRepository
+from kr_core.escalation.schedule import CaseActions, Delivery
 from kr_plugins.escalations.github.comment_body import body
-from kr_plugins.escalations.github.outbox import Ledger
+from kr_plugins.escalations.github.outbox import Outbox
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core import Event
-    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.case import Case
 
 MANY, FEW = 10_000, 50
 ISSUES = 50
 ROUNDS = 10
 WRITERS = 64
-MOST_REQUESTS = 110
+MAX_REQUESTS = 110
 """Of one command that has much to read: ten times ten pages, and what else it has to know."""
-MOST_REQUESTS_AT_REST = 1
-MOST_CATCHING_UP = 20
+MAX_REQUESTS_AT_REST = 1
+MAX_CATCHING_UP = 20
 """Polls until all comments were read."""
-MOST_TIMES = 8.0
-MOST_MEGABYTES = 200
+MAX_TIMES = 8.0
+MAX_MEGABYTES = 200
 _TEXT = "Which session store should we use for the web tier, given that it has to survive a restart? "
 _SAID = f"# a case\n\n**Question**:\n\n> {_TEXT * 10}\n\n**How to answer**\n\n    /kr confirm\n"
 
@@ -81,10 +81,10 @@ class Waiting:
         config = {"escalations": ["github"], "logs": [], "plugins": {"github": settings}}
         self.folder.mkdir()
         (self.folder / "kr.yaml").write_text(json.dumps(config), "utf-8")  # which YAML is
-        ledger = Ledger(self.folder / ".kr", f"{self.github.url}/{github_server.REPOSITORY}")
+        ledger = Outbox(self.folder / ".kr", f"{self.github.url}/{github_server.REPOSITORY}")
         (file,) = (self.folder / ".kr/github").glob("*.jsonl")
         with Pipeline.open(folder=self.folder) as pipeline, file.open("a", encoding="utf-8") as lines:
-            cases = Cases(pipeline.journal)
+            cases = CaseRepository(pipeline.journal)
 
             def put(number: int, place: str) -> None:
                 cases.keep(*_case(number, place))
@@ -124,11 +124,11 @@ class Waiting:
 
     def catch_up(self) -> int:
         """Poll until nothing is new; how often that took."""
-        for number in range(1, MOST_CATCHING_UP):
+        for number in range(1, MAX_CATCHING_UP):
             ran = self.poll()
-            if ran.requests <= MOST_REQUESTS_AT_REST and self.github.asked[0].headers.get("if-none-match"):
+            if ran.requests <= MAX_REQUESTS_AT_REST and self.github.asked[0].headers.get("if-none-match"):
                 return number
-        raise SystemExit(f"after {MOST_CATCHING_UP} polls there is still something to read")
+        raise SystemExit(f"after {MAX_CATCHING_UP} polls there is still something to read")
 
     def replied(self, number: int) -> float:
         """Seconds of a poll that finds one reply."""
@@ -150,7 +150,7 @@ def figures(folder: Path) -> list[dict[str, Any]]:
         for _ in range(ROUNDS):
             peer.append(few.poll().seconds)
             ran = many.poll()
-            if ran.requests > MOST_REQUESTS_AT_REST:
+            if ran.requests > MAX_REQUESTS_AT_REST:
                 raise SystemExit(f"a poll that finds nothing sent {ran.requests} requests")
             resting.append(ran.seconds)
         replied = [many.replied(number) for number in range(1, ROUNDS + 1)]
@@ -162,17 +162,17 @@ def figures(folder: Path) -> list[dict[str, Any]]:
         f"memory {many.most_megabytes:.0f} MB"
     )
     print(said, file=sys.stderr)
-    if many.most_requests > MOST_REQUESTS or many.most_megabytes > MOST_MEGABYTES:
+    if many.most_requests > MAX_REQUESTS or many.most_megabytes > MAX_MEGABYTES:
         raise SystemExit(said)
     beside = Measured(f"the same, {FEW} waiting", peer)
-    limit = Limit("times", MOST_TIMES)
+    limit = Limit("times", MAX_TIMES)
     return [
         figure(Measured(f"`kr inbox poll`, nothing new, {MANY:,} waiting on GitHub", resting), beside, limit),
         figure(Measured(f"`kr inbox poll`, one reply, {MANY:,} waiting on GitHub", replied), beside, None),
     ]
 
 
-def _case(number: int, place: str) -> tuple[KeptCase, list[Event]]:
+def _case(number: int, place: str) -> tuple[Case, list[Event]]:
     question = Question(text=f"{number}: {_TEXT}", topic="authentication", feature_id=f"F-{number % ISSUES}")
-    one = put(number, question, _TEXT * 5, _TEXT, Care(sinks={"github": SinkState(1, place, 1)}))
+    one = put(number, question, _TEXT * 5, _TEXT, CaseActions(sinks={"github": Delivery(1, place, 1)}))
     return one.case, [one.opened]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from harness import ROOT, Limit, Measured, figure
 
 from kr_core import Expeditions, Finding, Outcome, Passage, Pipeline, content_words
-from kr_core.expedition.passage_pool import Pool
+from kr_core.expedition.passage_pool import PassagePool
 
 if TYPE_CHECKING:
     from kr_core import ResearchQuery, SourceContext
@@ -123,7 +123,7 @@ async def _researched(pipeline: Pipeline, question: str) -> set[str]:
     expeditions = Expeditions(pipeline)
     async with aclosing(expeditions.run_expedition(question, CYCLES)) as updates:
         queries = [update.queries async for update in updates if update.type == "sub_queries"]
-    pool = Pool(question)
+    pool = PassagePool(question)
     source = pipeline.components.sources()[0].build()
     for number, asked in enumerate(queries, 1):
         for query in asked:

@@ -19,7 +19,7 @@ from harness import LEFT_OUT, Limit, Measured, figure
 from waiting_cases import put
 
 from kr_core import Event, Pipeline, Question
-from kr_core.escalation.repository import Cases
+from kr_core.escalation.repository import CaseRepository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 MANY, FEW = 10_000, 50
 ROUNDS = 40
 WRITERS = 64
-MOST_SECONDS = 0.1
-MOST_MEGABYTES = 200
+MAX_SECONDS = 0.1
+MAX_MEGABYTES = 200
 _TEXT = "Which session store should we use for the web tier, given that it has to survive a restart? "
 _ANSWER = "Use **Redis** with `maxmemory-policy volatile-ttl`; see [the docs](https://redis.io/docs/). " * 12
 
@@ -58,10 +58,10 @@ def figures(folder: Path) -> list[dict[str, Any]]:
                 seconds[name].append(_seconds(large, path))
         most = _megabytes(pid)
     print(f"memory of kr serve with {MANY:,} questions {most:.0f} MB", file=sys.stderr)
-    if most > MOST_MEGABYTES:
+    if most > MAX_MEGABYTES:
         raise SystemExit(f"it took {most:.0f} MB")
     peer = Measured(f"its page, {FEW} waiting", seconds["peer"])
-    limit = Limit("seconds", MOST_SECONDS)
+    limit = Limit("seconds", MAX_SECONDS)
     return [
         *(
             figure(Measured(f"kr serve, {name}, {MANY:,} waiting", seconds[name]), peer, limit)
@@ -76,7 +76,7 @@ def _fill(folder: Path, count: int) -> None:
     folder.mkdir()
     (folder / "kr.yaml").write_text("escalations: [web]\nlogs: []\n", "utf-8")
     with Pipeline.open(folder=folder) as pipeline:
-        cases = Cases(pipeline.journal)
+        cases = CaseRepository(pipeline.journal)
 
         def keep(number: int) -> None:
             question = Question(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core import Event
 from kr_core.qalog.reader import qa_log
-from kr_core.research.stages import Run
+from kr_core.research.stages import StageRunner
 from kr_plugins.journals.sqlite import hash_chain
 from kr_plugins.journals.sqlite.journal import SQLite
 
@@ -97,7 +97,7 @@ def _questions(count: int, folder: Path) -> float:
     journal = SQLite(Path(tempfile.mkdtemp(dir=folder)))
 
     async def question() -> None:
-        run = Run(journal)
+        run = StageRunner(journal)
         for _ in range(ROUNDS):
             run.emit("answer.received", _data(run.id, "login"))
             await run.settled()

@@ -21,7 +21,7 @@ _stamps: list[str] = []
 _real = line_io.lines
 
 
-def _timed(descriptor: int, wake: int) -> Iterator[bytes | line_io.TooLong]:
+def _timed(descriptor: int, wake: int) -> Iterator[bytes | line_io.OverlongLine]:
     for line in _real(descriptor, wake):
         now = perf_counter()
         found = _ID.search(line) if isinstance(line, bytes) else None

@@ -15,9 +15,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
-from kr_core import Candidates, Finding, Kept, Outcome, Passage, Pipeline, Score
+from kr_core import Candidates, Finding, Outcome, Passage, Pipeline, Score, WriteResult
 from kr_core.config import given
-from kr_core.research.stages import Run
+from kr_core.research.stages import StageRunner
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -64,8 +64,8 @@ class Store(Idle):
     def candidates(self, _query: Any) -> Candidates:
         return Candidates(())
 
-    def write(self, _report: str, _evidence: Any, entry: Any, **_how: Any) -> Kept:
-        return Kept(entry, entry.path, 1)
+    def write(self, _report: str, _evidence: Any, entry: Any, **_how: Any) -> WriteResult:
+        return WriteResult(entry, entry.path, 1)
 
 
 class Source:
@@ -122,7 +122,7 @@ def runs() -> tuple[Callable[[], Awaitable[None]], Callable[[], Awaitable[None]]
     def render() -> str:
         return renderer.render(None)
 
-    def keep() -> Kept:
+    def keep() -> WriteResult:
         return store.write("", None, Entry)
 
     async def plain() -> None:
@@ -135,7 +135,7 @@ def runs() -> tuple[Callable[[], Awaitable[None]], Callable[[], Awaitable[None]]
         keep()
 
     async def engine() -> None:
-        run = Run(journal, (watch,))
+        run = StageRunner(journal, (watch,))
         run.stage("lookup", look_up)
         run.stage("route", route)
         await run.wait_for_stage("consult", consult)

@@ -32,8 +32,8 @@ LIBRARIES = 20
 LATER = 300
 """Hits that are asked one by one while the rest is researched."""
 PAUSE_SECONDS = 0.02
-MOST_BYTES = 300 * 2**20
-MOST_SHUTDOWN_SECONDS = 5.0
+MAX_BYTES = 300 * 2**20
+MAX_SHUTDOWN_SECONDS = 5.0
 HIT = 0.05
 TURNS = 3
 PROGRAM = Path(__file__).parent / "resident.py"
@@ -123,7 +123,7 @@ def figures(folder: Path) -> list[dict[str, Any]]:
         figure(Measured("hits while the rest is researched, 99th percentile", told["later"]), alone, None),
         figure(Measured(f"{piped}: until the last hit is answered", told["last hit"]), alone, None),
         figure(Measured(f"{piped}: all of them", told["whole"]), sources, None),
-        figure(Measured("shutdown with work in hand", told["shutdown"]), sources, Limit("seconds", MOST_SHUTDOWN_SECONDS)),
+        figure(Measured("shutdown with work in hand", told["shutdown"]), sources, Limit("seconds", MAX_SHUTDOWN_SECONDS)),
     ]  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def _measured(folder: Path, url: str, chance: random.Random) -> dict[str, float]
     resident.wait([in_hand.stop])
     shutdown = resident.end()
     _check(resident, topic, hits={*known, *later, *alone}, others={*range(REQUESTS), *in_hand} - {*known})
-    if resident.most_bytes > MOST_BYTES:
+    if resident.most_bytes > MAX_BYTES:
         raise SystemExit(f"it took {resident.most_bytes / 2**20:.0f} MB")
     print(f"memory {resident.most_bytes / 2**20:.0f} MB", file=sys.stderr)
     return {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kr_core import Answer, EscalationRequest, Event, Question, Route, new_id
-from kr_core.escalation.case import KeptCase
-from kr_core.escalation.schedule import Care
+from kr_core.escalation.case import Case
+from kr_core.escalation.schedule import CaseActions
 
 __all__ = ["Put", "put"]
 
@@ -14,13 +14,15 @@ __all__ = ["Put", "put"]
 class Put(NamedTuple):
     """A case as it is kept."""
 
-    case: KeptCase
+    case: Case
     about: dict[str, Any]
     """What every event of its question has."""
     opened: Event
 
 
-def put(number: int, question: Question, content: str, rationale: str, care: Care | None = None) -> Put:
+def put(
+    number: int, question: Question, content: str, rationale: str, care: CaseActions | None = None
+) -> Put:
     """A case that people have been shown.
 
     Args:
@@ -50,5 +52,5 @@ def put(number: int, question: Question, content: str, rationale: str, care: Car
         "reason": request.reason,
         "agent": "duc",
     }
-    case = KeptCase(request, route, "notified", 1, care=care or Care())
+    case = Case(request, route, "notified", 1, care=care or CaseActions())
     return Put(case, about, Event("escalation.opened", exchange, opened))

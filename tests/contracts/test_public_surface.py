@@ -12,18 +12,18 @@ import kr_core
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 PUBLIC = """AcceptedOrEscalate Agent AgentHandle AgentProfile AgentStatus Answer AskResult
-AsyncKnowledgeRouterService Attribution Axiom AxiomStore CONTRACT_VERSION COVERED Cache Candidates Case
-Citation Claim CodeExample Command ConfigError Distribution Document DocumentHit Documents Draft EVENTS
-Embedder Entry EntryStatus Escalation EscalationRequest Event Exchange ExpeditionUpdate Expeditions
-FULLY Fault Finding Flaw HUMAN Heard HumanReply HumanResponse INDEX_FORMAT IndexedPassage Job Journal
-KRError Kept KnowledgeRouterService Lesson Lessons LessonsResult Level LocalProject Log LogRecord
-Momentary Moved Notice Outcome Page Passage PassageIndex Pipeline PluginError Program Project Provider
-QALogEntry Question Ranked Rate Rebuilt Receiver Renderer Repairable Replies Reply Report RequestError
-Research ResearchQuery ResearchRequest ResearchResult Route Router RoutingRule SKELETON_MARK STAGES
-STALE_MARK Score Scorer Settings Setup Shown Signal SinkContext Source SourceContext StorageError Store
-Table Term ToolResult TopicIndex Unclear Value Verdict Verifier __version__ answered build_index
+AsyncKnowledgeRouterService Attribution Axiom AxiomStore CONTRACT_VERSION COVERED Cache Candidates CaseView
+Citation Claim CodeExample ReplyCommand ConfigError Distribution Document DocumentHit Documents Draft EVENTS
+Embedder Entry EntryStatus Escalation EscalationRequest Event RequestRecord ExpeditionUpdate Expeditions
+FULLY CommandFault Finding Issue HUMAN PollResult HumanReply HumanResponse INDEX_FORMAT IndexedPassage Job Journal
+KRError WriteResult KnowledgeRouterService Lesson Lessons LessonsResult Level LocalProject Log LogRecord
+Ephemeral ChangeResult Notice Outcome Page Passage PassageIndex Pipeline PluginError Program Project Provider
+QALogEntry Question RankedPassage Rate RebuildResult Receiver Renderer Repairable ParsedReplies Reply Report RequestError
+CompletedResearch ResearchQuery ResearchRequest ResearchResult Route Router RoutingRule SKELETON_MARK STAGES
+STALE_MARK Score Scorer Settings Setup OpenCase Signal EscalationContext Source SourceContext StorageError Store
+Table Term ToolResult TopicIndex UnparsedReply Value Verdict Verifier __version__ answered build_index
 closest_name content_words end_group fold_name for_terminal gap hookimpl host_of import_names inside
-is_python json_of lies_within load_toml locked main_text make_state_folder new_id question_terms rank read_bytes
+is_python json_of lies_within load_toml lock main_text make_state_folder new_id question_terms rank read_bytes
 read_replies read_text redacted refusal render_template report_path require run_expedition served_at
 site_of start_group telling_parameters write_atomically yaml_text"""
 

@@ -13,7 +13,7 @@ import pytest
 from agents import QUESTION, project
 from asked import Says, kinds, record, said, service
 
-from kr_core import ConfigError, Heard, HumanResponse, KnowledgeRouterService, Pipeline, Question
+from kr_core import ConfigError, HumanResponse, KnowledgeRouterService, Pipeline, PollResult, Question
 from kr_core.config import load
 
 pytestmark = pytest.mark.req("H2", "H5", "H7")
@@ -158,7 +158,7 @@ def test_a_sink_that_fails_loses_nothing(tmp_path, error):
             raise error
 
         async def poll(self, shown, mark, context):
-            return Heard()
+            return PollResult()
 
         async def acknowledge(self, case, notice, context):
             raise error

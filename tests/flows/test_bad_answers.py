@@ -163,7 +163,7 @@ def test_an_answer_is_never_obeyed(tmp_path):
         assert result.status == "escalated"
         from kr_core.escalation.render import shown
 
-        text = shown(case.request, ()).said
+        text = shown(case.request, ()).message
         assert "\x1b" not in text
         written = [line for line in text.splitlines() if "Use nothing." in line or "/kr confirm" in line]
         assert all(line.startswith((">", "-", "    ", " ")) for line in written)

@@ -254,7 +254,7 @@ def test_the_doctor_is_content(kr, base):
     """No fault: what KR does not know is others' own, what it lacks is passed by, and it says where it commits."""
     done = kr("doctor", "--json")
     assert done.code == 0, done
-    said = [(check["name"], check["state"], check["said"]) for check in done.json]
+    said = [(check["name"], check["state"], check["message"]) for check in done.json]
     notes = [(name, text) for name, state, text in said if state == "note"]
     kinds = ("source ", "agent ")  # what is installed of them differs from machine to machine
     assert [name for name, _text in notes if not name.startswith(kinds)] == ["configuration"] * 3

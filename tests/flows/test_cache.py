@@ -288,13 +288,13 @@ class TestCheck:
         with (base / "index.yaml").open("a") as file:
             file.write("- id: nothing\n- framework: x\n")
         flaws = kr("cache", "check", "--json").json
-        assert [(one["kind"], one["place"].rpartition("/")[2]) for one in flaws] == [
+        assert [(one["kind"], one["location"].rpartition("/")[2]) for one in flaws] == [
             ("unreadable", "index.yaml:23"),
             ("unreadable", "index.yaml:24"),
             ("dangling", "parcel-labels"),
             ("orphan", "found.md"),
         ]
-        assert all(one["said"] and one["todo"] for one in flaws)
+        assert all(one["message"] and one["hint"] for one in flaws)
         assert kr("cache", "check").code == 0
         assert kr("cache", "check", "--ci").code == 1
 
@@ -311,7 +311,7 @@ class TestCheck:
         """An answer for another version, or marked stale, is listed, and fails the build where that was asked for."""
         (base / "index.yaml").write_text((base / "index.yaml").read_text().replace(*change))
         (flaw,) = kr("cache", "check", "--json").json
-        assert (flaw["kind"], flaw["place"], flaw["said"]) == ("stale", "parcel-timeout", said)
+        assert (flaw["kind"], flaw["location"], flaw["message"]) == ("stale", "parcel-timeout", said)
         assert kr("cache", "check", "--ci").code == 1
 
     @pytest.mark.req("K5")

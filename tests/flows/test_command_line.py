@@ -446,7 +446,7 @@ class TestLooking:
         assert done.code == 0, done
         assert {line.split()[0] for line in done.out.splitlines()} == {"ok", "note"}
         assert "source web_search: not asked: no search engine is configured" in done.out
-        assert {"name", "state", "said"} == set(kr("doctor", "--json").json[0])
+        assert {"name", "state", "message"} == set(kr("doctor", "--json").json[0])
         for text in ("store: nothing\n", "nothing: 1\n", "a: [\n"):
             (project_folder / "kr.yaml").write_text(text)
             done = kr("doctor")

@@ -190,7 +190,7 @@ def test_the_doctor(strangers):
     )
     done = strangers("doctor", "--json", configuration="knowledge_research: {sources: [chatty]}\n")
     assert (done.code, done.err) == (0, "hello\n")
-    assert {"name": "source chatty", "state": "ok", "said": "built"} in done.json
+    assert {"name": "source chatty", "state": "ok", "message": "built"} in done.json
 
 
 FOUND = """

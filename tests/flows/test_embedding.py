@@ -144,19 +144,19 @@ def test_a_configuration_may_be_a_mapping_or_a_file(project_folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "key", "todo"),
+    ("said", "key", "hint"),
     [
         ({"knowledge_research": {"enabeld": False}}, "knowledge_research.enabeld", "`enabled`"),
         ({"knowledge_research": {"sources": ["instaled_docs"]}}, "knowledge_research.sources", "`installed_docs`"),
         ({"stor": "files"}, "stor", "`store`"),
     ],
 )  # fmt: skip
-def test_a_wrong_key_or_name_says_where_it_stands_and_what_is_near(project_folder, said, key, todo):
+def test_a_wrong_key_or_name_says_where_it_stands_and_what_is_near(project_folder, said, key, hint):
     """A mapping has no lines, so the key tells the place; the nearest right name is suggested."""
     with pytest.raises(ConfigError) as caught:
         Pipeline.open(said, folder=project_folder)
     assert f"configuration given by the program, {key}" in str(caught.value)
-    assert todo in str(caught.value)
+    assert hint in str(caught.value)
 
 
 # -- asking ---------------------------------------------------------------------------------------------

@@ -10,12 +10,12 @@ from rich.console import Console
 
 import kr_core
 from kr_core import EVENTS, ConfigError, Expeditions
-from kr_core.cli.expedition_view import Lines, Picture, Streamed, line_of, view_of
+from kr_core.cli.expedition_view import JSONStream, Lines, LivePicture, line_of, view_of
 from kr_core.evidence.quotes import holds
 from kr_core.expedition import provenance
-from kr_core.expedition.search import Engine, wanted
+from kr_core.expedition.search import ExpeditionSource, wanted
 from kr_core.model.expedition import WEIGHTS, Finished, SubQuery
-from kr_core.research.container import Link
+from kr_core.research.container import SourceSlot
 
 
 @pytest.mark.req("E1")
@@ -63,7 +63,7 @@ def test_a_source_that_may_be_sent_code_is_asked_with_words_of_documents_at_home
     bench, egress, external, asked
 ):
     """Nobody else outside the machine is."""
-    engine = Engine(Link("web", Library, egress=egress), external, None)
+    engine = ExpeditionSource(SourceSlot("web", Library, egress=egress), external, None)
     queries = [SubQuery(text="tracking"), SubQuery(text="Nightjar tracking", private=True)]
     found = wanted([engine], queries, (), "", bench.pipeline({}).components.project)
     assert len(found) == asked
@@ -148,7 +148,7 @@ def test_one_call_for_a_folder(bench, of_nobody):
 def test_what_a_person_sees_meanwhile(bench):
     """On a terminal a picture of the cycle, the searches and the latest axioms; in a pipe lines; with --json each update."""
     updates = research(bench.pipeline({"web": Library()}))
-    picture = Picture()
+    picture = LivePicture()
     for update in updates:
         picture.show(update)
     console = Console(width=100, file=io.StringIO())
@@ -157,5 +157,5 @@ def test_what_a_person_sees_meanwhile(bench):
     seen = console.file.getvalue()
     for words in (f"X1 {QUERY}", "cycle 3", "web: 4 searches", "A-", "ends: the last cycle found fewer"):
         assert words in seen
-    assert isinstance(view_of(quiet=True, verbose=False, json=True), Streamed)
+    assert isinstance(view_of(quiet=True, verbose=False, json=True), JSONStream)
     assert isinstance(view_of(quiet=False, verbose=True, json=False), Lines)

@@ -277,8 +277,8 @@ def test_what_cannot_all_be_written_is_put_back(folder, monkeypatch):
 
     monkeypatch.setattr(client_setup, "write_atomically", full)
     changes = [
-        client_setup._Change(folder / ".mcp.json", "{}", '{"mcpServers": {}}'),
-        client_setup._Change(folder / FILES["claude-code"][1], None, "text"),
+        client_setup._FileEdit(folder / ".mcp.json", "{}", '{"mcpServers": {}}'),
+        client_setup._FileEdit(folder / FILES["claude-code"][1], None, "text"),
     ]
     with pytest.raises(ConfigError, match="No space left"):
         client_setup._apply_all(folder, changes)

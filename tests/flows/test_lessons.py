@@ -495,4 +495,4 @@ def test_the_doctor(kr, project_folder, text, said):
         (project_folder / FILE).write_bytes(text if isinstance(text, bytes) else text.encode())
     found = [check for check in kr("doctor", "--json").json if check["name"] == "lessons"]
     assert [check["state"] for check in found] == [state for state, _ in said]
-    assert all(check["said"].startswith(start) for check, (_, start) in zip(found, said, strict=True))
+    assert all(check["message"].startswith(start) for check, (_, start) in zip(found, said, strict=True))

@@ -16,12 +16,12 @@ import pytest
 from kr_core import Event
 from kr_core.cli import log
 from kr_core.errors import ConfigError, PluginError
-from kr_core.escalation.case import KeptCase
-from kr_core.escalation.repository import Cases
+from kr_core.escalation.case import Case
+from kr_core.escalation.repository import CaseRepository
 from kr_core.model.questions import Answer, EscalationRequest, Question
 from kr_core.model.routing import Route
 from kr_core.qalog import reader as record
-from kr_core.qalog.reader import Wanted
+from kr_core.qalog.reader import LogFilter
 from kr_plugins.journals.sqlite.journal import SQLite
 
 BEGIN = datetime(2026, 2, 5, 10, tzinfo=UTC)
@@ -89,8 +89,8 @@ def written(journal):
     record.answered("e2", "=1 hour", 95)
     opened = {"revision": 1, "reason": "60 is below 80", "agent": "baron"}
     record.say("escalation.opened", "e1", escalation_id="E1", **opened)
-    Cases(journal).keep(
-        KeptCase(
+    CaseRepository(journal).keep(
+        Case(
             EscalationRequest(
                 id="E1",
                 exchange_id="e1",
@@ -162,27 +162,27 @@ def test_page_by_page(journal, monkeypatch):
     for number in range(30):
         written.asked(f"e{number}", "What?")
     assert len(record.qa_log(journal, "login")) == 90
-    assert len(record.exchanges(journal, Wanted())) == 30
+    assert len(record.exchanges(journal, LogFilter())) == 30
 
 
 @pytest.mark.req("G4")
 @pytest.mark.parametrize(
     ("wanted", "exchanges"),
     [
-        (Wanted(), ["e1", "e4", "e2", "e3"]),
-        (Wanted("login"), ["e1", "e4", "e2"]),
-        (Wanted("search"), ["e3"]),
-        (Wanted(exchange="e4"), ["e4"]),
-        (Wanted(topic="authentication"), ["e1", "e4", "e2"]),
-        (Wanted(topic="authentication/tokens"), ["e2"]),
-        (Wanted(topic="auth"), []),
-        (Wanted(agent="ann"), ["e1"]),
-        (Wanted(agent="human"), ["e1"]),
-        (Wanted(agent="baron", text="DATABASE"), ["e4"]),
-        (Wanted(text="no redis"), ["e1"]),
-        (Wanted(kinds=("human.*",)), ["e1"]),
-        (Wanted(until=BEGIN + timedelta(seconds=3)), ["e1"]),
-        (Wanted(since=BEGIN + timedelta(seconds=17)), ["e4"]),
+        (LogFilter(), ["e1", "e4", "e2", "e3"]),
+        (LogFilter("login"), ["e1", "e4", "e2"]),
+        (LogFilter("search"), ["e3"]),
+        (LogFilter(exchange="e4"), ["e4"]),
+        (LogFilter(topic="authentication"), ["e1", "e4", "e2"]),
+        (LogFilter(topic="authentication/tokens"), ["e2"]),
+        (LogFilter(topic="auth"), []),
+        (LogFilter(agent="ann"), ["e1"]),
+        (LogFilter(agent="human"), ["e1"]),
+        (LogFilter(agent="baron", text="DATABASE"), ["e4"]),
+        (LogFilter(text="no redis"), ["e1"]),
+        (LogFilter(kinds=("human.*",)), ["e1"]),
+        (LogFilter(until=BEGIN + timedelta(seconds=3)), ["e1"]),
+        (LogFilter(since=BEGIN + timedelta(seconds=17)), ["e4"]),
     ],
 )
 def test_filters(journal, written, wanted, exchanges):
@@ -204,16 +204,16 @@ def test_filters(journal, written, wanted, exchanges):
 def test_as_it_was_then(journal, written, seconds, answer, sure, result):
     """Up to a time an exchange is told as it stood then, however it went on; nor is it chosen by what came later."""
     then = BEGIN + timedelta(seconds=seconds)
-    first = record.exchanges(journal, Wanted(until=then))[0]
+    first = record.exchanges(journal, LogFilter(until=then))[0]
     assert (first.id, first.answer, first.confidence, first.result) == ("e1", answer, sure, result)
-    chosen = record.exchanges(journal, Wanted(until=then, agent="ann"))
+    chosen = record.exchanges(journal, LogFilter(until=then, agent="ann"))
     assert [one.id for one in chosen] == (["e1"] if seconds == 99 else [])
 
 
 @pytest.mark.req("G4")
 def test_entries_of_kinds(journal, written):
     """Kinds and times choose entries; what an exchange is about chooses all of its entries."""
-    found = record.entries(journal, Wanted(topic="authentication", kinds=("answer.received", "human.*")))
+    found = record.entries(journal, LogFilter(topic="authentication", kinds=("answer.received", "human.*")))
     assert kinds(found) == [
         ("e1", "answer.received"), ("e2", "answer.received"), ("e1", "human.replied"), ("e4", "answer.received"),
     ]  # fmt: skip
@@ -222,7 +222,7 @@ def test_entries_of_kinds(journal, written):
 @pytest.mark.req("G1", "G4")
 def test_what_an_exchange_came_to(journal, written):
     """An exchange tells who had a part, how sure, what came of it and what it follows, as far as it is."""
-    first, follower, _, open_one = record.exchanges(journal, Wanted())
+    first, follower, _, open_one = record.exchanges(journal, LogFilter())
     assert (first.agents, first.confidence, first.threshold) == (["baron", "ann"], 60, 80)
     assert (first.result, first.escalation_id, first.depth) == ("escalated", "E1", 0)
     assert (follower.parent_id, follower.depth, follower.answer) == ("e1", 1, "The database.")
@@ -237,7 +237,7 @@ def test_strange_data(journal):
     written.say("exchange.finished", "b", parent="a", status=None, confidence="85%", threshold=True)
     written.say("other.kind", "c", parent="nowhere", agent={"x": 1})
     journal.append([Event("own.kind", "r9", {"feature_id": "login"})]).result()
-    found = record.exchanges(journal, Wanted())
+    found = record.exchanges(journal, LogFilter())
     assert [(one.id, one.depth) for one in found] == [("a", 0), ("b", 1), ("c", 0), ("r9", 0)]
     assert [(one.question, one.confidence, one.threshold, one.agents) for one in found] == [
         ("", None, None, [])
@@ -247,7 +247,7 @@ def test_strange_data(journal):
 @pytest.mark.req("G4")
 def test_following(journal, written):
     """Entries come as they are written, from the beginning of an exchange once it is one of those that are chosen."""
-    following = record.follow(journal, Wanted(agent="carla", kinds=("question.*", "human.*")))
+    following = record.follow(journal, LogFilter(agent="carla", kinds=("question.*", "human.*")))
     assert next(following) is None
     written.say("question.asked", "e5", text="?")
     assert next(following) is None

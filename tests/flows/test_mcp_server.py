@@ -15,7 +15,7 @@ from kr_core.cli.mcp import run
 from kr_core.cli.parser import parser
 from kr_core.errors import ConfigError
 from kr_core.server.mcp.server import server_of
-from kr_core.server.project import Project
+from kr_core.server.project import ServedProject
 
 WAYS = [(way, mode) for way in ("stdio", "http") for mode in MODES]
 
@@ -30,7 +30,7 @@ def serve(project_folder, env, of_nobody, nowhere):
     """`await serve(work, mode)`: a client in this process, of a server for the project."""
 
     async def run(work, mode="auto", **more):
-        project = Project(folder=project_folder)
+        project = ServedProject(folder=project_folder)
         try:
             async with client(server_of(project), mode, **more) as connected:
                 return await work(connected)

@@ -11,7 +11,7 @@ from mcp_types import ElicitResult
 from model_server import ANSWER, NOTHING, Fails, Says, model_server
 
 from kr_core.server.mcp.server import server_of
-from kr_core.server.project import Project
+from kr_core.server.project import ServedProject
 
 QUESTION = "Which session store should we use?"
 UNSURE = Says(json.dumps({**ANSWER, "confidence": 40}))
@@ -52,7 +52,7 @@ def serve(project_folder, of_nobody, nowhere, monkeypatch):
 
     def run(work, *script, mode="auto", human=None, **settings):
         async def served():
-            project = Project(folder=project_folder)
+            project = ServedProject(folder=project_folder)
             try:
                 async with client(server_of(project), mode, elicitation_callback=human) as connected:
                     return await work(connected)

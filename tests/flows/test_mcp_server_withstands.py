@@ -33,7 +33,7 @@ from mcp_door import (
 )
 from support import QUESTION
 
-from kr_core.server.mcp.stdio import LONGEST_MESSAGE
+from kr_core.server.mcp.stdio import MAX_MESSAGE_LENGTH
 
 _SECONDS = 120.0
 
@@ -357,7 +357,7 @@ def test_http_answers_no_page_of_a_stranger_and_no_nonsense(project_folder, env)
         assert post(url, listing, **lists, origin="http://localhost:6274")[0] == 200
         for body in (b"", b"{", b"[]", b"\xff", b"null"):
             assert 400 <= post(url, body, **lists)[0] < 500, body
-        assert announced(url, LONGEST_MESSAGE + 1) == 413
+        assert announced(url, MAX_MESSAGE_LENGTH + 1) == 413
         assert post(url.replace("/mcp", "/other"), listing, **lists)[0] == 404
         with ThreadPoolExecutor(50) as pool:
             served_at_once = list(pool.map(one, range(50)))

@@ -43,7 +43,7 @@ DOWN = Finding(outcome=Outcome.unavailable, reason="no connection", reached=Fals
 
 
 def out_of_room(*_arguments, **_options):
-    raise StorageError("no room", where="kb", todo="make room")
+    raise StorageError("no room", where="kb", hint="make room")
 
 
 class Broken:

@@ -17,7 +17,7 @@ from agents import QUESTION, project
 from asked import Says
 from inbox_page import TOKEN, UNSURE, served
 
-from kr_core import Heard, HumanReply, HumanResponse, RequestError, served_at
+from kr_core import HumanReply, HumanResponse, PollResult, RequestError, served_at
 
 pytestmark = pytest.mark.req("H2", "I3")
 
@@ -29,8 +29,8 @@ def serving(folder, environ, *arguments):
         cwd=folder, env={**environ, "KR_TRUST": "all"}, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         try:
-            process.said = process.stderr.readline()
-            found = re.search(r"http://\S+(?=/\n)", process.said)
+            process.message = process.stderr.readline()
+            found = re.search(r"http://\S+(?=/\n)", process.message)
             process.url = found and found[0]
             yield process
         finally:
@@ -127,7 +127,7 @@ def test_beyond_the_machine_it_asks_for_the_token(project_folder, environ):
         port = str(free.getsockname()[1])
     arguments = ("--host", "0.0.0.0", "--port", port, "--token-env", "T", "--url", "https://kr.example.org/")
     with serving(project_folder, {**environ, "T": TOKEN}, *arguments) as server:
-        assert server.said == "kr: the inbox is at https://kr.example.org/\n"
+        assert server.message == "kr: the inbox is at https://kr.example.org/\n"
         state = json.loads((project_folder / ".kr/serve.json").read_text())
         assert state == {"url": "https://kr.example.org", "pid": server.pid}
         url = f"http://127.0.0.1:{port}/api/inbox"
@@ -150,10 +150,10 @@ class Bell:
         return f"bell/{case.request.id}"
 
     async def poll(self, shown, mark, context):
-        return Heard(mark=mark)
+        return PollResult(mark=mark)
 
     async def acknowledge(self, case, notice, context):
-        self.told.append((case.request.id, notice.kind, notice.said))
+        self.told.append((case.request.id, notice.kind, notice.message))
 
     async def receive(self, shown, headers, body, context):
         if headers.get("x-signature") != "right":
@@ -165,7 +165,7 @@ class Bell:
         if said.get("wait"):
             await asyncio.sleep(said["wait"])
         assert {one.escalation_id for one in shown} >= {said["id"]}
-        return Heard([HumanReply(said["id"], HumanResponse(action="confirm", by="ann"), said["number"])])
+        return PollResult([HumanReply(said["id"], HumanResponse(action="confirm", by="ann"), said["number"])])
 
 
 @pytest.mark.req("H4", "Z6")

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 from support import Given, found
 
-from kr_core import EVENTS, Candidates, Finding, Kept, Outcome
+from kr_core import EVENTS, Candidates, Finding, Outcome, WriteResult
 
 pytestmark = pytest.mark.req("R16")
 
@@ -78,7 +78,7 @@ class Nowhere:
     archived = entries
 
     def write(self, _report, _evidence, entry, *, index=True):
-        return Kept(entry, entry.path, 0)
+        return WriteResult(entry, entry.path, 0)
 
     def read(self, _entry):
         return None

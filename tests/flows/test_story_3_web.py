@@ -132,7 +132,7 @@ def test_us3_1_confirmed_answer_is_returned_with_validated_by_human(ask, page, k
         "duc",
         "human",
     )
-    assert {entry["data"]["place"] for entry in record() if entry["kind"] == "escalation.shown"} == {
+    assert {entry["data"]["location"] for entry in record() if entry["kind"] == "escalation.shown"} == {
         page.url.partition("?")[0]
     }
 

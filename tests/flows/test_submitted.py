@@ -7,7 +7,7 @@ import pytest
 from asked import Says, kinds, record, said, service
 
 from kr_core import Answer, ConfigError, HumanResponse, Question, RequestError
-from kr_core.qalog.reader import Wanted, exchanges
+from kr_core.qalog.reader import LogFilter, exchanges
 
 pytestmark = pytest.mark.req("Q13")
 
@@ -104,7 +104,7 @@ def test_nobody_is_answered_for_who_is_no_agent(tmp_path, agent, said_of_it):
                 hand_in(forged)
         assert made.get_agent_status(handle).state == "running"
         assert not {"answer.received", "exchange.finished"} & set(kinds(made))
-        assert exchanges(made.pipeline.journal, Wanted(agent="human")) == []
+        assert exchanges(made.pipeline.journal, LogFilter(agent="human")) == []
         assert made.submit_answer(of(question)).accepted
 
 
@@ -324,5 +324,5 @@ def test_who_had_a_part_is_named_once(tmp_path):
         made.reply("E1", HumanResponse(action="correct", content="SQLite.", by="ada"))
         made.ask(asked(id="Q2"))
         made.reply("E2", HumanResponse(action="correct", content="SQLite."))
-        found = [one.agents for one in exchanges(made.pipeline.journal, Wanted())]
+        found = [one.agents for one in exchanges(made.pipeline.journal, LogFilter())]
     assert found == [["duc", "ada"], ["duc", "human"]]

@@ -246,7 +246,7 @@ class TestOrder:
     @pytest.mark.parametrize("pause", [0, 0.015])
     def test_hits_do_not_starve_research(self, bench, monkeypatch, pause):
         """A place that is free is taken again while look-ups come without a pause; with pauses, the first one too."""
-        monkeypatch.setattr(module, "_MOST_PATIENCE_SECONDS", 1e9)
+        monkeypatch.setattr(module, "_MAX_PATIENCE_SECONDS", 1e9)
         monkeypatch.setattr(module, "_QUIET_SECONDS", 0.3)  # no look-up takes that long
         bench.configure("defaults: {max_concurrent: 1}\n")
         source = Slow()
@@ -278,7 +278,7 @@ class TestOrder:
 
     def test_who_asks_more_than_may_wait_waits(self, bench, monkeypatch):
         """What is held is bounded: the next request is taken when an answer was given."""
-        monkeypatch.setattr(module, "_MOST_HELD", 1_500)
+        monkeypatch.setattr(module, "_MAX_HELD", 1_500)
         source = Slow()
         team = Team(bench, [source])
 

@@ -8,7 +8,7 @@ from asked import Says, said
 from boards import Board, service
 
 from kr_core import HumanResponse, Question
-from kr_core.files import claimed
+from kr_core.files import try_lock
 
 UNSURE = said(confidence=65)
 MORE = HumanResponse(action="add_context", content="We have 40 servers.", by="ann")
@@ -24,7 +24,7 @@ def test_context_that_is_added_while_the_agent_is_asked_is_told_next(tmp_path):
     board, duc = Board(), Says(UNSURE)
     with service(tmp_path, board, duc=duc) as made:
         ask(made)
-        with claimed(tmp_path / ".kr/asking/E1.lock") as mine:
+        with try_lock(tmp_path / ".kr/asking/E1.lock") as mine:
             assert mine
             result = made.reply("e1", MORE)
             assert (result.status, len(duc.jobs)) == ("escalated", 1)
@@ -46,7 +46,7 @@ def test_one_case_keeps_no_other_one_from_its_agent(tmp_path):
         for _ in range(65):
             made.cases.new_id()
         ask(made)
-        with claimed(tmp_path / ".kr/asking/E2.lock"):
+        with try_lock(tmp_path / ".kr/asking/E2.lock"):
             assert made.reply("E66", MORE).escalation.revision == 2
 
 

@@ -17,7 +17,7 @@ from kr_core import (
 )
 from kr_core.config import given
 from kr_core.model import Outcome
-from kr_core.server.project import Project
+from kr_core.server.project import ServedProject
 from kr_core.team.resident import Resident
 
 UNSURE = said(confidence=65)
@@ -31,7 +31,7 @@ def test_a_case_is_shown_once_and_its_place_is_kept(tmp_path):
         ask(made)
         assert board.shown == wall.shown == {"E1": [1]}
         case = made.cases.get("E1")
-        assert (case.status, case.sinks["board"].place) == ("notified", "board/E1")
+        assert (case.status, case.sinks["board"].location) == ("notified", "board/E1")
         assert made.tend()[:-1] == (0,) * 8 + ((),)
         assert sorted(data["sink"] for data in of_kind(made, "escalation.shown")) == ["board", "wall"]
     with service(tmp_path, board, wall, duc=Says(UNSURE)) as made:
@@ -49,7 +49,7 @@ def test_a_reply_is_applied_once_whoever_tells_it_again(tmp_path):
         assert made.tend().applied == 1
         assert made.result_of("E1").answer.validated_by == "human"
         assert made.cases.get("E1").resolution.by == "ann"
-        assert board.said() == ["E1 is answered, by ann (confirm)"]
+        assert board.message() == ["E1 is answered, by ann (confirm)"]
         assert [notice.kind for _, notice in board.notices] == ["understood"]
         assert board.notices[0][1].reply_to == "c1"
         assert [notice.kind for _, notice in wall.notices] == ["ended"]
@@ -72,10 +72,10 @@ def test_the_first_reply_wins_and_the_others_are_told(tmp_path):
         assert made.tend().refused == 1
         made.tend()
         assert made.result_of("E1").answer.content == "Use Postgres."
-        assert wall.said("refused") == [
+        assert wall.message("refused") == [
             "E1: bob, `confirm` was not done: it is resolved already, by ann (correct)"
         ]
-        assert wall.said("ended") == ["E1 is answered, by ann (correct)"]
+        assert wall.message("ended") == ["E1 is answered, by ann (correct)"]
         assert [data["applied"] for data in of_kind(made, "human.replied")] == [True, False]
 
 
@@ -86,7 +86,7 @@ def test_a_reply_at_the_terminal_is_told_by_the_other_ways(tmp_path):
     with service(tmp_path, board, duc=Says(UNSURE)) as made:
         ask(made)
         made.reply("E1", HumanResponse(action="confirm", by="ada"))
-        assert board.said("ended") == ["E1 is answered, by ada (confirm)"]
+        assert board.message("ended") == ["E1 is answered, by ada (confirm)"]
         made.tend()
         assert len(board.notices) == 1
 
@@ -101,7 +101,7 @@ def test_an_older_revision_is_refused_with_the_reason(tmp_path):
         assert board.shown == {"E1": [1, 2]}
         board.write("E1", "confirm", revision=1)
         made.tend()
-        assert "E1@1 is an older answer; the one that waits now is E1@2" in board.said("refused")[0]
+        assert "E1@1 is an older answer; the one that waits now is E1@2" in board.message("refused")[0]
         assert made.cases.get("E1").waits
 
 
@@ -116,14 +116,14 @@ def test_context_from_a_sink_asks_the_agent_again(tmp_path):
         assert (tended.applied, tended.asked_again) == (1, 1)
         assert "We have 40 servers." in duc.jobs[1].prompt
         assert board.shown == {"E1": [1, 2]}
-        assert board.said("understood") == ["ann has added context to E1; duc is asked again"]
+        assert board.message("understood") == ["ann has added context to E1; duc is asked again"]
         assert made.cases.get("E1").asking is False
         board.write("E1", "add_context", "In two places.", revision=2)
         made.tend()
         case = made.cases.get("E1")
         assert (case.status, case.resolution.action, case.resolution.by) == ("resolved", "add_context", "ann")
         assert made.result_of("E1").status == "accepted"
-        assert board.said("ended") == ["E1 is answered, by ann (context)"]
+        assert board.message("ended") == ["E1 is answered, by ann (context)"]
 
 
 @pytest.mark.req("H7")
@@ -150,7 +150,7 @@ def test_chat_from_a_sink_says_where_to_talk(tmp_path):
         ask(made)
         board.write("E1", "chat", revision=1)
         made.tend()
-        assert "kr inbox chat E1" in board.said("understood")[0]
+        assert "kr inbox chat E1" in board.message("understood")[0]
         assert made.cases.get("E1").waits
         made.chat("E1", HumanResponse(action="chat", content="Why?", by="ann"))
         asked, replied = made.cases.get("E1").turns
@@ -176,7 +176,7 @@ def test_who_is_not_understood_is_helped_once(tmp_path):
         for number in range(100):
             board.mumble("E1", f"bot{number}")
         made.tend()
-        assert len(board.said("help")) == 51
+        assert len(board.message("help")) == 51
         assert len(of_kind(made, "human.unclear")) == 52
 
 
@@ -189,14 +189,14 @@ def test_each_mistake_of_a_person_gets_an_answer_of_its_own(tmp_path):
         for said in ("there is no E99", "`correct` needs a text", "there is no E99"):
             board.mumble("E1", "eve", said=said)
         made.tend()
-        assert board.said("help") == ["there is no E99", "`correct` needs a text"]
+        assert board.message("help") == ["there is no E99", "`correct` needs a text"]
         for number in range(100):
             board.mumble("E1", "eve", said=f"there is no E{number}")
         made.tend()
-        assert len(board.said("help")) == 5
+        assert len(board.message("help")) == 5
         board.mumble("E1", "mallory", said="there is no E99")
         made.tend()
-        assert len(board.said("help")) == 6
+        assert len(board.message("help")) == 6
 
 
 @pytest.mark.req("H4")
@@ -208,7 +208,7 @@ def test_somebody_who_never_stops_is_not_answered_for_ever(tmp_path):
         for number in range(250):
             board.write("E1", "choose", f"option {number}")
         made.tend()
-        assert len(board.said("refused")) == 20
+        assert len(board.message("refused")) == 20
         assert len(of_kind(made, "human.replied")) == 250
 
 
@@ -239,7 +239,7 @@ def test_what_may_have_been_shown_is_told_of_the_end(tmp_path):
         later(made, "board")
         made.tend()
         assert board.shown == {"E1": [1]}
-        assert board.said("ended") == ["E1 is answered, by ada (confirm)"]
+        assert board.message("ended") == ["E1 is answered, by ada (confirm)"]
 
 
 @pytest.mark.req("H2")
@@ -250,10 +250,10 @@ def test_a_question_that_is_asked_anew_ends_the_old_case_everywhere(tmp_path):
         ask(made)
         assert made.cases.supersede(made.cases.get("E1"), "x-2")
         made.tend()
-        assert board.said("ended") == ["E1 needs no reply any more: its question was asked anew"]
+        assert board.message("ended") == ["E1 needs no reply any more: its question was asked anew"]
         board.write("E1", "confirm")
         made.tend()
-        assert "it is superseded already" in board.said("refused")[0]
+        assert "it is superseded already" in board.message("refused")[0]
 
 
 @pytest.mark.req("H7")
@@ -353,7 +353,7 @@ def test_what_lives_long_looks_by_itself(tmp_path, door):
             await resident.start()
             end = [resident.shut_down]
         elif door == "mcp":
-            project = Project(folder=tmp_path)
+            project = ServedProject(folder=tmp_path)
             project._opened = lambda: AsyncKnowledgeRouterService(pipeline)
             await project.service()
             end = [project.close]
@@ -366,7 +366,7 @@ def test_what_lives_long_looks_by_itself(tmp_path, door):
             board.write("E1", "add_context", "More.")
             await until(lambda: board.shown == {"E1": [1, 2]})
             board.write("E1", "confirm", revision=2)
-            await until(lambda: board.said("understood")[1:] == ["E1 is answered, by ann (confirm)"])
+            await until(lambda: board.message("understood")[1:] == ["E1 is answered, by ann (confirm)"])
             task.cancel()
         for one in end:
             await one()
@@ -388,14 +388,14 @@ def test_a_reply_to_a_case_that_is_long_over_is_refused_with_the_reason(tmp_path
         assert made.cases.get("E1").care.settled
         board.write("E1", "correct", "Use Postgres.")
         made.tend()
-        assert board.said("refused") == [
+        assert board.message("refused") == [
             "E1: ann, `correct` was not done: it is resolved already, by ada (confirm)"
         ]
         age(made, "E1", days=8)
         made.tend()
         assert made.cases.get("E1").care.settled
         made.tend()
-        assert len(board.said("refused")) == 1
+        assert len(board.message("refused")) == 1
 
 
 @pytest.mark.req("H2", "Z6")
@@ -412,7 +412,7 @@ def test_a_case_is_not_answered_where_it_was_never_shown(tmp_path):
             reply = HumanResponse(action="confirm", by=f"ann{number}")
             wall.written.append(HumanReply(name, reply, f"w{number}", "E1"))
         made.tend()
-        assert wall.said("help") == ["there is no E2 here", "there is no E99 here"]
+        assert wall.message("help") == ["there is no E2 here", "there is no E99 here"]
         assert all(made.cases.get(name).waits for name in ("E1", "E2"))
 
 

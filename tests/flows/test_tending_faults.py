@@ -9,11 +9,11 @@ from boards import Board, age, ask, later, service
 from loopback import Answer, serving
 
 from kr_core import (
-    Heard,
     HumanResponse,
+    PollResult,
     RequestError,
 )
-from kr_core.files import claimed
+from kr_core.files import try_lock
 from kr_core.model import Outcome
 
 UNSURE = said(confidence=65)
@@ -103,7 +103,9 @@ class Slow(Board):
         self._call("poll")
         read = int(mark or 0)
         after = read if self.stuck else min(read + 1, len(self.written))
-        return Heard(tuple(self.written[read:after]), str(after or ""), complete=after == len(self.written))
+        return PollResult(
+            tuple(self.written[read:after]), str(after or ""), complete=after == len(self.written)
+        )
 
 
 @pytest.mark.req("H5", "H6")
@@ -165,7 +167,7 @@ def test_who_replies_does_not_wait_for_others_to_be_told(tmp_path, monkeypatch):
         assert made.pipeline.journal.document("sink", "stuck") is None
         stuck.stuck = False
         made.tend()
-        assert stuck.said("ended") == ["E1 is answered, by ada (confirm)"]
+        assert stuck.message("ended") == ["E1 is answered, by ada (confirm)"]
 
 
 class Caller(Board):
@@ -198,7 +200,7 @@ class Door(Board):
 
     async def receive(self, shown, headers, body, context):
         self._call("receive")
-        return Heard(tuple(self.written))
+        return PollResult(tuple(self.written))
 
     def verify(self, headers, body):
         if headers.get("signed") != "yes":
@@ -212,7 +214,7 @@ def test_a_call_that_is_not_the_services_waits_for_nothing(tmp_path):
     with service(tmp_path, door, duc=Says(UNSURE)) as made:
         ask(made)
         door.write("E1", "confirm")
-        with claimed(tmp_path / ".kr/sinks/door.lock") as mine:
+        with try_lock(tmp_path / ".kr/sinks/door.lock") as mine:
             assert mine
             with pytest.raises(RequestError, match="is not signed"):
                 made.receive("door", {}, b"{}")
@@ -256,7 +258,7 @@ def test_a_case_that_cannot_be_shown_keeps_no_other_one_waiting(tmp_path, outcom
         assert made.tend().applied == 1, "replies are heard, though nothing is shown just then"
         ends_pause(made, "hall")
         made.tend()
-        assert hall.said("understood") == ["E1 is answered, by ann (confirm)"]
+        assert hall.message("understood") == ["E1 is answered, by ann (confirm)"]
         hall.locked = set()
         age(made, "E2", minutes=10)
         ends_pause(made, "hall")

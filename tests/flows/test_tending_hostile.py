@@ -40,8 +40,8 @@ def test_notices_mention_nobody_and_run_nothing(tmp_path, text):
         notices = [notice for one in (board, wall) for _, notice in one.notices]
         assert {notice.kind for notice in notices} == {"refused", "help", "understood", "ended"}
         for notice in notices:
-            assert not MENTION.search(notice.said), notice
-            read = read_replies(notice.said, ["E1"])
+            assert not MENTION.search(notice.message), notice
+            read = read_replies(notice.message, ["E1"])
             assert (read.commands, read.faults) == ((), ()), notice
 
 
@@ -72,7 +72,7 @@ def test_no_secret_is_told_or_kept(tmp_path):
         board.faults = [None, RequestError(Outcome.bad_answer, f"GET /?token={SECRET} gave 500")]
         notes = made.tend().notes
         assert tended.refused == 1
-        told = json.dumps([[notice.said for _, notice in board.notices], notes])
+        told = json.dumps([[notice.message for _, notice in board.notices], notes])
         kept = json.dumps([data for _, data in record(made)]) + json.dumps(
             made.pipeline.journal.document("escalation", "E1").data
         )

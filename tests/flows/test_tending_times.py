@@ -30,7 +30,7 @@ def test_people_are_reminded_and_not_again_after_a_restart(tmp_path):
         assert made.tend().reminded == 0
         age(made, "E1", hours=7)
         assert made.tend().reminded == 1
-        assert board.said() == ["E1@1 waits for a reply, for 8h now"]
+        assert board.message() == ["E1@1 waits for a reply, for 8h now"]
     with service(tmp_path, board, config=config, duc=Says(UNSURE)) as made:
         assert made.tend().reminded == 0
         age(made, "E1", hours=2)
@@ -102,12 +102,12 @@ def test_use_answer_is_never_a_confirmation(tmp_path):
         assert (result.answer.content, result.answer.validated_by) == ("Use Redis.", None)
         assert "nobody has decided within 1h" in result.answer.warning
         assert result.to_dict()["answer"]["warning"]
-        assert "unconfirmed" in board.said("ended")[0]
+        assert "unconfirmed" in board.message("ended")[0]
         assert [data["agent"] for data in of_kind(made, "escalation.expired")] == ["duc"]
         assert [data["kind"] for data in of_kind(made, "escalation.told")] == ["ended"]
         board.write("E1", "confirm")
         made.tend()
-        assert "it is expired" in board.said("refused")[0]
+        assert "it is expired" in board.message("refused")[0]
         with pytest.raises(ConfigError, match="it is expired"):
             made.reply("E1", HumanResponse(action="correct", content="No.", by="ada"))
         assert [kind for kind in kinds(made) if kind.startswith("escalation.")][-3:] == [

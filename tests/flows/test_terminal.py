@@ -12,7 +12,7 @@ import termios
 
 import pytest
 
-from kr_core.cli.output import Progress, _as_it_is
+from kr_core.cli.output import ProgressLine, _as_it_is
 from kr_core.model import Event
 
 ASK = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel")
@@ -97,6 +97,6 @@ def test_progress_shows_what_a_service_says_as_it_is(monkeypatch, reason):
     shown = Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
     said = {"source": "a", "outcome": "unavailable", "passages": 0, "reason": reason, "remembered": False}
-    with Progress(quiet=False, verbose=False) as progress:
+    with ProgressLine(quiet=False, verbose=False) as progress:
         progress.show(Event("source.finished", "run", said))
     assert reason in shown.getvalue()

@@ -71,7 +71,7 @@ def test_of_two_ways_exactly_one_decides(in_memory):
         kinds = Counter(notice.kind for _, notice in one.notices)
         assert kinds["understood"] == won[mine]
         assert kinds["refused"] == min(won[theirs], kinds["refused"])
-        refused = [notice.said for _, notice in one.notices if notice.kind == "refused"]
+        refused = [notice.message for _, notice in one.notices if notice.kind == "refused"]
         assert all(f"by {theirs} (correct)" in said for said in refused)
         told = {name for name, notice in one.notices if notice.kind in {"refused", "ended"}}
         assert len(told) == won[theirs], "each of those who lost is told"

@@ -11,7 +11,7 @@ import pytest
 from support import Given, forever, found
 
 from kr_core import Pipeline, PluginError, aio
-from kr_core.research.container import Link
+from kr_core.research.container import SourceSlot
 
 
 class Panic(BaseException):
@@ -239,7 +239,7 @@ def _chained(bench, monkeypatch, seconds, answer=None):
         time.sleep(seconds)
         return answer or Given(found())
 
-    links = (Link("slow", build), pipeline._components.chain(None)[1])
+    links = (SourceSlot("slow", build), pipeline._components.chain(None)[1])
     monkeypatch.setattr(pipeline._components, "chain", lambda _query: links)
     return pipeline
 

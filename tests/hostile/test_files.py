@@ -124,7 +124,7 @@ def test_a_file_of_a_package_that_is_none_is_noted(clone, site, kind):
     done = kr(clone, *QUESTION)
     assert done.code == 0, done.err
     if kind != "folder":  # which is no source
-        assert "parcel/more.py: " in done.said
+        assert "parcel/more.py: " in done.message
     assert done.memory < FLAT
 
 
@@ -161,8 +161,8 @@ def test_lessons_that_are_no_file_are_refused(clone, kind):
     ):
         done = kr(clone, *arguments)
         assert done.code != 0
-        assert "_lessons-learned.md" in done.said
-        assert "Traceback" not in done.said
+        assert "_lessons-learned.md" in done.message
+        assert "Traceback" not in done.message
         assert done.memory < FLAT
 
 

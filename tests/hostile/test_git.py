@@ -891,7 +891,7 @@ def test_doctor_names_it(attacked):
     done = Done(
         subprocess.run(command, check=False, capture_output=True, cwd=attacked.top, env=attacked.environ)
     )
-    said = [(one["state"], one["said"]) for one in done.json if one["name"] == "git"]
+    said = [(one["state"], one["message"]) for one in done.json if one["name"] == "git"]
     assert attacked.ran == ""
     top, folder = attacked.top, attacked.top / ".git"
     if (folder / "config").exists() and not (attacked.base / "HEAD").exists():
@@ -913,6 +913,6 @@ def test_doctor_names_one_that_lies_deeper(clone):
     (clone.top / "kr.yaml").write_text("knowledge_research: {git_commit: auto}\n")
     command = [sys.executable, "-m", "kr_core", "doctor", "--json"]
     done = Done(subprocess.run(command, check=False, capture_output=True, cwd=clone.top, env=clone.environ))
-    said = [(one["state"], one["said"]) for one in done.json if one["name"] == "git"]
+    said = [(one["state"], one["message"]) for one in done.json if one["name"] == "git"]
     assert [state for state, _said in said] == ["ok", "note"]
     assert said[1][1].startswith(f"{clone.top}/docs/old/repository is laid out as a bare git repository")

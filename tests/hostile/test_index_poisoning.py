@@ -56,7 +56,7 @@ MAKERS = pytest.mark.parametrize("make", [python_project, npm_project])
 def asked(folder):
     done = kr(folder, "research", QUESTION, "--framework", "barlib", "--json")
     assert "Traceback" not in done.err
-    return done.said
+    return done.message
 
 
 def indexes(folder):

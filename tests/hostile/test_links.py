@@ -261,7 +261,7 @@ def test_a_folder_of_documents_is_not_left_by_links(clone, home):
     (clone / "docs/out").symlink_to(home)
     (clone / "docs/key.md").symlink_to(home / "key")
     done = kr(clone, "docs", "index", "docs")
-    assert "passed over: a link to" in done.said
+    assert "passed over: a link to" in done.message
     assert SECRET not in kr(clone, "docs", "search", "opens every door").out
 
 
@@ -288,14 +288,14 @@ def test_a_knowledge_base_is_not_left_by_links(clone, home):
     for action in ("check", "rebuild"):
         done = kr(clone, "cache", action)
         assert "Traceback" not in done.err
-        assert SECRET not in done.said
+        assert SECRET not in done.message
     assert "key" not in (base / "index.yaml").read_text() if (base / "index.yaml").exists() else True
     (base / "index.yaml").unlink(missing_ok=True)
     (base / "index.yaml").symlink_to(home / "key")
     done = kr(clone, "research", "what does the timeout of Session mean?", "--framework", "parcel")
     assert done.code == 0
     assert "index.yaml cannot be read: a link leads out of" in done.err
-    assert SECRET not in done.said
+    assert SECRET not in done.message
 
 
 def test_no_research_tells_of_a_key_in_the_home_folder(clone, site, home):
@@ -319,7 +319,7 @@ def test_no_research_tells_of_a_key_in_the_home_folder(clone, site, home):
         if file.is_file()
     ]
     assert all(SECRET.encode() not in file.read_bytes() for file in kept)
-    assert SECRET not in done.said
+    assert SECRET not in done.message
 
 
 def test_the_knowledge_of_an_agent_lies_in_its_folder(clone, home):
@@ -451,9 +451,9 @@ def test_lock_files_are_not_read_from_another_project(clone, home):
     (clone / "more.txt").symlink_to("../more.txt")
     (clone / "requirements.txt").write_text("-r more.txt\nfrom-here==2.0\n")
     done = kr(clone, "versions")
-    assert SECRET not in done.said
-    assert "from-here" in done.said
-    assert "Cargo.lock: cannot be read and is left out (a link leads out of" in done.said
+    assert SECRET not in done.message
+    assert "from-here" in done.message
+    assert "Cargo.lock: cannot be read and is left out (a link leads out of" in done.message
 
 
 def test_lock_files_above_the_project_and_links_to_them_are_read(clone):

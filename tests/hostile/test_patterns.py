@@ -39,7 +39,7 @@ def _slow(pattern: regexes.Pattern, method: str) -> str:
             if _seconds(pattern, method, large, granted) < granted:
                 break
         else:
-            return f"{pattern.place}: {method} on {text}"
+            return f"{pattern.location}: {method} on {text}"
     return ""
 
 

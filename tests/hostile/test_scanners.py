@@ -19,7 +19,7 @@ _SMALL, _LARGE = 2_000, 100_000
 _AT_ONCE = 6.0
 """Seconds of processor time that are granted to 100 kB, of which the slowest reader takes a third."""
 _MORE_THAN_LINEAR = 4
-_LONGEST_QUESTION = 10_000
+_MAX_QUESTION_LENGTH = 10_000
 _OF_QUESTIONS = {"a topic", "terms of a question", "terms without names", "first queries"}
 _REFUSING = {"the depth of YAML", "a document a.ipynb"}
 """What may say that it cannot read a text; everything else reads any."""
@@ -41,7 +41,7 @@ def _read(name: str, text: str, limit: float) -> float:
 @pytest.mark.parametrize("name", sorted(readers()))
 def test_a_text_of_others_is_read_in_linear_time(name: str) -> None:
     """Any text of 100 kB is read in seconds, and none brings its reader down."""
-    large = _LONGEST_QUESTION if name in _OF_QUESTIONS else _LARGE
+    large = _MAX_QUESTION_LENGTH if name in _OF_QUESTIONS else _LARGE
     small = [(_read(name, make(_SMALL), 1.0), kind) for kind, make in TEXTS.items()]
     slow = []
     for seconds, kind in nlargest(3, small):

@@ -241,14 +241,14 @@ def test_an_index_of_documents_with_a_foreign_schema_is_refused(tmp_path, sql):
 # -- the folder ------------------------------------------------------------------------------------------
 
 
-def refused(kr, what, todo, commands=COMMANDS):
+def refused(kr, what, hint, commands=COMMANDS):
     """Every command says so, with what to do, and ends."""
     for command in commands:
         said = kr(*command)
         text = said.out + said.err
         assert said.code == (2 if command == ("doctor",) else 1), (command, said)
         assert what in text, (command, said)
-        assert todo in text, (command, said)
+        assert hint in text, (command, said)
         assert "Traceback" not in text
 
 

@@ -14,7 +14,7 @@ import pytest
 from kr_core.agents.personas import persona
 from kr_core.errors import ConfigError
 from kr_core.model.routing import AgentProfile
-from kr_core.template_limits import Budget, TemplateLimitError
+from kr_core.template_limits import RenderBudget, TemplateLimitError
 from kr_core.templates import bundled_folder, render, search_folders
 
 SECRET = "-----BEGIN KEY----- of somebody"
@@ -323,7 +323,7 @@ for name, text in json.load(sys.stdin).items():
         try:
             said = ["rendered", str(len(render([folder], "note.md.j2", **values)))]
         except ConfigError as error:
-            said = [error.what, error.where, error.todo]
+            said = [error.what, error.where, error.hint]
         except BaseException as error:
             said = ["raised", repr(error)[:200]]
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
@@ -363,7 +363,7 @@ def test_a_template_that_would_fill_memory_or_not_end_is_refused(outcomes, name)
 @pytest.mark.req("Z3")
 def test_a_rendering_ends_at_its_deadline():
     """Whatever is counted next after the time is over ends it."""
-    left = Budget(seconds=0)
+    left = RenderBudget(seconds=0)
     with pytest.raises(TemplateLimitError, match="more than 0 seconds"):
         left.step()
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kr_core import Finding, LocalProject, ResearchQuery, yaml_text
-from kr_core.net.resources import Outside
-from kr_core.net.source_context import Context
+from kr_core.net.resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 from kr_core.question.topics import topic_and_tags
 from kr_core.research import report
 from kr_plugins.scorers.evidence import Evidence
@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
     id: str
     question: str
     answerable: bool
-    place: int | None
+    location: int | None
     """Position of the first right passage, from 0; None where it is not among those shown."""
     usable: bool
     level: str
@@ -87,8 +87,8 @@ def ask(source: InstalledDocs, project: LocalProject, entry: dict[str, Any]) -> 
 
 async def _consult(source: InstalledDocs, project: LocalProject, query: ResearchQuery) -> Finding:
     deadline = asyncio.get_running_loop().time() + 120
-    outside = Outside(Path(tempfile.gettempdir()))  # which it does not use: it is on the machine
-    context = Context(project, lambda _kind, _data: None, deadline, outside, "installed_docs")
+    outside = SharedResources(Path(tempfile.gettempdir()))  # which it does not use: it is on the machine
+    context = ConsultationContext(project, lambda _kind, _data: None, deadline, outside, "installed_docs")
     return await source.query(query, context)
 
 
@@ -119,8 +119,8 @@ def figures(outcomes: list[Outcome]) -> Figures:
     levels = {level: sum(one.level == level for one in answerable) for level in ("high", "medium", "low")}
     return Figures(
         count,
-        sum(one.place == 0 for one in answerable) / count,
-        sum(one.place is not None and one.place < 5 for one in answerable) / count,
+        sum(one.location == 0 for one in answerable) / count,
+        sum(one.location is not None and one.location < 5 for one in answerable) / count,
         sum(one.usable for one in answerable) / count,
         len(others),
         sum(one.level == "high" for one in others),
@@ -133,9 +133,9 @@ def main() -> None:
     cache = Path(os.environ.get("KR_CACHE_DIR") or tempfile.mkdtemp())
     outcomes = measure(Path(sys.argv[1]), cache)
     for one in outcomes:
-        if "-v" in sys.argv and one.answerable and (one.place != 0 or not one.usable):
+        if "-v" in sys.argv and one.answerable and (one.location != 0 or not one.usable):
             print(
-                f"\n{one.place} usable={one.usable} {one.level} {one.score} cov={one.coverage:.2f} {one.id}: {one.question}\n   want {one.wanted[:4]}\n   got {one.shown[:6]}"
+                f"\n{one.location} usable={one.usable} {one.level} {one.score} cov={one.coverage:.2f} {one.id}: {one.question}\n   want {one.wanted[:4]}\n   got {one.shown[:6]}"
             )
         if "-s" in sys.argv:
             print(f"\n=== {one.id} {one.question}\n{one.summary[:900]}")
@@ -146,7 +146,7 @@ def main() -> None:
     if "-c" in sys.argv:
         for one in sorted(outcomes, key=lambda o: -o.coverage):
             print(
-                f"{one.coverage:.2f} {'A' if one.answerable else 'U'} place={one.place} {one.level} {one.id}"
+                f"{one.coverage:.2f} {'A' if one.answerable else 'U'} place={one.location} {one.level} {one.id}"
             )
     print(figures(outcomes))
 

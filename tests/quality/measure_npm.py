@@ -32,7 +32,7 @@ def main() -> None:
     outcomes = measure_npm(Path(sys.argv[1]), Path(os.environ["KR_QUALITY_NODE"]), cache)
     for one in outcomes:
         print(
-            f"{one.id}: place={one.place} usable={one.usable} {one.level} {one.score} {one.coverage:.2f} {one.shown[:4]}"
+            f"{one.id}: place={one.location} usable={one.usable} {one.level} {one.score} {one.coverage:.2f} {one.shown[:4]}"
         )
         if "-s" in sys.argv:
             print(f"{one.summary[:900]}\n")

@@ -11,7 +11,7 @@ from quality.measure import figures
 from quality.measure_npm import measure_npm
 from support import shared_folder
 
-from kr_core import locked
+from kr_core import lock
 
 HERE = Path(__file__).parent / "npm"
 
@@ -25,7 +25,7 @@ pytestmark = [
 def node(tmp_path_factory) -> Path:
     """The packages of `tests/quality/npm/package.json`, as npm installs them."""
     folder = shared_folder(tmp_path_factory, "node")
-    with locked(folder):
+    with lock(folder):
         if not (folder / "installed").exists():
             shutil.copy(HERE / "package.json", folder)
             command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
@@ -44,7 +44,7 @@ def node(tmp_path_factory) -> Path:
 )
 def test_right_passages_are_found_and_nothing_unanswerable_is_sure(node, file, first_five, usable):
     """The right passage is among the first; what a package cannot answer is `low`."""
-    with locked(node):  # both halves ask about the same packages, which are read once
+    with lock(node):  # both halves ask about the same packages, which are read once
         found = figures(measure_npm(HERE / file, node, node.parent / "node-cache"))
     print(found)
     assert found.first_five >= first_five

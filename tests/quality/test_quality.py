@@ -13,7 +13,7 @@ import pytest
 from quality.measure import ENVIRONMENT, Outcome, figures, measure
 from support import shared_folder
 
-from kr_core import locked
+from kr_core import lock
 
 HERE = Path(__file__).parent
 
@@ -27,7 +27,7 @@ pytestmark = [
 def outcomes(request, tmp_path_factory) -> list[Outcome]:
     """Both halves ask about the same packages, which are read once: that takes most of the time."""
     folder = shared_folder(tmp_path_factory, "quality")
-    with locked(folder):
+    with lock(folder):
         return measure(HERE / request.param, folder / "cache")
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import copier
 
-from kr_core import locked
+from kr_core import lock
 from kr_core.hookspecs import NOUNS
 
 ROOT = Path(__file__).parents[2]
@@ -98,7 +98,7 @@ class Environment:
 
     def make(self, *packages: str | Path) -> None:
         """Make it and install packages into it, if that was not done."""
-        with locked(self.folder):
+        with lock(self.folder):
             if not (self.folder / "ready").exists():
                 uv("venv", "--quiet", "--python", sys.executable, self.folder / "env")
                 self.uv("install", *packages)

@@ -9,7 +9,7 @@ import pytest
 from strangers.building import PACKAGES, Built, Environment, build_all, uv
 from support import shared_folder
 
-from kr_core import locked
+from kr_core import lock
 
 if TYPE_CHECKING:
     import subprocess
@@ -43,7 +43,7 @@ def index(shop: Path) -> None:
 @pytest.fixture(scope="session")
 def built(shop: Path, index: None) -> dict[str, Built]:
     """The wheel and the sdist of kr-core and of each package, by distribution."""
-    with locked(shop):
+    with lock(shop):
         if not (shop / "built").exists():
             build_all(shop)
             (shop / "built").touch()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kr_core.files import lies_within, locked, make_state_folder, read_bytes, read_text, write_atomically
+from kr_core.files import lies_within, lock, make_state_folder, read_bytes, read_text, write_atomically
 
 
 @pytest.mark.req("K8")
@@ -87,7 +87,7 @@ def test_one_at_a_time(tmp_path):
 
     def work():
         for _ in range(20):
-            with locked(tmp_path / "kb"):
+            with lock(tmp_path / "kb"):
                 inside.append(1)
                 most.append(len(inside))
                 inside.pop()

@@ -187,7 +187,7 @@ def test_an_unknown_name_is_told_where_it_stands_with_the_nearest_installed_one(
     error = fault(ConfigError, workshop.registry(text).build, noun, name)
     assert error.what == "no plugin is called `nots`"
     assert error.where == where
-    assert error.todo == "did you mean `notes`? (installed: notes, zzz)"
+    assert error.hint == "did you mean `notes`? (installed: notes, zzz)"
     assert workshop.imported() == []
 
 
@@ -226,7 +226,7 @@ def test_all_names_can_be_checked_without_importing_any(workshop, text, where):
 
 @pytest.mark.req("P3")
 def test_without_any_plugin_that_is_said(workshop):
-    assert fault(ConfigError, workshop.registry().build, "store", "files").todo == "installed: none"
+    assert fault(ConfigError, workshop.registry().build, "store", "files").hint == "installed: none"
 
 
 @pytest.mark.req("P1")
@@ -248,7 +248,7 @@ def test_one_name_from_two_distributions_is_refused_with_both_named(workshop):
         "plugin `notes`",
         "two plugins have this name: from kr-notes 1.2 and kr-other 3.0",
     )
-    assert error.todo == "uninstall one: `pip uninstall kr-other`"
+    assert error.hint == "uninstall one: `pip uninstall kr-other`"
     assert registry.build("source", "fine").setup.name == "fine"
 
 
@@ -261,7 +261,7 @@ def test_a_distribution_that_is_listed_twice_is_no_clash(workshop):
 
 @pytest.mark.req("P3")
 @pytest.mark.parametrize(
-    ("settings", "where", "what", "todo"),
+    ("settings", "where", "what", "hint"),
     [
         (
             "limits: 3",
@@ -285,12 +285,12 @@ def test_a_distribution_that_is_listed_twice_is_no_clash(workshop):
     ],
 )
 def test_a_plugins_settings_are_checked_by_its_own_model_with_file_and_line(
-    workshop, settings, where, what, todo
+    workshop, settings, where, what, hint
 ):
     workshop.ship("kr-notes", {"notes": GOOD})
     registry = workshop.registry(f"plugins:\n  notes:\n    {settings}\n")
     error = fault(ConfigError, registry.build, "source", "notes")
-    assert (error.where, error.what, error.todo) == (where, what, todo)
+    assert (error.where, error.what, error.hint) == (where, what, hint)
 
 
 @pytest.mark.req("P3")
@@ -352,7 +352,7 @@ def test_a_missing_module_is_named_with_the_command_that_installs_it(workshop, m
         f"it needs the module `{name}`, which is not installed"
         for name in ("no_such_module", "no_such_module.part")
     }
-    assert error.todo == f"`{command}`"
+    assert error.hint == f"`{command}`"
 
 
 @pytest.mark.req("P2")
@@ -360,7 +360,7 @@ def test_an_entry_point_whose_own_module_is_not_there_asks_for_a_fresh_install(w
     workshop.ship("kr-notes", {"notes": "kr_gone.plugin"})
     error = fault(PluginError, workshop.registry().build, "source", "notes")
     assert error.what == "its module `kr_gone` is not there"
-    assert error.todo == "reinstall it: `pip install --force-reinstall kr-notes`"
+    assert error.hint == "reinstall it: `pip install --force-reinstall kr-notes`"
 
 
 HOOK = "\nfrom kr_core.hookspecs import Provider, Settings, hookimpl\n"
@@ -421,7 +421,7 @@ HOOK = "\nfrom kr_core.hookspecs import Provider, Settings, hookimpl\n"
         (HOOK + "@hookimpl\ndef kr_source(): return Provider(lambda s: s)\n", "failed to build: TypeError"),
         (
             HOOK + "from kr_core.errors import StorageError\ndef build(settings, setup):\n"
-            "    raise StorageError('is full', where='disk', todo='make room')\n"
+            "    raise StorageError('is full', where='disk', hint='make room')\n"
             "@hookimpl\ndef kr_source(): return Provider(build)\n",
             "failed to build: disk: is full",
         ),
@@ -440,7 +440,7 @@ def test_a_broken_plugin_is_named_with_what_it_was_doing_and_the_next_one_is_not
 
 @pytest.mark.req("P1", "P2")
 @pytest.mark.parametrize(
-    ("source", "what", "todo"),
+    ("source", "what", "hint"),
     [
         (
             "\nKR_CONTRACT = 4\n",
@@ -466,14 +466,14 @@ def test_a_broken_plugin_is_named_with_what_it_was_doing_and_the_next_one_is_not
         ),
     ],
 )
-def test_a_plugin_for_another_contract_is_told_what_to_upgrade(workshop, monkeypatch, source, what, todo):
+def test_a_plugin_for_another_contract_is_told_what_to_upgrade(workshop, monkeypatch, source, what, hint):
     monkeypatch.setattr("kr_core.registry.contract.CONTRACT_VERSION", 3)
     monkeypatch.setattr("kr_core.registry.contract.OLDEST_CONTRACT", 2)
     workshop.ship("kr-notes", {"notes": source, "fits": GOOD + "\n    KR_CONTRACT = 2\n"})
     registry = workshop.registry()
     error = fault(PluginError, registry.build, "source", "notes")
     assert error.what.startswith(what)
-    assert todo in error.todo
+    assert hint in error.hint
     assert registry.build("source", "fits").setup.name == "fits"
 
 
@@ -488,13 +488,13 @@ def test_a_plugin_that_asks_for_another_kr_core_is_told_which(workshop):
         error.what
         == "failed to import: ImportError: cannot import name 'NotYet' from 'kr_core' (kr_notes_notes.py:2)"
     )
-    assert error.todo.endswith('`pip install -U "kr-core<99,>=98"`')
+    assert error.hint.endswith('`pip install -U "kr-core<99,>=98"`')
 
 
 @pytest.mark.req("P1")
 def test_a_misspelt_hook_is_told_the_nearest_one(workshop):
     workshop.ship("kr-notes", {"bad": HOOK + "@hookimpl\ndef kr_sorce(): ...\n"})
-    assert fault(PluginError, workshop.registry().kind_of, "bad").todo.startswith("did you mean `kr_source`?")
+    assert fault(PluginError, workshop.registry().kind_of, "bad").hint.startswith("did you mean `kr_source`?")
 
 
 @pytest.mark.req("P2")

@@ -195,7 +195,7 @@ def test_a_template_outside_its_folder_is_not_found(folder, name):
 def test_a_fault_in_a_template_is_told_with_its_file_and_line(folder, text, line, what):
     error = fault([template(folder, text)], "note.md.j2")
     assert (error.where, error.what) == (f"{folder / 'note.md.j2'}:{line}", what)
-    assert error.todo == "correct the template, or remove it to use the bundled one"
+    assert error.hint == "correct the template, or remove it to use the bundled one"
 
 
 @pytest.mark.req("R12")
@@ -209,8 +209,8 @@ def test_a_fault_in_an_included_template_is_told_where_it_stands(folder):
 def test_a_template_that_is_nowhere_is_told_with_the_folders_that_were_looked_in(folder):
     error = fault([folder], "note.md.j2")
     assert error.what == "there is no template note.md.j2"
-    assert str(folder) in error.todo
-    assert str(bundled_folder()) in error.todo
+    assert str(folder) in error.hint
+    assert str(bundled_folder()) in error.hint
 
 
 @pytest.mark.req("R12")

@@ -56,7 +56,7 @@ def _options(command: argparse.ArgumentParser, left_out: set[str]) -> str:
 
 
 _COMMAND_LINE = """\
-# Command line
+# ReplyCommand line
 
 <!-- made by `make reference` from kr_core/cli/parser.py; change the text there, or in tools/reference -->
 

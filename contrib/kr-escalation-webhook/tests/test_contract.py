@@ -8,7 +8,7 @@ from typing import ClassVar
 import httpx
 from receiver import SECRET, Desk, signed
 
-from kr_core import Heard, RequestError
+from kr_core import PollResult, RequestError
 from kr_core.testing import EscalationContract
 from kr_escalation_webhook import Webhook, WebhookSettings
 
@@ -27,7 +27,7 @@ class _Called(Webhook):
         for body in self._written:
             with suppress(RequestError):  # a call that is refused keeps nobody else from calling
                 found += (await self.receive(shown, signed(body, int(time.time())), body, context)).replies
-        return Heard(found, mark)
+        return PollResult(found, mark)
 
 
 class TestWebhook(EscalationContract):

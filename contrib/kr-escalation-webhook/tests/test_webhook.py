@@ -12,15 +12,15 @@ from receiver import SECRET, is_signed, signed
 
 from kr_core import (
     Answer,
-    Case,
+    CaseView,
     ConfigError,
     EscalationRequest,
     HumanReply,
     Notice,
+    OpenCase,
     Question,
     RequestError,
-    Shown,
-    Unclear,
+    UnparsedReply,
 )
 from kr_escalation_webhook import Webhook, WebhookSettings
 
@@ -36,8 +36,8 @@ REQUEST = EscalationRequest(
     threshold=80,
     reason="confidence 65 is below 80",
 )
-CASE = Case(REQUEST, "The whole case.")
-SHOWN = (Shown("E7", 2, "desk", waits=True), Shown("E8", 1, "desk", waits=False))
+CASE = CaseView(REQUEST, "The whole case.")
+SHOWN = (OpenCase("E7", 2, "desk", waits=True), OpenCase("E8", 1, "desk", waits=False))
 
 
 class Context(NamedTuple):
@@ -131,16 +131,16 @@ def test_the_same_is_sent_again_under_the_same_id(service):
     notice = Notice("n1", "understood", "ann has added context to E7")
     for _ in range(2):
         for request in (REQUEST, later, other):
-            opened(service, Case(request, "case"))
+            opened(service, CaseView(request, "case"))
         told(service, notice)
-    told(service, notice, Case(later, "case"))  # tried again when the case had moved on
+    told(service, notice, CaseView(later, "case"))  # tried again when the case had moved on
     assert (len(service.desk.calls), len(service.desk.shown)) == (9, 4)
 
 
 def test_its_own_secrets_are_not_sent(service):
     """Whatever a model has written of them."""
     said = f"Post to {service.host}{HOOK} with {SECRET}."
-    opened(service, Case(REQUEST, said))
+    opened(service, CaseView(REQUEST, said))
     assert service.desk.text == "Post to *** with ***."
 
 
@@ -235,7 +235,7 @@ def test_talk_is_nothing(text):
 def test_who_is_not_named_may_not_answer(allow):
     """Exactly as in `allow`; without any, nobody."""
     (reply,) = heard(call(), allow=allow)
-    assert isinstance(reply, Unclear)
+    assert isinstance(reply, UnparsedReply)
     assert (reply.escalation_id, reply.by, reply.kind, reply.external_id) == ("E7", "ann", "refused", "m1:0")
 
 
@@ -244,8 +244,8 @@ def test_what_is_not_understood_is_told_beside_what_is():
     reply, unclear = heard(call(text="/kr confirm E7@2\n\n/kr aprove E7\n\n/kr correct E7"))
     assert isinstance(reply, HumanReply)
     assert unclear.kind == "help"
-    assert "- line 3: `aprove` is no command" in unclear.said
-    assert "- line 5: `correct` needs a text" in unclear.said
+    assert "- line 3: `aprove` is no command" in unclear.message
+    assert "- line 5: `correct` needs a text" in unclear.message
 
 
 def test_a_case_that_is_not_among_them_is_told_beside_one_that_is():

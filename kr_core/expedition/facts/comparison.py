@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALIKE",
+    "ComparedRow",
     "Relation",
-    "TableRow",
     "are_of_releases",
     "common_cells",
     "compared",
@@ -46,7 +46,7 @@ _SAME_SUBJECT = 0.7
 """The same for a contradiction, whose facts differ."""
 ALIKE = 0.86
 """Cosine of two statements that say the same in other words."""
-_LEAST_WORDS = 3
+_MIN_WORDS = 3
 _NUMBER = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)*(?:[a-z%]{0,3})(?!\w)", re.IGNORECASE)
 _CODE = re.compile(
     r"`([^`]+)`|\b([A-Za-z_]\w*(?:\.\w+)+)\b|\b(\w+_\w+)\b|\b([a-z]+[A-Z]\w*)\b|(?<!\w)(--[\w-]+)"
@@ -100,7 +100,7 @@ def compared(one: str, other: str, likeness: Callable[[str, str], float] | None 
     if normalised(one) == normalised(other):
         return "same"
     ours, theirs = _read(one), _read(other)
-    if min(ours.size, theirs.size) < _LEAST_WORDS:
+    if min(ours.size, theirs.size) < _MIN_WORDS:
         return "conflict" if _denied(ours, theirs) else "other"
     common = len(ours.words & theirs.words) / (len(ours.words | theirs.words) or 1)
     if common >= _SAME_SUBJECT and ours.names == theirs.names and _otherwise(ours, theirs):
@@ -145,7 +145,7 @@ def _otherwise(one: _Read, other: _Read) -> bool:
 
 def _denied(one: _Read, other: _Read) -> bool:
     """Whether one is the other with a denial and nothing else, however short: `TLS is required`, `TLS is not required`."""
-    if one.denies == other.denies or min(one.size, other.size) < _LEAST_WORDS - 1:
+    if one.denies == other.denies or min(one.size, other.size) < _MIN_WORDS - 1:
         return False
     differ = {word for word in one.raw ^ other.raw if not _DENIED.fullmatch(word)} - {"do", "does"}
     return not differ and one.numbers == other.numbers and one.names == other.names
@@ -189,7 +189,7 @@ _CHANGE = re.compile(
 """Begins with the version in which something came, changed or went: `New in Django 3.1.`"""
 
 
-class TableRow(NamedTuple):
+class ComparedRow(NamedTuple):
     """A row of a table, read from the statement that was made of it."""
 
     key: str
@@ -202,7 +202,7 @@ class TableRow(NamedTuple):
     """Where its table stands, and of which version that is."""
 
 
-def row_of(axiom: Axiom, said: str) -> TableRow | None:
+def row_of(axiom: Axiom, said: str) -> ComparedRow | None:
     """The row that an axiom was made of; None for one that was made of a sentence.
 
     Args:
@@ -222,10 +222,10 @@ def row_of(axiom: Axiom, said: str) -> TableRow | None:
         for place, (part, (head, colon, _value)) in enumerate(zip(others, told[1:], strict=True))
     }
     document = document_of(signal.source, signal.locator)
-    return TableRow(normalised(values[0]), cells, first, (document, signal.version))
+    return ComparedRow(normalised(values[0]), cells, first, (document, signal.version))
 
 
-def common_cells(one: TableRow, other: TableRow) -> tuple[str, str] | None:
+def common_cells(one: ComparedRow, other: ComparedRow) -> tuple[str, str] | None:
     """What two rows say in the columns that both have; None where they are not the same row of two documents."""
     common = [head for head in one.cells if head in other.cells]
     if one.key != other.key or one.document == other.document or not common:

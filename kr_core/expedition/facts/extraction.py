@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kr_core.expedition.facts.relevance import Fit
-    from kr_core.expedition.passage_pool import Gathered, Pool
+    from kr_core.expedition.passage_pool import PassagePool, PoolEntry
     from kr_core.model import Passage
     from kr_core.model.expedition import Axiom
 
@@ -48,9 +48,9 @@ _OUTRIGHT = 0.5
 """What a sentence that tells a version, or a default, is worth more, of what it says of the question, where that asks for such."""
 _SHORTEST_FACT = 10
 """`Added in: v15.4.0`, `Keys do not expire.`, `Default: 0`"""
-_LEAST_DENYING = 3
+_MIN_DENYING = 3
 """Words of a sentence that denies: `Keys never expire.`"""
-_LEAST_ITEM = 5
+_MIN_ITEM = 5
 """Words of an item of a list that begins with a small letter: `signal <AbortSignal> allows aborting the process`."""
 _END_OF_ITEM = re.compile(r"(?:;|,)(?: and| or)?$")
 _GOES_ON = re.compile(
@@ -95,7 +95,7 @@ _LINKS = re.compile(
     r"(?:\]\(?http\S+\s*){2,}|(?:\[[^\]]{1,300}\]\([^)]{0,1000}\)\s*){3,}|(?:https?://\S{1,1000}+\s+){2,}"
 )
 """Badges and lists of links."""
-_LONGEST_TITLE = 80
+_MAX_TITLE_LENGTH = 80
 _ADMONITION = re.compile(
     r"^[ \t]*\.\.[ \t]+(?:attention|caution|danger|error|hint|important|note|tip|warning|seealso)::[ \t]*",
     re.MULTILINE,
@@ -125,7 +125,7 @@ class _Asked(NamedTuple):
 
 
 class _Sentence(NamedTuple):
-    said: str
+    message: str
     quote: str
     worth: float
     kind: tuple[bool, int]
@@ -158,7 +158,7 @@ def instructs(said: str) -> bool:
     return _INSTRUCTION.search(said) is not None
 
 
-def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom]:
+def extracted(question: str, pool: PassagePool, read: Sequence[PoolEntry]) -> list[Axiom]:
     """The facts of passages that were not read before, those that say most about the question first.
 
     Args:
@@ -180,13 +180,13 @@ def extracted(question: str, pool: Pool, read: Sequence[Gathered]) -> list[Axiom
         if said.worth < _NEAR_BEST * best[said.kind] or taken[part] >= _MOST:
             continue
         one = read[place]
-        axiom = of_quote(one.passage, said.quote, one.source, statement=said.said)
+        axiom = of_quote(one.passage, said.quote, one.source, statement=said.message)
         for told in (axiom, *warned.pop(place, ())):
             taken[part] += unique.setdefault(f"{told.id} {told.signals[0].source}", told) is told
     return list(unique.values())
 
 
-def instructing(read: Sequence[Gathered]) -> list[str]:
+def instructing(read: Sequence[PoolEntry]) -> list[str]:
     """A note for each passage that speaks to a model: what it says so is no fact."""
     return [
         f"left out, since it speaks to a model and states nothing: {_place(one.passage)}"
@@ -201,7 +201,7 @@ def _place(passage: Passage) -> str:
     return f"{passage.url} {passage.locator}".strip()
 
 
-def _warnings(one: Gathered) -> list[Axiom]:
+def _warnings(one: PoolEntry) -> list[Axiom]:
     """What a passage warns of, to be told beside what it instructs to."""
     told = [
         folded(said)
@@ -216,7 +216,7 @@ def _warnings(one: Gathered) -> list[Axiom]:
     ]
 
 
-def _best(one: Gathered, pool: Pool, asked: _Asked) -> list[_Sentence]:
+def _best(one: PoolEntry, pool: PassagePool, asked: _Asked) -> list[_Sentence]:
     """The sentences of a passage that are worth most, a few for each part of the question."""
     chosen: list[_Sentence] = []
     taken: Counter[int] = Counter()
@@ -227,7 +227,7 @@ def _best(one: Gathered, pool: Pool, asked: _Asked) -> list[_Sentence]:
     return chosen
 
 
-def _scored(one: Gathered, pool: Pool, asked: _Asked) -> Iterator[_Sentence]:
+def _scored(one: PoolEntry, pool: PassagePool, asked: _Asked) -> Iterator[_Sentence]:
     title = title_of(one.passage)
     context = _context(one.passage, pool)
     head = roots(title)
@@ -258,19 +258,19 @@ def _scored(one: Gathered, pool: Pool, asked: _Asked) -> Iterator[_Sentence]:
             yield _Sentence(statement, quote, fit * worth, kind)
 
 
-def _context(passage: Passage, pool: Pool) -> str:
+def _context(passage: Passage, pool: PassagePool) -> str:
     """What a passage is about without saying so in each sentence: its headings, its page, and the package or documents that it is of."""
     page = page_of(passage.url)
     return plain(f"{passage.title or passage.symbol} . {page} . {pool.owner(passage.url)}")
 
 
-def _candidates(one: Gathered) -> Iterator[tuple[str, str]]:
+def _candidates(one: PoolEntry) -> Iterator[tuple[str, str]]:
     """What may state a fact: the quote, verbatim in the passage, and how it reads; of a table each row, with its heads."""
     for quote in _quotes(one):
         yield quote, quote
     for row in (*rows(one.passage.text), *rest_rows(one.passage.text)):
         if not _HISTORY_ROW.match(row.line):
-            yield folded(row.line), row.said
+            yield folded(row.line), row.message
 
 
 def _running(passage: Passage) -> str:
@@ -278,7 +278,7 @@ def _running(passage: Passage) -> str:
     return prose(_ADMONITION.sub("\n", without_lists(documentation(passage))))
 
 
-def _quotes(one: Gathered) -> Iterator[str]:
+def _quotes(one: PoolEntry) -> Iterator[str]:
     """The sentences of a passage that may state a fact, each verbatim in it."""
     passage = one.passage
     running = _running(passage)
@@ -312,7 +312,7 @@ def _denial(quote: str) -> bool:
     return (
         denies(quote)
         and quote.endswith(".")
-        and len(quote.split()) >= _LEAST_DENYING
+        and len(quote.split()) >= _MIN_DENYING
         and not quote[0].islower()
         and not is_pointer(quote)
     )
@@ -322,7 +322,7 @@ def _clause(quote: str) -> bool:
     """Whether a text that begins with a small letter is an item of a list: a clause, or a name or parameter and what it does."""
     return (
         quote[:1].islower()
-        and (len(quote.split()) >= _LEAST_ITEM or _DEFINED.match(quote) is not None)
+        and (len(quote.split()) >= _MIN_ITEM or _DEFINED.match(quote) is not None)
         and not is_pointer(quote)
         and not _GOES_ON.match(quote)
     )
@@ -338,9 +338,9 @@ def _about(said: str, title: str, head: frozenset[str], passage: Passage) -> str
     if row:
         said = row[2] if dated(row[2]) else f"Changed in version {row[1]}: {row[2]}"
     parameter = passage.parameter
-    if len(title) > _LONGEST_TITLE:
+    if len(title) > _MAX_TITLE_LENGTH:
         title = title.rpartition(" / ")[2]
-    if not title or len(title) > _LONGEST_TITLE or (head <= roots(said) and not parameter):
+    if not title or len(title) > _MAX_TITLE_LENGTH or (head <= roots(said) and not parameter):
         return said
     is_code = re.fullmatch(r"[\w.]+(?:\(\))?", title) and re.search(r"[._A-Z]", title[1:])
     named = f"`{title}`" if is_code else title

@@ -22,12 +22,12 @@ from kr_core.text import roots
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from kr_core.expedition.facts.comparison import TableRow
+    from kr_core.expedition.facts.comparison import ComparedRow
     from kr_core.model.expedition import Axiom, AxiomStatus, Signal
 
-__all__ = ["Joined", "Known", "united"]
+__all__ = ["KnownAxioms", "MergeResult", "united"]
 
-_MOST_SIGNALS = 20
+_MAX_SIGNALS = 20
 """Of one axiom; what comes later adds nothing to its confidence."""
 
 _HANGS = re.compile(
@@ -40,7 +40,7 @@ _NAMES_SUBJECT = re.compile(
 )
 
 
-class Joined(NamedTuple):
+class MergeResult(NamedTuple):
     """What became of a fact."""
 
     axiom: Axiom
@@ -54,7 +54,7 @@ class Joined(NamedTuple):
     """The axioms that say otherwise and did not before."""
 
 
-class Known:
+class KnownAxioms:
     """The axioms that are known, by id, in the order in which they came.
 
     Args:
@@ -92,18 +92,18 @@ class Known:
             if axiom.id not in self._axioms:
                 self._put(axiom)
 
-    def join(self, axiom: Axiom) -> Joined:
+    def join(self, axiom: Axiom) -> MergeResult:
         """Take in a fact; one that is known with this very signal stays as it was."""
         same = self._same(axiom)
         if same is not None:
             merged = united(same, axiom)
             self._put(merged)
-            return Joined(merged, new=False, before=same.confidence, changed=merged != same)
+            return MergeResult(merged, new=False, before=same.confidence, changed=merged != same)
         against = [other for other in self if self._related(axiom, other) == "conflict"]
         self._put(axiom)
         for other in against:
             self._set_against(axiom.id, other.id)
-        return Joined(self._axioms[axiom.id], new=True, conflicts=tuple(other.id for other in against))
+        return MergeResult(self._axioms[axiom.id], new=True, conflicts=tuple(other.id for other in against))
 
     def _same(self, axiom: Axiom) -> Axiom | None:
         name = self._by_text.get(normalised(axiom.statement), axiom.id)
@@ -130,7 +130,7 @@ class Known:
             return "other"
         return related
 
-    def _of_rows(self, axiom: Axiom, other: Axiom, one: TableRow, two: TableRow) -> Relation:
+    def _of_rows(self, axiom: Axiom, other: Axiom, one: ComparedRow, two: ComparedRow) -> Relation:
         """How two rows of tables stand to each other: each says what its cells say of what its first one names."""
         cells = common_cells(one, two)
         if cells is None:
@@ -192,9 +192,9 @@ def united(one: Axiom, other: Axiom) -> Axiom:
     """The first axiom with the signals of both; the same where the second one's are all known."""
     known = {_place(signal) for signal in one.signals}
     more = [signal for signal in other.signals if _place(signal) not in known]
-    if not more or len(one.signals) >= _MOST_SIGNALS:
+    if not more or len(one.signals) >= _MAX_SIGNALS:
         return one
-    signals = (*one.signals, *more)[:_MOST_SIGNALS]
+    signals = (*one.signals, *more)[:_MAX_SIGNALS]
     return one.model_copy(update={"signals": signals, "confidence": confidence_of(signals)})
 
 

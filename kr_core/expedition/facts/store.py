@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from kr_core.expedition.facts.corroboration import confidence_of
-from kr_core.expedition.facts.merge import Known, united
+from kr_core.expedition.facts.merge import KnownAxioms, united
 from kr_core.expedition.facts.revalidation import lost
 from kr_core.model import Passage
 from kr_core.model.expedition import Axiom
@@ -138,7 +138,7 @@ class AxiomStore:
         Raises:
             StorageError: the journal cannot be written.
         """
-        known = Known(one for one in self.standing(self.all()) if not gone(one))
+        known = KnownAxioms(one for one in self.standing(self.all()) if not gone(one))
         joined = known.join(axiom)
         against = [one for name in joined.conflicts if (one := known.get(name)) is not None]
         self.keep([*against, joined.axiom])

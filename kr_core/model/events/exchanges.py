@@ -99,7 +99,7 @@ class AnswersCompared(OfExchange):
     agents: list[str]
     agree: bool
     confidence: int | None
-    said: str
+    message: str
 
 
 class AnswerGated(OfExchange):
@@ -126,7 +126,7 @@ class EscalationShown(OfExchange):
     escalation_id: str
     revision: int
     sink: str
-    place: str | None
+    location: str | None
     error: str | None
 
 
@@ -179,7 +179,7 @@ class EscalationTold(OfExchange):
     escalation_id: str
     sink: str
     kind: str
-    said: str
+    message: str
     error: str | None
 
 
@@ -190,7 +190,7 @@ class HumanUnclear(OfExchange):
     sink: str
     by: str
     kind: str
-    said: str
+    message: str
 
 
 class HumanReplied(OfExchange):

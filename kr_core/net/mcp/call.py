@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kr_core.model import ToolResult
-    from kr_core.net.gateway import Line
+    from kr_core.net.gateway import Gateway
 
-_LONGEST_REASON = 300
+_MAX_REASON_LENGTH = 300
 _SHORTEST_SECRET = 6
 """Characters of a value from the settings that is hidden where a server repeats it."""
 
 
 async def call_tool(
-    line: Line,
+    line: Gateway,
     server: str | Program | object,
     tool: str,
     arguments: Mapping[str, Any],
@@ -64,8 +64,8 @@ async def call_tool(
         try:
             result: ToolResult = await sdk.called(call, exchange, line.left, user_agent, transport)
         except RequestError as error:
-            what = _without_secrets(error.what, server, headers)[:_LONGEST_REASON]
-            raise RequestError(error.outcome, what, where=where, todo=error.todo) from error
+            what = _without_secrets(error.what, server, headers)[:_MAX_REASON_LENGTH]
+            raise RequestError(error.outcome, what, where=where, hint=error.hint) from error
         exchange.received = len(result.text.encode("utf-8", "replace"))
     return result
 

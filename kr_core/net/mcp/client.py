@@ -14,7 +14,7 @@ from mcp_types import PARSE_ERROR, EmbeddedResource, TextContent, TextResourceCo
 
 from kr_core.errors import RequestError
 from kr_core.model import Outcome, Program, ToolResult
-from kr_core.net.body import MOST_BYTES, too_long
+from kr_core.net.body import MAX_BYTES, too_long
 from kr_core.net.mcp import http, stdio
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import httpx
     from mcp_types import ContentBlock
 
-    from kr_core.net.gateway import Exchange
+    from kr_core.net.gateway import GatewayRequest
 
 importlib.import_module("jsonschema")  # the SDK would import it later, and hold up the event loop
 # What the SDK logs while a server misbehaves is in the error; without a handler Python prints it to the terminal.
@@ -39,7 +39,7 @@ class Call(NamedTuple):
     headers: Mapping[str, str]
 
 
-class _Way(Protocol):
+class _Connection(Protocol):
     """How a server is reached, and what it knows of a failure."""
 
     fault: RequestError | None
@@ -47,7 +47,7 @@ class _Way(Protocol):
 
 async def called(
     call: Call,
-    exchange: Exchange,
+    exchange: GatewayRequest,
     seconds: float,
     user_agent: str,
     transport: httpx.AsyncBaseTransport | None,
@@ -64,7 +64,7 @@ async def called(
     Raises:
         RequestError: it could not be called, or what it answered is none.
     """
-    way: _Way = stdio.Spoken()
+    way: _Connection = stdio.ProgramOutput()
     try:
         async with asyncio.timeout(seconds):
             async with (
@@ -78,32 +78,32 @@ async def called(
     except Exception as error:
         raise _explained(error, way) from error
     text = "\n\n".join(_texts(answer.content))
-    if len(text) > MOST_BYTES:
-        raise too_long(MOST_BYTES)
+    if len(text) > MAX_BYTES:
+        raise too_long(MAX_BYTES)
     return ToolResult(text, answer.structured_content, bool(answer.is_error))
 
 
 @asynccontextmanager
 async def _streams(
     call: Call,
-    exchange: Exchange,
+    exchange: GatewayRequest,
     seconds: float,
     user_agent: str,
     transport: httpx.AsyncBaseTransport | None,
-) -> AsyncIterator[tuple[Any, _Way]]:
+) -> AsyncIterator[tuple[Any, _Connection]]:
     """What the SDK's client connects to, and what will know why that failed."""
-    spoken = stdio.Spoken()
+    spoken = stdio.ProgramOutput()
     if isinstance(call.server, Program):
-        yield stdio.running(call.server, spoken, MOST_BYTES, exchange.was_sent), spoken
+        yield stdio.running(call.server, spoken, MAX_BYTES, exchange.was_sent), spoken
     elif isinstance(call.server, str):
         deadline = asyncio.get_running_loop().time() + seconds
         # In a thread, since the first one imports, and reads certificates.
         making = asyncio.to_thread(
-            http.Client, call.headers, exchange, deadline, seconds, MOST_BYTES, user_agent, transport
+            http.MCPConnection, call.headers, exchange, deadline, seconds, MAX_BYTES, user_agent, transport
         )
         async with await making as client:
             yield (
-                streamable_http_client(call.server, http_client=client, max_sse_event_size=MOST_BYTES),
+                streamable_http_client(call.server, http_client=client, max_sse_event_size=MAX_BYTES),
                 client,
             )
     else:
@@ -118,20 +118,20 @@ def _texts(content: list[ContentBlock]) -> Iterator[str]:
             yield block.resource.text
 
 
-def _late(way: _Way, seconds: float) -> str:
-    said = way.last if isinstance(way, stdio.Spoken) else ""
+def _late(way: _Connection, seconds: float) -> str:
+    said = way.last if isinstance(way, stdio.ProgramOutput) else ""
     return f"no answer within {round(seconds, 1):g} s" + (f"; it last said: {said}" if said else "")
 
 
-def _explained(error: Exception, way: _Way) -> RequestError:
+def _explained(error: Exception, way: _Connection) -> RequestError:
     """What an error of the client means; what the way knows of it comes first."""
     leaves = list(_leaves(error))
     known = next((leaf for leaf in leaves if isinstance(leaf, RequestError)), way.fault)
     said = next((str(leaf) for leaf in leaves if isinstance(leaf, MCPError)), "")
-    last = way.last if isinstance(way, stdio.Spoken) else ""
+    last = way.last if isinstance(way, stdio.ProgramOutput) else ""
     if known is not None:
         more = last or (said if known.what.startswith("answered ") else "")
-        return RequestError(known.outcome, f"{known.what}: {more}" if more else known.what, todo=known.todo)
+        return RequestError(known.outcome, f"{known.what}: {more}" if more else known.what, hint=known.hint)
     leaf = leaves[0]
     if isinstance(leaf, MCPError):
         if leaf.code == PARSE_ERROR:

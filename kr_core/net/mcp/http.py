@@ -18,7 +18,7 @@ from kr_core.net.retry import ATTEMPTS, is_in_time, pause, retry_after
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from kr_core.net.gateway import Exchange
+    from kr_core.net.gateway import GatewayRequest
 
 _CONNECT_SECONDS = 10.0
 _GOODBYE_SECONDS = 0.5
@@ -28,7 +28,7 @@ _REFUSALS = (Outcome.blocked, Outcome.limited)
 _TYPES = ("application/json", "text/event-stream")
 
 
-class Client(httpx2.AsyncClient):
+class MCPConnection(httpx2.AsyncClient):
     """One connection to one server, for one call.
 
     Args:
@@ -44,7 +44,7 @@ class Client(httpx2.AsyncClient):
     def __init__(
         self,
         headers: Mapping[str, str],
-        exchange: Exchange,
+        exchange: GatewayRequest,
         deadline: float,
         seconds: float,
         most: int,
@@ -107,7 +107,7 @@ class Client(httpx2.AsyncClient):
 class _Bounded(httpx2.AsyncByteStream):
     """A body that breaks off where it becomes too long."""
 
-    def __init__(self, stream: Any, client: Client, most: int) -> None:
+    def __init__(self, stream: Any, client: MCPConnection, most: int) -> None:
         self._stream = stream
         self._client = client
         self._most = most

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from kr_core.model import Program
 
-_MOST_NOISE = 100
+_MAX_NOISE = 100
 """So many lines that are no messages are taken for greetings and the like."""
 _TAIL = 4000
 """Bytes of its standard error output that are kept."""
 
 
-class Spoken:
+class ProgramOutput:
     """What a program said beside its messages, and why nothing more comes from it."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Spoken:
 
 @asynccontextmanager
 async def running(
-    program: Program, spoken: Spoken, most: int, begun: Callable[[], None]
+    program: Program, spoken: ProgramOutput, most: int, begun: Callable[[], None]
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Start a program, yield the streams of its messages (a `Transport` of the SDK), and end it with its whole group.
 
@@ -101,12 +101,12 @@ async def _started(program: Program, most: int) -> Process:
         raise RequestError(
             Outcome.unavailable,
             f"cannot be started: {said}",
-            todo="see that its `command` runs in a terminal",
+            hint="see that its `command` runs in a terminal",
         ) from error
 
 
 async def _read(
-    process: Process, into: MemoryObjectSendStream[Any], spoken: Spoken, most: int, heard: anyio.Event
+    process: Process, into: MemoryObjectSendStream[Any], spoken: ProgramOutput, most: int, heard: anyio.Event
 ) -> None:
     """Hand its messages on, until it ends or says what cannot be borne."""
     assert process.stdout is not None
@@ -124,7 +124,7 @@ async def _read(
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:  # a greeting, a line of a log
                     spoken.noise.append(line[:_TAIL].decode("utf-8", "replace").strip())
-                    if len(spoken.noise) > _MOST_NOISE:
+                    if len(spoken.noise) > _MAX_NOISE:
                         raise RequestError(
                             Outcome.bad_answer, "what it prints on its standard output is not MCP"
                         ) from None
@@ -155,7 +155,7 @@ async def _write(process: Process, out: MemoryObjectReceiveStream[Any]) -> None:
                 await process.stdin.drain()
 
 
-async def _hear(process: Process, spoken: Spoken, heard: anyio.Event) -> None:
+async def _hear(process: Process, spoken: ProgramOutput, heard: anyio.Event) -> None:
     """Read its standard error output, so that it neither waits for a reader nor reaches the terminal."""
     assert process.stderr is not None
     while chunk := await process.stderr.read(_TAIL):

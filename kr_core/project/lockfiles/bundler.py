@@ -10,13 +10,13 @@ from kr_core.project.lockfiles.pins import Pin
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 _SPEC = re.compile(r"    (?P<name>[^\s(]+) \((?P<version>[^)-]++)[^)]*+\)")  # what follows `-` is a platform
 _DEPENDENCY = re.compile(r"  (?P<name>[^\s(!]+)(?: \((?P<range>[^)]*)\))?!?")
 
 
-def read(text: str, _view: View) -> Iterator[Pin]:
+def read(text: str, _view: ProjectView) -> Iterator[Pin]:
     """Read the gems of all sources; those under DEPENDENCIES are what the Gemfile asks for."""
     locked: dict[str, str] = {}
     direct: set[str] = set()

@@ -11,13 +11,13 @@ from kr_core.project.version_ranges import allows
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 _GROUPS = ("dependencies", "build-dependencies", "dev-dependencies")
 _PARENTS = 10
 
 
-def read_lock(text: str, view: View) -> Iterator[Pin]:
+def read_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read what the nearest member depends on, then all that is locked; a member's name is in its `Cargo.toml`."""
     data = parse_packages(text, members=True)
     if data.get("version") not in {None, 1, 2, 3, 4}:
@@ -41,7 +41,7 @@ def read_lock(text: str, view: View) -> Iterator[Pin]:
         yield Pin(package["name"], string(package.get("version")))
 
 
-def read_manifest(text: str, view: View) -> Iterator[Pin]:
+def read_manifest(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read what `Cargo.toml` asks for; a bare version is a caret range, and is shown as one."""
     data = parse_toml(text)
     shared = table(table(data.get("workspace")).get("dependencies"))
@@ -66,7 +66,7 @@ def _asked(name: str, wanted: Any, shared: dict[str, Any], *, development: bool)
     return Pin(package, version, development, direct=True, renamed=package != name)
 
 
-def _shared(view: View) -> dict[str, Any]:
+def _shared(view: ProjectView) -> dict[str, Any]:
     """The dependencies that a workspace keeps for its members, in the nearest `Cargo.toml` above that has any."""
     for depth in range(1, _PARENTS):
         manifest = view.beside("../" * depth + "Cargo.toml")
@@ -77,12 +77,12 @@ def _shared(view: View) -> dict[str, Any]:
     return {}
 
 
-def _member(folder: str, view: View) -> str:
+def _member(folder: str, view: ProjectView) -> str:
     manifest = view.beside(f"{folder}/Cargo.toml")
     return string(table(_manifest(manifest).get("package")).get("name")) if manifest else ""
 
 
-def _own_names(folder: str, view: View) -> dict[str, str]:
+def _own_names(folder: str, view: ProjectView) -> dict[str, str]:
     """What a member asks for of the packages that it uses by their own names; another version of one is renamed."""
     manifest = view.beside(f"{folder}/Cargo.toml")
     pins = read_manifest(manifest, view) if manifest and _manifest(manifest) else ()

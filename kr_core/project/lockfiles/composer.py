@@ -10,10 +10,10 @@ from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 
-def read_lock(text: str, view: View) -> Iterator[Pin]:
+def read_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read the packages that are locked; `composer.json` beside it says which are asked for."""
     data = parse_json(text)
     manifest = view.beside("composer.json")
@@ -28,7 +28,7 @@ def read_lock(text: str, view: View) -> Iterator[Pin]:
                 yield Pin(name, version, group == "packages-dev", direct=name in asked)
 
 
-def read_manifest(text: str, _view: View) -> Iterator[Pin]:
+def read_manifest(text: str, _view: ProjectView) -> Iterator[Pin]:
     """Read what `composer.json` asks for, without PHP itself and its extensions."""
     data = parse_json(text)
     for group in ("require", "require-dev"):

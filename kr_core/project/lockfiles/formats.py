@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.project.lockfiles.pins import LIMIT_BYTES, LockFile, UnreadableError, View, merged, text_of
+from kr_core.project.lockfiles.pins import (
+    LIMIT_BYTES,
+    LockFile,
+    ProjectView,
+    UnreadableError,
+    merged,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +19,7 @@ if TYPE_CHECKING:
 
     from kr_core.project.lockfiles.pins import Ecosystem, Pin
 
-    Reader = Callable[[str, View], Iterator[Pin]]
+    Reader = Callable[[str, ProjectView], Iterator[Pin]]
 
 
 class Format(NamedTuple):
@@ -120,7 +127,7 @@ def read(
     reader: Reader = module.READERS[kind.name]
     folder = path.parents[kind.name.count("/")]  # not `gradle` of the catalogue: that may itself be a link
     within = (folder,) if workspace is None else (folder, workspace)
-    view = View(path, working_folder or path.parent, top or path.parent, within, environment)
+    view = ProjectView(path, working_folder or path.parent, top or path.parent, within, environment)
     try:
         pins = merged(reader(text_of(path, kind.limit_bytes, within=within), view), view)
     except RecursionError:

@@ -10,7 +10,7 @@ from kr_core.project.lockfiles.pins import Pin
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 _BLOCK = re.compile(r"(?P<verb>\w+)\s*\(")
 _REQUIRE = re.compile(r"(?P<path>\S+)\s+(?P<version>v\d\S*)")
@@ -19,7 +19,7 @@ _REPLACE = re.compile(
 )
 
 
-def read(text: str, _view: View) -> Iterator[Pin]:
+def read(text: str, _view: ProjectView) -> Iterator[Pin]:
     """Read what is required, as `replace` has it; what is `// indirect` is no direct dependency."""
     required: dict[str, tuple[str, bool]] = {}
     replaced: dict[tuple[str, str | None], str] = {}

@@ -14,7 +14,7 @@ from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 _CONFIGURATION = (
     r"(?P<configuration>\w*(?:[iI]mplementation|[aA]pi|[cC]ompileOnly|[rR]untimeOnly|[cC]ompile|[rR]untime"
@@ -46,7 +46,7 @@ _COMMENT = re.compile(r"/\*|(?<![:'\"\w])//[^\n]*")
 _PROPERTY = re.compile(r"^[ \t]*+(?P<name>[\w.]++)[ \t]*+[=:][ \t]*+(?P<value>\S++)[ \t\r]*+$", re.MULTILINE)
 
 
-def read_script(text: str, view: View) -> Iterator[Pin]:
+def read_script(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read dependencies that are written out, in a map, or through the catalogue `libs`; variables are followed."""
     plain = _without_comments(text)
     variables = _variables(plain, view)
@@ -64,7 +64,7 @@ def read_script(text: str, view: View) -> Iterator[Pin]:
         yield Pin(f"org.jetbrains.kotlin.{found['name']}", _filled(found["version"], variables), direct=True)
 
 
-def read_catalogue(text: str, _view: View) -> Iterator[Pin]:
+def read_catalogue(text: str, _view: ProjectView) -> Iterator[Pin]:
     """Read the libraries and plugins of a version catalogue."""
     data = parse_toml(text)
     yield from _libraries(data).values()
@@ -107,7 +107,7 @@ def _accessor(alias: str) -> str:
     return re.sub(r"[-_]", ".", alias).lower()
 
 
-def _catalogue_of(view: View) -> dict[str, Pin]:
+def _catalogue_of(view: ProjectView) -> dict[str, Pin]:
     """The libraries of the nearest catalogue upwards."""
     folder = ""
     for _ in view.path.relative_to(view.top).parents:
@@ -137,7 +137,7 @@ def _without_comments(text: str) -> str:
     return "".join([*kept, text[start:]])
 
 
-def _variables(plain: str, view: View) -> dict[str, str]:
+def _variables(plain: str, view: ProjectView) -> dict[str, str]:
     properties = view.beside("gradle.properties") or ""
     found = {each["name"]: each["value"] for each in _PROPERTY.finditer(properties)}
     assigned: dict[str, set[str]] = {}

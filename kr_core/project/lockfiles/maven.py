@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 _DOCTYPE = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _PROPERTY = re.compile(r"\$\{([^${}]+)\}")
@@ -39,7 +39,7 @@ class _Model(NamedTuple):
         return f"{self.filled(_said(element, 'groupId'))}:{self.filled(_said(element, 'artifactId'))}"
 
 
-def read(text: str, view: View) -> Iterator[Pin]:
+def read(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read the dependencies; a version that is managed by a parent or a BOM outside the tree stays unknown."""
     model = _model(text, view)
     managed: dict[str, str] = {}
@@ -58,7 +58,7 @@ def read(text: str, view: View) -> Iterator[Pin]:
             yield Pin(model.name(parent), model.filled(_said(parent, "version")), direct=True)
 
 
-def _model(text: str, view: View) -> _Model:
+def _model(text: str, view: ProjectView) -> _Model:
     chain = [_root(text)]
     place = "."
     while len(chain) < _PARENTS and (parent := chain[-1].find("parent")) is not None:

@@ -11,7 +11,7 @@ from kr_core.project.lockfiles.pins import Pin, string, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 GROUPS = ("dependencies", "peerDependencies", "optionalDependencies", "devDependencies")
 _MODULES = "node_modules/"
@@ -25,7 +25,7 @@ _TARBALL = re.compile(r"https?://[^?#]+/-/[^/?#]{1,214}?-(?P<version>\d+\.\d+\.\
 """The address of a package in a registry."""
 
 
-def read_package_lock(text: str, view: View) -> Iterator[Pin]:
+def read_package_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `package-lock.json` of the versions 1 to 3, as Node resolves packages from the nearest member."""
     data = parse_json(text)
     if data.get("lockfileVersion") not in {None, 1, 2, 3}:
@@ -38,7 +38,7 @@ def read_package_lock(text: str, view: View) -> Iterator[Pin]:
         yield from _tree(table(data.get("dependencies")), view)
 
 
-def read_package_json(text: str, _view: View) -> Iterator[Pin]:
+def read_package_json(text: str, _view: ProjectView) -> Iterator[Pin]:
     """Read what `package.json` asks for, ranges as they are written."""
     for name, wanted, development in dependencies(parse_json(text)):
         yield from _pins(name, wanted, development=development, direct=True)
@@ -89,7 +89,7 @@ def _pins(name: str, wanted: str, *, development: bool, direct: bool) -> Iterato
     yield from both_names(Pin(name, version, development, direct), aliased(name, wanted))
 
 
-def _packages(packages: dict[str, Any], view: View) -> Iterator[Pin]:
+def _packages(packages: dict[str, Any], view: ProjectView) -> Iterator[Pin]:
     """Read the versions 2 and 3: each place in the tree with what lies there."""
     places = {("" if folder == "." else folder + "/"): folder for folder in view.members}
     nearness = {place: rank for rank, place in enumerate(reversed(places), 1)}
@@ -113,7 +113,7 @@ def _installed(name: str, package: dict[str, Any], *, development: bool) -> Iter
     yield from both_names(pin, string(package.get("name")) or name)
 
 
-def _tree(dependencies: dict[str, Any], view: View) -> Iterator[Pin]:
+def _tree(dependencies: dict[str, Any], view: ProjectView) -> Iterator[Pin]:
     """Read the version 1: a tree of names; members of a workspace stand in it with their folders."""
     trees = [(dependencies, 1)]
     for value in dependencies.values():

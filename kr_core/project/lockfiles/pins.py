@@ -84,7 +84,7 @@ class LockFile(NamedTuple):
         return ending[0] if len(ending) == 1 else None
 
 
-class View:
+class ProjectView:
     """Where a project is looked at from, while one of its files is read.
 
     Args:
@@ -159,7 +159,7 @@ class View:
         return self._held[marker]
 
 
-def merged(pins: Iterable[Pin], view: View) -> dict[str, Pin]:
+def merged(pins: Iterable[Pin], view: ProjectView) -> dict[str, Pin]:
     """Key pins by normalised name, one for each package."""
     several: dict[str, list[Pin]] = {}
     for pin in pins:
@@ -167,7 +167,7 @@ def merged(pins: Iterable[Pin], view: View) -> dict[str, Pin]:
     return {key: each[0] if len(each) == 1 else _one_of(each, view) for key, each in several.items()}
 
 
-def _one_of(pins: list[Pin], view: View) -> Pin:
+def _one_of(pins: list[Pin], view: ProjectView) -> Pin:
     """The pin that stands: with a version before none, a marker that holds, the nearest, the highest version."""
     if any(pin.version != pins[0].version for pin in pins):
         from kr_core.project.distributions import version_key
@@ -184,7 +184,7 @@ def _one_of(pins: list[Pin], view: View) -> Pin:
     )
 
 
-def _rank(pin: Pin, view: View) -> tuple[bool, bool, bool, int, bool]:
+def _rank(pin: Pin, view: ProjectView) -> tuple[bool, bool, bool, int, bool]:
     return bool(pin.version), view.holds(pin.marker), pin.direct, pin.nearness, not pin.renamed
 
 

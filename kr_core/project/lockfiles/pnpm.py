@@ -20,7 +20,7 @@ from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 _SECTION = re.compile(r"^(?P<name>[A-Za-z]\w*):(?P<value>.*)\n(?P<block>(?:(?:[ \t].*)?\n)*)", re.MULTILINE)
 _KEY = re.compile(
@@ -46,7 +46,7 @@ class _Package(NamedTuple):
     version: str
 
 
-def read(text: str, view: View) -> Iterator[Pin]:
+def read(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read what the nearest member depends on, then the root, then all that is locked."""
     plain = _main(text.replace("\r\n", "\n") + "\n")
     sections = {found["name"]: found for found in _SECTION.finditer(plain)}
@@ -91,7 +91,7 @@ def _packages(block: str) -> dict[str, _Package]:
     return found
 
 
-def _importers(text: str, sections: dict[str, re.Match[str]], view: View) -> list[dict[str, Any]]:
+def _importers(text: str, sections: dict[str, re.Match[str]], view: ProjectView) -> list[dict[str, Any]]:
     """What the members that are looked from depend on, nearest first."""
     listed = sections.get("importers")
     if listed is None:  # a project without a workspace, before version 9

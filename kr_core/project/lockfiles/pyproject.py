@@ -11,10 +11,10 @@ from kr_core.project.lockfiles.requirements import requirement
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 
-def read(text: str, _view: View) -> Iterator[Pin]:
+def read(text: str, _view: ProjectView) -> Iterator[Pin]:
     """Read PEP 621, dependency groups (PEP 735), and the tables of Poetry, PDM and uv."""
     data = parse_toml(text)
     project, tool = table(data.get("project")), table(data.get("tool"))

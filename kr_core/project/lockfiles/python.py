@@ -10,12 +10,12 @@ from kr_core.project.lockfiles.pins import Pin, string, table, tables
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 _MAIN_GROUPS = frozenset({"main", "default"})
 
 
-def read_poetry(text: str, view: View) -> Iterator[Pin]:
+def read_poetry(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `poetry.lock`; markers choose among several versions of a package (written since Poetry 2)."""
     data = parse_packages(text, members=False)
     _check(view, table(data.get("metadata")).get("lock-version"), "12")
@@ -28,7 +28,7 @@ def read_poetry(text: str, view: View) -> Iterator[Pin]:
         yield from _pin(package, string(markers), development=development)
 
 
-def read_pdm(text: str, view: View) -> Iterator[Pin]:
+def read_pdm(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `pdm.lock`."""
     data = parse_packages(text, members=False)
     _check(view, table(data.get("metadata")).get("lock_version"), "34")
@@ -38,7 +38,7 @@ def read_pdm(text: str, view: View) -> Iterator[Pin]:
         )
 
 
-def read_pipfile(text: str, view: View) -> Iterator[Pin]:
+def read_pipfile(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `Pipfile.lock`: the groups `default` and `develop`, and those of one's own."""
     data = parse_json(text)
     _check(view, table(data.get("_meta")).get("pipfile-spec"), "6")
@@ -55,7 +55,7 @@ def read_pipfile(text: str, view: View) -> Iterator[Pin]:
             )
 
 
-def read_pylock(text: str, view: View) -> Iterator[Pin]:
+def read_pylock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `pylock.toml`; of a package that is locked without a version, such as a folder, only the name is known."""
     data = parse_toml(text)
     _check(view, data.get("lock-version"), "1")
@@ -72,7 +72,7 @@ def _development(groups: Any) -> bool:
     return isinstance(groups, list) and bool(groups) and _MAIN_GROUPS.isdisjoint(map(str, groups))
 
 
-def _check(view: View, version: Any, known: str) -> None:
+def _check(view: ProjectView, version: Any, known: str) -> None:
     """Note a lock file of a format that did not exist when this was written."""
     if version is not None and str(version).partition(".")[0] not in known:
         view.note(f"lock version {version} is not known to KR; what is understood of it is read")

@@ -13,7 +13,7 @@ from kr_core.project.package_names import normalise
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 INCLUDE_DEPTH = 5
 _REQUIREMENT = re.compile(
@@ -48,7 +48,7 @@ def requirement(text: str, *, development: bool = False) -> Pin | None:
     return Pin(parsed["name"], version, development, direct=True, marker=(parsed["marker"] or "").strip())
 
 
-def read(text: str, view: View) -> Iterator[Pin]:
+def read(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read a file of requirements and those it includes.
 
     What a constraints file names is no dependency. The exact version there is the one in use of what is asked for without
@@ -63,7 +63,9 @@ def read(text: str, view: View) -> Iterator[Pin]:
         yield pin if fixed is None or pin.exact else pin._replace(version=fixed.version)
 
 
-def _lines(text: str, path: Path, view: View, read_files: list[Path], *, constraint: bool) -> Iterator[Pin]:
+def _lines(
+    text: str, path: Path, view: ProjectView, read_files: list[Path], *, constraint: bool
+) -> Iterator[Pin]:
     if path in read_files or len(read_files) > 100:
         return
     read_files.append(path)

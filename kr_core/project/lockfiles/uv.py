@@ -11,12 +11,12 @@ from kr_core.project.lockfiles.pins import Pin, string, strings, table, tables
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 _LOCAL = ("editable", "virtual", "directory", "workspace")
 
 
-def read(text: str, view: View) -> Iterator[Pin]:
+def read(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read what the nearest member depends on, then the root, then all that is locked.
 
     Of several versions of one package (forks of the resolution), markers choose.

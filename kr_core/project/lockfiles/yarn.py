@@ -16,7 +16,7 @@ from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core.project.lockfiles.pins import View
+    from kr_core.project.lockfiles.pins import ProjectView
 
 _VERSION = re.compile(r"^  version:? [\"']?(?P<version>[^\"'\s]+)", re.MULTILINE)
 _RESOLUTION = re.compile(
@@ -24,10 +24,10 @@ _RESOLUTION = re.compile(
 )
 _ENTRY = re.compile(r"^(?P<head>[^\s#].*):\n(?P<body>(?:[ \t].*\n)*)", re.MULTILINE)
 _BOUND = "::in "
-_LONGEST_SETTINGS = 1_000_000
+_MAX_SETTINGS_LENGTH = 1_000_000
 
 
-class Locked(NamedTuple):
+class YarnEntry(NamedTuple):
     """What was chosen for some descriptors."""
 
     descriptors: tuple[str, ...]
@@ -35,7 +35,7 @@ class Locked(NamedTuple):
     version: str
 
 
-def entries(text: str) -> Iterator[Locked]:
+def entries(text: str) -> Iterator[YarnEntry]:
     """Yield the packages of a `yarn.lock`; members of the workspace are left out."""
     for found in _ENTRY.finditer(text.replace("\r\n", "\n") + "\n"):
         descriptors = tuple(part.strip().strip("\"'") for part in found["head"].strip("\"'").split(", "))
@@ -47,7 +47,7 @@ def entries(text: str) -> Iterator[Locked]:
         ):
             continue
         name, wanted = split(descriptors[0])
-        yield Locked(
+        yield YarnEntry(
             descriptors, resolution["name"] if resolution else aliased(name, wanted), version["version"]
         )
 
@@ -62,7 +62,7 @@ def split(descriptor: str) -> tuple[str, str]:
     return descriptor[:1] + name, wanted
 
 
-def read(text: str, view: View) -> Iterator[Pin]:
+def read(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read what was chosen for the `package.json` of the nearest member, then of the root, then all that is locked."""
     locked = list(entries(text))
     if not locked and text.strip() and "yarn lockfile" not in text and "__metadata" not in text:
@@ -88,7 +88,7 @@ def _unbound(descriptor: str) -> str:
     return f"{plain}{_BOUND}{place}" if bound else descriptor
 
 
-def _manifest(folder: str, view: View) -> dict[str, Any]:
+def _manifest(folder: str, view: ProjectView) -> dict[str, Any]:
     manifest = view.beside(f"{folder}/package.json")
     try:
         return parse_json(manifest) if manifest else {}
@@ -96,10 +96,10 @@ def _manifest(folder: str, view: View) -> dict[str, Any]:
         return {}
 
 
-def _catalogs(view: View) -> dict[str, dict[str, Any]]:
+def _catalogs(view: ProjectView) -> dict[str, dict[str, Any]]:
     """The catalogs by name, the default one by none; what cannot be read has none."""
     text = view.beside(".yarnrc.yml") or ""
-    if "catalog" not in text or len(text) > _LONGEST_SETTINGS:
+    if "catalog" not in text or len(text) > _MAX_SETTINGS_LENGTH:
         return {}
     from kr_core import yaml_text
 

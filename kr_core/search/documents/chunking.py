@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kr_core.markup.blocks import Block
 
-__all__ = ["Piece", "divided"]
+__all__ = ["Chunk", "divided"]
 
 _WHOLE = 12_000
 """Characters; code that is longer is divided between lines all the same."""
@@ -22,7 +22,7 @@ _TRAIL = 200
 """Characters of the headings that lead to a passage; the innermost are kept."""
 
 
-class Piece(NamedTuple):
+class Chunk(NamedTuple):
     """A passage as it is indexed."""
 
     outer: str
@@ -30,13 +30,13 @@ class Piece(NamedTuple):
     name: str
     """The heading that it begins with; empty where it begins with none."""
     text: str
-    place: str
+    location: str
     kind: Literal["document", "code"] = "document"
     head: str = ""
     """The heading rows of the table whose rows it begins with; they stand further up in the file."""
 
 
-def divided(blocks: Iterable[Block]) -> Iterator[Piece]:
+def divided(blocks: Iterable[Block]) -> Iterator[Chunk]:
     """The passages of a document, in order; headings with nothing below them are left out."""
     trail: list[tuple[int, str]] = []
     piece: list[Block] = []
@@ -57,12 +57,12 @@ def divided(blocks: Iterable[Block]) -> Iterator[Piece]:
     yield from _closed(trail, piece)
 
 
-def _closed(trail: list[tuple[int, str]], piece: list[Block]) -> Iterator[Piece]:
+def _closed(trail: list[tuple[int, str]], piece: list[Block]) -> Iterator[Chunk]:
     if not any(block.kind != "heading" for block in piece):
         return
     first = piece[0]
     outer = [heading for _level, heading in (trail[:-1] if first.level else trail) if heading]
-    yield Piece(_shortened(outer), first.heading, _joined(piece), first.place, head=first.head)
+    yield Chunk(_shortened(outer), first.heading, _joined(piece), first.location, head=first.head)
 
 
 def _joined(piece: list[Block]) -> str:
@@ -71,8 +71,8 @@ def _joined(piece: list[Block]) -> str:
     text = shown[0].text
     for before, block in pairwise(shown):
         gap = 2
-        if before.place[:1] == block.place[:1] == ":":
-            gap = int(block.place[1:]) - int(before.place[1:]) - before.text.count("\n")
+        if before.location[:1] == block.location[:1] == ":":
+            gap = int(block.location[1:]) - int(before.location[1:]) - before.text.count("\n")
         text += "\n" * min(max(gap, 1), _GAP) + block.text
     return text
 
@@ -88,11 +88,13 @@ def _shortened(outer: list[str]) -> str:
 
 def _parts(block: Block) -> Iterator[Block]:
     """A block in parts that are not too long: prose between sentences or words, tables between rows, code between lines."""
-    line = int(block.place[1:]) if block.place.startswith(":") and block.place[1:].isdigit() else None
+    line = (
+        int(block.location[1:]) if block.location.startswith(":") and block.location[1:].isdigit() else None
+    )
     if block.kind == "table" and len(block.text) > LARGE_TABLE and not block.head and line is not None:
         rows = block.text.split("\n")
         yield from table_parts(
-            rows, [block.place if line is None else f":{line + number}" for number in range(len(rows))]
+            rows, [block.location if line is None else f":{line + number}" for number in range(len(rows))]
         )
         return
     limit = LONGEST if block.kind == "prose" else _WHOLE
@@ -113,8 +115,8 @@ def _parts(block: Block) -> Iterator[Block]:
                 ),
                 stop,
             )
-        place = block.place if line is None else f":{line}"
-        yield block._replace(text=text[start:stop].strip("\n"), place=place)
+        place = block.location if line is None else f":{line}"
+        yield block._replace(text=text[start:stop].strip("\n"), location=place)
         if line is not None:  # counted from part to part: a log is one paragraph of a million lines
             line += text.count("\n", start, stop)
         start = stop

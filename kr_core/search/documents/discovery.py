@@ -22,7 +22,7 @@ _SEARCH = frozenset("search.js search-index.js search_index.js".split())
 _MINIFIED = (".min.js", ".min.mjs", ".min.cjs")
 
 
-class Seen(NamedTuple):
+class CandidateFile(NamedTuple):
     """A file that may be read."""
 
     path: str
@@ -31,7 +31,7 @@ class Seen(NamedTuple):
     """Nanoseconds."""
 
 
-class Walk:
+class FolderWalk:
     """One walk below a folder; a file given by itself is read whatever it is called.
 
     No symbolic link is followed: what it leads to inside is met there, and what lies outside was not asked for. Where a link
@@ -47,7 +47,7 @@ class Walk:
         self.unread: set[str] = set()
         """Folders that could not be listed: what is known of files in them stays."""
 
-    def files(self) -> Iterator[Seen]:
+    def files(self) -> Iterator[CandidateFile]:
         """The files, a folder's own before those of the folders in it."""
         try:
             status = self._root.stat()
@@ -55,7 +55,7 @@ class Walk:
             self.faults.append(f"{self._root}: {error.strerror}")
             return
         if stat.S_ISREG(status.st_mode):
-            yield Seen(str(self._root), status.st_size, status.st_mtime_ns)
+            yield CandidateFile(str(self._root), status.st_size, status.st_mtime_ns)
             return
         if not stat.S_ISDIR(status.st_mode):  # to open a pipe is to wait for somebody who writes
             self.faults.append(
@@ -69,8 +69,8 @@ class Walk:
             yield from files
             waiting.extend(reversed(folders))
 
-    def _listed(self, folder: str) -> tuple[list[Seen], list[str]]:
-        files: list[Seen] = []
+    def _listed(self, folder: str) -> tuple[list[CandidateFile], list[str]]:
+        files: list[CandidateFile] = []
         folders: list[str] = []
         try:
             with os.scandir(folder) as entries:
@@ -84,7 +84,7 @@ class Walk:
             return [], []
         return sorted(self._without_search(files)), sorted(folders)
 
-    def _without_search(self, files: list[Seen]) -> list[Seen]:
+    def _without_search(self, files: list[CandidateFile]) -> list[CandidateFile]:
         """A folder's files without those that look things up in its pages."""
         left = [one for one in files if os.path.basename(one.path) not in _SEARCH]  # noqa: PTH119  a hot loop
         if len(left) == len(files) or not any(kind_of(one.path) == "html" for one in files):
@@ -92,7 +92,7 @@ class Walk:
         self.passed["index pages"] += len(files) - len(left)
         return left
 
-    def _entry(self, entry: os.DirEntry[str], files: list[Seen], folders: list[str]) -> None:
+    def _entry(self, entry: os.DirEntry[str], files: list[CandidateFile], folders: list[str]) -> None:
         name = entry.name
         if name.startswith("."):
             return
@@ -117,7 +117,7 @@ class Walk:
                     f"{entry.path}: passed over: a link to {target}; to have it, index that folder"
                 )
 
-    def _file(self, entry: os.DirEntry[str], files: list[Seen]) -> None:
+    def _file(self, entry: os.DirEntry[str], files: list[CandidateFile]) -> None:
         kind = kind_of(entry.name)
         if kind is None:
             ending = os.path.splitext(entry.name)[1].lower()  # noqa: PTH122  a hot loop
@@ -135,4 +135,4 @@ class Walk:
         elif status.st_size > limit_of(kind):
             self.faults.append(f"{entry.path}: passed over: larger than {limit_of(kind) // 1_000_000} MB")
         elif status.st_size:
-            files.append(Seen(entry.path, status.st_size, status.st_mtime_ns))
+            files.append(CandidateFile(entry.path, status.st_size, status.st_mtime_ns))

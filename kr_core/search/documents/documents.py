@@ -61,7 +61,7 @@ class Documents:
     ) -> None:
         path = state_folder / FILE_NAME
         if not path.exists():
-            raise ConfigError(_NOTHING, todo=_INDEX_IT)
+            raise ConfigError(_NOTHING, hint=_INDEX_IT)
         self._folder = state_folder
         self._store = DocumentStore(path)
         self._fast = _fast_index(self._store, state_folder)

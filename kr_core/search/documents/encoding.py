@@ -12,7 +12,7 @@ from kr_core.search.documents.tokenizer import searchable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kr_core.search.documents.chunking import Piece
+    from kr_core.search.documents.chunking import Chunk
 
 BLOCK = 16_384
 """Characters of passages that are compressed together: larger ones are smaller on disk, and slower to look into."""
@@ -25,7 +25,7 @@ from blocks b join files f on f.id = b.file join roots r on r.id = f.root join c
 """What `stored` takes, as SQLite selects it."""
 
 
-class Packed(NamedTuple):
+class PackedBlock(NamedTuple):
     """A block of a file's passages, as it is written."""
 
     words: list[tuple[str, str]]
@@ -33,7 +33,7 @@ class Packed(NamedTuple):
     data: bytes
 
 
-class Stored(NamedTuple):
+class StoredPassage(NamedTuple):
     """A passage as it lies in the index."""
 
     id: int
@@ -43,7 +43,7 @@ class Stored(NamedTuple):
     """The folder or file that was indexed."""
     path: str
     """Below the root; empty where the root is the file."""
-    place: str
+    location: str
     outer: str
     """The headings that lead to it and do not stand in it."""
     name: str
@@ -57,7 +57,7 @@ class Stored(NamedTuple):
     """The heading rows of the table whose rows it begins with."""
 
 
-def packed(root: str, path: str, title: str, pieces: Iterable[Piece]) -> Iterator[Packed]:
+def packed(root: str, path: str, title: str, pieces: Iterable[Chunk]) -> Iterator[PackedBlock]:
     """The passages of a file in blocks, in order.
 
     Args:
@@ -68,7 +68,7 @@ def packed(root: str, path: str, title: str, pieces: Iterable[Piece]) -> Iterato
     """
     named = path_words(root, path)
     held = 0
-    waiting: list[Piece] = []
+    waiting: list[Chunk] = []
     for piece in pieces:
         waiting.append(piece)
         held += len(piece.text)
@@ -79,21 +79,21 @@ def packed(root: str, path: str, title: str, pieces: Iterable[Piece]) -> Iterato
         yield _block(waiting, named, title)
 
 
-def _block(pieces: list[Piece], named: str, title: str) -> Packed:
+def _block(pieces: list[Chunk], named: str, title: str) -> PackedBlock:
     """Where each passage begins and ends, then their texts, compressed together."""
     places = [
-        [len(one.outer), len(one.name), len(one.head), len(one.text), one.kind == "code", one.place]
+        [len(one.outer), len(one.name), len(one.head), len(one.text), one.kind == "code", one.location]
         for one in pieces
     ]
     texts = "".join([part for one in pieces for part in (one.outer, one.name, one.head, one.text)])
     whole = f"{json.dumps(places)}\n{texts}"
-    return Packed(
+    return PackedBlock(
         [(name_words(named, title, one.outer, one.name), body_words(one.head, one.text)) for one in pieces],
         zlib.compress(whole.encode("utf-8", "surrogatepass"), _LEVEL),
     )
 
 
-def stored(rows: Iterable[tuple[Any, ...]], wanted: frozenset[int] | None = None) -> Iterator[Stored]:
+def stored(rows: Iterable[tuple[Any, ...]], wanted: frozenset[int] | None = None) -> Iterator[StoredPassage]:
     """The passages of blocks as `BLOCKS` selects them, in order.
 
     Args:
@@ -108,7 +108,7 @@ def stored(rows: Iterable[tuple[Any, ...]], wanted: frozenset[int] | None = None
         ):
             named, headed, begun = start + outer, start + outer + name, start + outer + name + head
             if wanted is None or number in wanted:
-                yield Stored(
+                yield StoredPassage(
                     number, file, collection, root, path, place, text[start:named], text[named:headed], title,
                     text[begun : begun + body], bool(code), text[headed:begun],
                 )  # fmt: skip
@@ -120,7 +120,7 @@ def block_of(passage: int) -> int:
     return passage // NUMBERED
 
 
-def words_of(one: Stored) -> tuple[str, str]:
+def words_of(one: StoredPassage) -> tuple[str, str]:
     """What was put into the full-text index for a passage, letter by letter."""
     named = path_words(one.root, one.path)
     return name_words(named, one.title, one.outer, one.name), body_words(one.head, one.body)

@@ -37,12 +37,12 @@ def fault(what: str, error: sqlite3.Error | OSError, path: Path) -> StorageError
         return StorageError(
             f"{what}: {error.strerror or error}",
             where=str(error.filename or path),
-            todo="make the project's folder writable"
+            hint="make the project's folder writable"
             if isinstance(error, PermissionError) or error.errno == EROFS
             else "",
         )
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest of it says more than is needed
-    return StorageError(f"{what}: {error}", where=str(path), todo=_REMEDIES.get(code, ""))
+    return StorageError(f"{what}: {error}", where=str(path), hint=_REMEDIES.get(code, ""))
 
 
 def is_there(path: str | Path) -> bool:

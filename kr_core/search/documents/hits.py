@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from kr_core.search.documents.encoding import Stored
+    from kr_core.search.documents.encoding import StoredPassage
 
 __all__ = ["DocumentHit"]
 
@@ -25,10 +25,10 @@ class DocumentHit(NamedTuple):
     """Larger is better; comparable within one question only."""
     text: str
     """The headings that lead to the passage, and the passage, verbatim."""
-    stored: Stored
+    stored: StoredPassage
 
 
-def shown(stored: Stored) -> str:
+def shown(stored: StoredPassage) -> str:
     """A passage with the headings that lead to it."""
     above = stored.outer or ("" if stored.name else stored.title)
     said = f"{stored.head}\n{stored.body}" if stored.head else stored.body

@@ -7,22 +7,22 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, StorageError
-from kr_core.search.documents.discovery import Walk
-from kr_core.search.documents.worker_pool import Job, processors, read_all
+from kr_core.search.documents.discovery import FolderWalk
+from kr_core.search.documents.worker_pool import ReadJob, processors, read_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from kr_core.search.documents.sqlite_index import DocumentStore
-    from kr_core.search.documents.worker_pool import Prepared
+    from kr_core.search.documents.worker_pool import PreparedFile
 
 _SECONDS = 1.0
 """What a killed run loses at most, and how long others wait who want to write."""
-_MOST_FAULTS = 200
+_MAX_FAULTS = 200
 
 
-class Updated(NamedTuple):
+class UpdateResult(NamedTuple):
     """What an update did."""
 
     name: str
@@ -44,7 +44,7 @@ class _Counts:
         self.more = 0
 
     def fault(self, said: str) -> None:
-        if len(self.faults) < _MOST_FAULTS:
+        if len(self.faults) < _MAX_FAULTS:
             self.faults.append(said)
         else:
             self.more += 1
@@ -56,7 +56,7 @@ def update(
     name: str,
     told: Callable[[int, int], None] = lambda _files, _passages: None,
     processes: int | None = None,
-) -> Updated:
+) -> UpdateResult:
     """Bring the index of a folder or file up to date.
 
     A file of the same size and date is not read again, one of another date and the same content is not indexed again. What
@@ -83,11 +83,11 @@ class _Update:
 
     def __init__(self, store: DocumentStore, path: Path, name: str, told: Callable[[int, int], None]) -> None:
         self._store, self._path, self._name, self._told = store, path, name, told
-        self._walk, self._counts = Walk(path), _Counts()
+        self._walk, self._counts = FolderWalk(path), _Counts()
         self._root = 0
         self._until = 0.0
 
-    def run(self, processes: int) -> Updated:
+    def run(self, processes: int) -> UpdateResult:
         store, counts = self._store, self._counts
         with store.writing():
             self._root = store.root(self._name, str(self._path))
@@ -97,7 +97,7 @@ class _Update:
                 self._write(job, prepared)
                 self._keep_now_and_then()
             _drop_gone(store, self._root, self._path, self._walk, counts)
-        return Updated(
+        return UpdateResult(
             self._name,
             str(self._path),
             counts.read,
@@ -107,7 +107,7 @@ class _Update:
             tuple(_notes(self._walk, counts)),
         )
 
-    def _jobs(self) -> Iterator[Job]:
+    def _jobs(self) -> Iterator[ReadJob]:
         """The files that are new or have another size or date; the others are noted as seen."""
         root = str(self._path)
         for seen in self._walk.files():
@@ -115,15 +115,15 @@ class _Update:
             name = name.encode("utf-8", "backslashreplace").decode()  # a name in bytes that are no text
             known = self._store.known(self._root, name)
             if known is None:
-                yield Job(root, seen.path, name, seen.size, seen.changed)
+                yield ReadJob(root, seen.path, name, seen.size, seen.changed)
             elif (known.size, known.changed) != (seen.size, seen.changed):
-                yield Job(root, seen.path, name, seen.size, seen.changed, known.hash)
+                yield ReadJob(root, seen.path, name, seen.size, seen.changed, known.hash)
             else:
                 self._counts.unchanged += 1
                 self._store.see(known.id)
                 self._keep_now_and_then()
 
-    def _write(self, job: Job, prepared: Prepared) -> None:
+    def _write(self, job: ReadJob, prepared: PreparedFile) -> None:
         """Write what became of a file; another process may have written the same file since it was asked for."""
         store, counts = self._store, self._counts
         for said in prepared.faults:
@@ -155,11 +155,11 @@ def _check_still_there(store: DocumentStore, root: int, path: Path, name: str) -
     """Others may have written since: what would be indexed for a name that is gone could not be found, or taken out."""
     if (root, name, str(path)) not in store.roots_of(name):
         raise StorageError(
-            "was taken out while it was indexed", where=name, todo="`kr docs index PATH` indexes it again"
+            "was taken out while it was indexed", where=name, hint="`kr docs index PATH` indexes it again"
         )
 
 
-def _drop_gone(store: DocumentStore, root: int, base: Path, walk: Walk, counts: _Counts) -> None:
+def _drop_gone(store: DocumentStore, root: int, base: Path, walk: FolderWalk, counts: _Counts) -> None:
     """Take out what the walk did not meet; what lies in a folder that could not be listed stays."""
     unread = tuple(f"{os.path.relpath(folder, base)}{os.sep}" for folder in walk.unread)
     everything = str(base) in walk.unread
@@ -170,9 +170,9 @@ def _drop_gone(store: DocumentStore, root: int, base: Path, walk: Walk, counts: 
         counts.removed += 1
 
 
-def _notes(walk: Walk, counts: _Counts) -> list[str]:
+def _notes(walk: FolderWalk, counts: _Counts) -> list[str]:
     faults = [*walk.faults, *counts.faults]
-    notes = faults[:_MOST_FAULTS]
+    notes = faults[:_MAX_FAULTS]
     more = len(faults) - len(notes) + counts.more
     if more:
         notes.append(f"{more} more files have notes like these")

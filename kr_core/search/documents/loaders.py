@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.markup import html_blocks, markdown, rst
 from kr_core.search.documents import notebook, source_code
-from kr_core.search.documents.chunking import Piece, divided
+from kr_core.search.documents.chunking import Chunk, divided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kr_core.markup.blocks import Block
 
-__all__ = ["Passed", "Reading", "kind_of", "limit_of", "read"]
+__all__ = ["LoadedDocument", "SkippedFile", "kind_of", "limit_of", "read"]
 
 _MARKDOWN = frozenset("md markdown mdown mkd mdx rmd qmd".split())
 _HTML = frozenset("html htm xhtml".split())
@@ -53,7 +53,7 @@ _BOMS = (
 )
 
 
-class Passed(Exception):  # noqa: N818  it is no error of the program: a file is passed over, and that is noted
+class SkippedFile(Exception):  # noqa: N818  it is no error of the program: a file is passed over, and that is noted
     """A file is passed over.
 
     Args:
@@ -66,10 +66,10 @@ class Passed(Exception):  # noqa: N818  it is no error of the program: a file is
         super().__init__(why)
 
 
-class Reading(NamedTuple):
+class LoadedDocument(NamedTuple):
     """What a file says."""
 
-    pieces: Iterator[Piece]
+    pieces: Iterator[Chunk]
     title: str = ""
     """What the file calls itself; empty where that is not known, or stands in its passages."""
     note: str = ""
@@ -102,7 +102,7 @@ def limit_of(kind: str) -> int:
     return _LARGEST.get(kind, _LARGEST_TEXT)
 
 
-def read(name: str, data: bytes) -> Reading:
+def read(name: str, data: bytes) -> LoadedDocument:
     """The passages of a file, as they are asked for.
 
     Args:
@@ -114,20 +114,20 @@ def read(name: str, data: bytes) -> Reading:
     """
     kind = kind_of(name)
     if kind == "notebook":
-        return Reading(_guarded(map(_writable, divided(notebook.blocks(data)))))
+        return LoadedDocument(_guarded(map(_writable, divided(notebook.blocks(data)))))
     if kind == "pdf":
-        return Reading(_guarded(map(_writable, divided(_pdf(data)))))
+        return LoadedDocument(_guarded(map(_writable, divided(_pdf(data)))))
     text, note = decoded(data)
     if kind == "python":
         if len(text) > source_code.LARGEST_TREE:
             note = "; ".join([*([note] if note else []), "is divided as text: too large to be parsed"])
-        return Reading(_guarded(source_code.python_pieces(text)), note=note)
+        return LoadedDocument(_guarded(source_code.python_pieces(text)), note=note)
     if kind == "code":
-        return Reading(_guarded(source_code.pieces(text)), note=note)
+        return LoadedDocument(_guarded(source_code.pieces(text)), note=note)
     if kind == "html":
-        return Reading(_guarded(divided(html_blocks.blocks(text))), html_blocks.title(text), note)
+        return LoadedDocument(_guarded(divided(html_blocks.blocks(text))), html_blocks.title(text), note)
     reader = {"markdown": markdown.blocks, "rst": rst.blocks}.get(kind or "", markdown.plain_blocks)
-    return Reading(_guarded(divided(reader(text))), note=note)
+    return LoadedDocument(_guarded(divided(reader(text))), note=note)
 
 
 def _pdf(data: bytes) -> Iterator[Block]:
@@ -136,19 +136,19 @@ def _pdf(data: bytes) -> Iterator[Block]:
     yield from pdf.blocks(data)
 
 
-def _guarded(pieces: Iterator[Piece]) -> Iterator[Piece]:
+def _guarded(pieces: Iterator[Chunk]) -> Iterator[Chunk]:
     """The passages; whatever is wrong with the file is a reason to pass it over, and no other file suffers for it."""
     try:
         yield from pieces
     except ImportError:
-        raise Passed("PDF needs the extra: pip install 'kr-core[pdf]'", for_now=True) from None
+        raise SkippedFile("PDF needs the extra: pip install 'kr-core[pdf]'", for_now=True) from None
     except ValueError as error:
-        raise Passed(_whole(f"cannot be read: {error}")) from None
+        raise SkippedFile(_whole(f"cannot be read: {error}")) from None
     except Exception as error:  # a stranger's file and a stranger's parser: what they raise is in no list
-        raise Passed(_whole(f"cannot be read: {type(error).__name__}: {error}").rstrip(": ")) from None
+        raise SkippedFile(_whole(f"cannot be read: {type(error).__name__}: {error}").rstrip(": ")) from None
 
 
-def _writable(piece: Piece) -> Piece:
+def _writable(piece: Chunk) -> Chunk:
     """A passage as it can be written: JSON and PDF can hold half of a character, which nothing can write."""
     return piece._replace(
         outer=_whole(piece.outer), name=_whole(piece.name), text=_whole(piece.text), head=_whole(piece.head)
@@ -184,7 +184,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
     if b"\0" in head:
         wide = _wide(head)
         if wide is None:
-            raise Passed("is no text")
+            raise SkippedFile("is no text")
         return data.decode(wide, "replace"), f"read as {wide.upper()}"
     try:
         return data.decode("utf-8"), ""
@@ -199,7 +199,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
         except (LookupError, ValueError):
             pass
     if sum(byte < 9 or 13 < byte < 27 for byte in head) > len(head) // 100:
-        raise Passed("is no text")
+        raise SkippedFile("is no text")
     return data.decode("cp1252", "replace"), "is not UTF-8; read as Windows-1252"
 
 

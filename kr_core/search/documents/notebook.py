@@ -44,7 +44,7 @@ def _cell(cell: dict[str, Any], place: str, language: str) -> Iterator[Block]:
             level = 1
         yield Block("heading", text, place, level, " ".join(text.split()))
     elif kind == "markdown":
-        yield from (block._replace(place=place) for block in markdown.blocks(text))
+        yield from (block._replace(location=place) for block in markdown.blocks(text))
     elif kind == "code" and text.strip():
         yield Block("code", f"```{language}\n{text.rstrip()}\n```", place)
         printed = "".join(_printed(cell.get("outputs")))[:_OUTPUT].strip()

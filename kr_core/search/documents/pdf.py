@@ -12,7 +12,7 @@ from kr_core.markup.blocks import Block
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST_PAGES = 5_000
+_MAX_PAGES = 5_000
 _HYPHEN = re.compile(r"(\w)-\n(?=[a-z])")
 
 
@@ -31,7 +31,7 @@ def blocks(data: bytes) -> Iterator[Block]:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise ValueError("it needs a password")
-        for number, page in enumerate(reader.pages[:_MOST_PAGES], start=1):
+        for number, page in enumerate(reader.pages[:_MAX_PAGES], start=1):
             text = _HYPHEN.sub(r"\1", page.extract_text())
             for paragraph in re.split(r"\n\s*\n", text):
                 if paragraph.strip():

@@ -12,11 +12,11 @@ from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core.search.documents.encoding import Stored
+    from kr_core.search.documents.encoding import StoredPassage
     from kr_core.search.documents.hits import Found
     from kr_core.search.documents.sqlite_index import DocumentStore
     from kr_core.search.documents.tantivy_index import FastIndex
-    from kr_core.search.documents.tokenizer import Asked
+    from kr_core.search.documents.tokenizer import QueryWords
     from kr_core.search.documents.vectors import Vectors
 
 __all__ = ["search"]
@@ -94,7 +94,7 @@ def _different(store: DocumentStore, found: list[tuple[int, float]], limit: int)
     return hits
 
 
-def _by_words(store: DocumentStore, by: DocumentStore | FastIndex, said: Asked, limit: int) -> Found:
+def _by_words(store: DocumentStore, by: DocumentStore | FastIndex, said: QueryWords, limit: int) -> Found:
     found = by.bm25(said.query(), limit)
     if said.telling < _LONG or not found:
         return found
@@ -106,7 +106,7 @@ def _by_both(
     by: DocumentStore | FastIndex,
     vectors: Vectors,
     question: str,
-    said: Asked,
+    said: QueryWords,
     by_words: Found,
 ) -> Found:
     vectors.follow(store)
@@ -127,7 +127,7 @@ def _first(found: Found, files: int) -> list[int]:
 
 
 def _feedback(
-    store: DocumentStore, by: DocumentStore | FastIndex, said: Asked, found: Found, most: int
+    store: DocumentStore, by: DocumentStore | FastIndex, said: QueryWords, found: Found, most: int
 ) -> list[str]:
     """The words that the passages of the first files say often, and others seldom (pseudo-relevance feedback)."""
     shares: dict[str, float] = {}
@@ -166,6 +166,6 @@ def _stretched(found: Found) -> dict[int, float]:
     return {number: (score - low) / (high - low) if high > low else 1.0 for number, _file, score in found}
 
 
-def _hit(stored: Stored, score: float) -> DocumentHit:
+def _hit(stored: StoredPassage, score: float) -> DocumentHit:
     path = f"{stored.root}/{stored.path}" if stored.path else stored.root
-    return DocumentHit(path, stored.place, score, shown(stored), stored)
+    return DocumentHit(path, stored.location, score, shown(stored), stored)

@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from kr_core.markup.blocks import Block
-from kr_core.search.documents.chunking import Piece, divided
+from kr_core.search.documents.chunking import Chunk, divided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ LARGEST_TREE = 1_000_000
 """Characters; the tree of so many takes 250 to 700 MB, and what is longer is data or was written by a program."""
 
 
-def python_pieces(text: str) -> Iterator[Piece]:
+def python_pieces(text: str) -> Iterator[Chunk]:
     """The module, its classes, functions and methods; code that does not parse is divided as any other, as are texts above LARGEST_TREE."""
     if len(text) > LARGEST_TREE:
         yield from pieces(text)
@@ -84,13 +84,13 @@ def _code(lines: list[str], first: int, last: int) -> Iterator[Block]:
         yield Block("code", text.strip("\n").rstrip(), f":{first + skipped}")
 
 
-def pieces(text: str) -> Iterator[Piece]:
+def pieces(text: str) -> Iterator[Chunk]:
     """Code of any language, divided where a line at its margin defines something."""
     lines = text.split("\n")
     yield from _as_code(_by_margin(lines))
 
 
-def _as_code(blocks: Iterator[Block]) -> Iterator[Piece]:
+def _as_code(blocks: Iterator[Block]) -> Iterator[Chunk]:
     return (piece._replace(kind="code") for piece in divided(blocks))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from kr_core.search.documents.encoding import Packed, Stored
+    from kr_core.search.documents.encoding import PackedBlock, StoredPassage
 
 FORMAT = "5"
 """Raised whenever the tables, passages or words put into them change; an index of another format is made anew."""
@@ -59,7 +59,7 @@ class Collection(NamedTuple):
     passages: int
 
 
-class Known(NamedTuple):
+class IndexedFile(NamedTuple):
     """A file as it was indexed."""
 
     id: int
@@ -109,7 +109,7 @@ class DocumentStore:
             raise StorageError(
                 "an index of another version of KR",
                 where=str(self.path),
-                todo="`kr docs index` makes it anew",
+                hint="`kr docs index` makes it anew",
             )
 
     def _make(self) -> None:
@@ -217,12 +217,12 @@ class DocumentStore:
             execute("select id from roots where collection = ? and path = ?", (number, path)).fetchone()[0]
         )
 
-    def known(self, root: int, path: str) -> Known | None:
+    def known(self, root: int, path: str) -> IndexedFile | None:
         """A file as it was indexed below a root."""
         row = self._connection.execute(
             "select id, size, changed, hash from files where root = ? and path = ?", (root, path)
         ).fetchone()
-        return None if row is None else Known(int(row[0]), int(row[1]), int(row[2]), bytes(row[3]))
+        return None if row is None else IndexedFile(int(row[0]), int(row[1]), int(row[2]), bytes(row[3]))
 
     def touch(self, file: int, size: int, changed: int) -> None:
         """Note that a file has another date and the same content."""
@@ -235,7 +235,7 @@ class DocumentStore:
         size: int,
         changed: int,
         digest: bytes,
-        blocks: Iterable[Packed],
+        blocks: Iterable[PackedBlock],
         title: str,
         note: str,
     ) -> tuple[int, int]:
@@ -410,14 +410,14 @@ class DocumentStore:
         ).fetchone()
         return None if row is None else (int(row[0]), range(row[0] * NUMBERED, row[0] * NUMBERED + row[1]))
 
-    def get(self, numbers: Sequence[int]) -> dict[int, Stored]:
+    def get(self, numbers: Sequence[int]) -> dict[int, StoredPassage]:
         """Passages by number; those that are gone are not in it."""
         blocks = list({block_of(number) for number in numbers})
         marks = ",".join("?" * len(blocks))
         rows = self._connection.execute(f"select {BLOCKS} where b.id in ({marks})", blocks)
         return {one.id: one for one in stored(rows, frozenset(numbers))}
 
-    def of_file(self, root: int, path: str) -> list[Stored]:
+    def of_file(self, root: int, path: str) -> list[StoredPassage]:
         """The passages of a file below a root, in order; none where it is not indexed."""
         rows = self._connection.execute(
             f"select {BLOCKS} where f.root = ? and f.path = ? order by b.id", (root, path)

@@ -19,7 +19,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from kr_core.errors import StorageError
-from kr_core.files import claimed
+from kr_core.files import try_lock
 from kr_core.search.documents.encoding import words_of
 from kr_core.search.documents.sqlite_index import NAME_WEIGHT
 from kr_core.text import stem
@@ -50,7 +50,7 @@ _ROOM = 2 * _HEAP
 """Bytes on the disk; with fewer, what could not be written is taken away again."""
 _BEHIND = "is behind, and words are searched slowly; `kr docs index` brings it up to date"
 _CLOSED = "may not be written, as reading takes; words are searched slowly"
-_MOST_STEMS = 200_000
+_MAX_STEMS = 200_000
 """Words whose stems are remembered: about 30 MB."""
 _TOKEN = re.compile(r"[^\W_]+")
 _ACCENT = re.compile("[\u0300-\u036f]+")
@@ -188,10 +188,10 @@ def follow(store: DocumentStore, folder: Path, told: Callable[[float], None] = l
 
     with ExitStack() as held:
         with _faults(folder, "cannot be written"):
-            alone = held.enter_context(claimed(folder.with_name(f"{folder.name}.lock")))
+            alone = held.enter_context(try_lock(folder.with_name(f"{folder.name}.lock")))
         if not alone:
             raise StorageError(
-                "another `kr docs` writes it", where=str(folder), todo="`kr docs index` when that is done"
+                "another `kr docs` writes it", where=str(folder), hint="`kr docs index` when that is done"
             )
         try:
             for share in _follow(store, folder):
@@ -277,7 +277,7 @@ class _Stems(dict[str, str]):
     """The stems of words, made when they are first asked for; twice as fast as a call of `stem` for each."""
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _MOST_STEMS:
+        if len(self) >= _MAX_STEMS:
             self.clear()
         made = self[word] = stem(word)
         return made
@@ -367,11 +367,11 @@ def _faults(folder: Path, what: str = "cannot be used") -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        raise StorageError(f"{what}: {error}", where=str(folder), todo=_remedy(folder, error)) from None
+        raise StorageError(f"{what}: {error}", where=str(folder), hint=_remedy(folder, error)) from None
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise StorageError(f"{what}: {error}", where=str(folder), todo=_remedy(folder, error)) from None
+        raise StorageError(f"{what}: {error}", where=str(folder), hint=_remedy(folder, error)) from None
 
 
 def _remedy(folder: Path, error: BaseException) -> str:

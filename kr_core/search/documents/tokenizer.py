@@ -17,10 +17,10 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-
 _TELLING, _WEAK = 3, 2
 _LITERAL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[_.]++[A-Za-z0-9]++)++")
 """`use_answer`, `json.dumps`, `3.11`: its parts side by side, even those that say nothing alone."""
-_MOST_WORDS = 60
+_MAX_WORDS = 60
 """A longer question is a text; what it is about stands at its beginning."""
-_MOST_LITERALS = 10
-_MOST_BESIDE = 1
+_MAX_LITERALS = 10
+_MAX_BESIDE = 1
 """Words beside a name with which it is still looked for as a whole: `subprocess.run timeout`. Chosen on one half of ODEX."""
 _DATA = re.compile(r"[A-Za-z0-9+/=]{60}")
 _FAR_WORD = 60
@@ -81,7 +81,7 @@ def _is_data(word: str) -> bool:
     )
 
 
-class Asked(NamedTuple):
+class QueryWords(NamedTuple):
     """The words of a question."""
 
     words: tuple[str, ...]
@@ -102,11 +102,11 @@ class Asked(NamedTuple):
         return " OR ".join([*weighed, *literals, *(f'"{word}"' for word in more)])
 
 
-def asked(question: str) -> Asked:
+def asked(question: str) -> QueryWords:
     """The words of a question that say what it is about."""
-    found = content_words(question)[:_MOST_WORDS]
-    literals = tuple(dict.fromkeys(_LITERAL.findall(question)))[:_MOST_LITERALS]
+    found = content_words(question)[:_MAX_WORDS]
+    literals = tuple(dict.fromkeys(_LITERAL.findall(question)))[:_MAX_LITERALS]
     beside = set(found) - set(words(" ".join(literals)))
-    if len(beside) > _MOST_BESIDE:  # those in a longer question are mostly of the asker's own data
+    if len(beside) > _MAX_BESIDE:  # those in a longer question are mostly of the asker's own data
         literals = ()
-    return Asked(tuple(found), sum(word not in WEAK_WORDS for word in found), literals)
+    return QueryWords(tuple(found), sum(word not in WEAK_WORDS for word in found), literals)

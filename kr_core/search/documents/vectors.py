@@ -287,7 +287,7 @@ class Vectors:
             shape = " x ".join(map(str, made.shape))
             what = f"made {shape} numbers of {len(texts)} texts; expected are {wanted} each"
             raise RequestError(
-                Outcome.bad_answer, what, todo=f"if it is another model now, remove {self.path.name}"
+                Outcome.bad_answer, what, hint=f"if it is another model now, remove {self.path.name}"
             )
         if not self._np.isfinite(made).all():
             raise RequestError(Outcome.bad_answer, "made a vector with what is no number")

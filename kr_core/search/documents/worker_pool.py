@@ -25,18 +25,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kr_core.files import read_start
 from kr_core.search.documents.encoding import packed
-from kr_core.search.documents.loaders import Passed, kind_of, limit_of, read
+from kr_core.search.documents.loaders import SkippedFile, kind_of, limit_of, read
 from kr_core.search.documents.sqlite_index import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kr_core.search.documents.encoding import Packed
+    from kr_core.search.documents.encoding import PackedBlock
 
-__all__ = ["Job", "Prepared", "prepared", "processors", "read_all", "serve"]
+__all__ = ["PreparedFile", "ReadJob", "prepared", "processors", "read_all", "serve"]
 
 
-class Job(NamedTuple):
+class ReadJob(NamedTuple):
     """A file that is to be read."""
 
     root: str
@@ -52,7 +52,7 @@ class Job(NamedTuple):
     """SHA-256 of what the index has of it."""
 
 
-class Prepared(NamedTuple):
+class PreparedFile(NamedTuple):
     """What became of a file."""
 
     outcome: Literal["left", "same", "read"]
@@ -62,34 +62,34 @@ class Prepared(NamedTuple):
     hash: bytes = b""
     title: str = ""
     note: str = ""
-    blocks: tuple[Packed, ...] = ()
+    blocks: tuple[PackedBlock, ...] = ()
 
 
-def prepared(job: Job) -> Prepared:
+def prepared(job: ReadJob) -> PreparedFile:
     """Read a file, unless its content is known."""
     most = limit_of(kind_of(job.path) or "plain")
     try:
         # One that grows meanwhile is read again the next time; what it is now is not what was looked at.
         data = read_start(Path(job.path), min(job.size, most))
     except OSError as error:
-        return Prepared("left", (f"{job.path}: cannot be read: {error.strerror}",))
+        return PreparedFile("left", (f"{job.path}: cannot be read: {error.strerror}",))
     faults = []
     if len(data) == most < job.size:
         faults.append(f"{job.path}: larger than {len(data) // 1_000_000} MB; what lies beyond is not read")
     digest = hashlib.sha256(data).digest()
     if digest == job.hash:
-        return Prepared("same", tuple(faults), digest)
+        return PreparedFile("same", tuple(faults), digest)
     try:
         reading = read(job.path, data)
         blocks = tuple(packed(job.root, job.name, reading.title, reading.pieces))
-    except Passed as passed:
+    except SkippedFile as passed:
         faults.append(f"{job.path}: {passed}")
         if passed.for_now:
-            return Prepared("left", tuple(faults))
-        return Prepared("read", tuple(faults), digest, note=str(passed))
+            return PreparedFile("left", tuple(faults))
+        return PreparedFile("read", tuple(faults), digest, note=str(passed))
     if reading.note:
         faults.append(f"{job.path}: {reading.note}")
-    return Prepared("read", tuple(faults), digest, reading.title, reading.note, blocks)
+    return PreparedFile("read", tuple(faults), digest, reading.title, reading.note, blocks)
 
 
 _ALONE = 4_000_000
@@ -116,7 +116,7 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def read_all(jobs: Iterable[Job], processes: int) -> Iterator[tuple[Job, Prepared]]:
+def read_all(jobs: Iterable[ReadJob], processes: int) -> Iterator[tuple[ReadJob, PreparedFile]]:
     """What became of files, in order.
 
     Args:
@@ -144,9 +144,9 @@ def _may_start() -> bool:
     return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
-def _groups(jobs: Iterable[Job]) -> Iterator[tuple[list[Job], int]]:
+def _groups(jobs: Iterable[ReadJob]) -> Iterator[tuple[list[ReadJob], int]]:
     """Some files, and their bytes."""
-    some: list[Job] = []
+    some: list[ReadJob] = []
     size = 0
     for job in jobs:
         some.append(job)
@@ -158,14 +158,14 @@ def _groups(jobs: Iterable[Job]) -> Iterator[tuple[list[Job], int]]:
         yield some, size
 
 
-class _Group(NamedTuple):
+class _ReadBatch(NamedTuple):
     """Files that are asked for together, and what is read of them; None where they are to be read here."""
 
-    jobs: list[Job]
+    jobs: list[ReadJob]
     size: int
-    read: Future[list[Prepared] | None]
+    read: Future[list[PreparedFile] | None]
 
-    def taken(self) -> Iterator[tuple[Job, Prepared]]:
+    def taken(self) -> Iterator[tuple[ReadJob, PreparedFile]]:
         found = self.read.result()
         for number, job in enumerate(self.jobs):
             yield job, prepared(job) if found is None else found[number]
@@ -175,25 +175,25 @@ class _Readers:
     """Readers, and as many threads that talk with them."""
 
     def __init__(self, count: int) -> None:
-        self._all = [_Reader() for _ in range(count)]
-        self._free: SimpleQueue[_Reader] = SimpleQueue()
+        self._all = [_ReaderProcess() for _ in range(count)]
+        self._free: SimpleQueue[_ReaderProcess] = SimpleQueue()
         for reader in self._all:
             self._free.put(reader)
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="kr-reader")
 
-    def read(self, groups: Iterable[tuple[list[Job], int]]) -> Iterator[tuple[Job, Prepared]]:
-        waiting: deque[_Group] = deque()
+    def read(self, groups: Iterable[tuple[list[ReadJob], int]]) -> Iterator[tuple[ReadJob, PreparedFile]]:
+        waiting: deque[_ReadBatch] = deque()
         held = 0
         for jobs, size in groups:
             while waiting and (held + size > _HELD or len(waiting) >= _AHEAD * len(self._all)):
                 held -= waiting[0].size
                 yield from waiting.popleft().taken()
-            waiting.append(_Group(jobs, size, self._threads.submit(self._read, jobs)))
+            waiting.append(_ReadBatch(jobs, size, self._threads.submit(self._read, jobs)))
             held += size
         while waiting:
             yield from waiting.popleft().taken()
 
-    def _read(self, jobs: list[Job]) -> list[Prepared] | None:
+    def _read(self, jobs: list[ReadJob]) -> list[PreparedFile] | None:
         reader = self._free.get()
         try:
             return reader.read(jobs)
@@ -208,21 +208,21 @@ class _Readers:
         self._threads.shutdown()
 
 
-class _Reader:
+class _ReaderProcess:
     """Another process that reads, for one thread at a time. Where it cannot be started, or ends, None is read."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._ended = False
 
-    def read(self, jobs: list[Job]) -> list[Prepared] | None:
+    def read(self, jobs: list[ReadJob]) -> list[PreparedFile] | None:
         try:
             process = self._process or self._started()
             if self._ended or process.stdin is None or process.stdout is None:
                 return None
             pickle.dump(jobs, process.stdin)
             process.stdin.flush()
-            found: list[Prepared] = pickle.load(process.stdout)  # noqa: S301  of a process that was started here
+            found: list[PreparedFile] = pickle.load(process.stdout)  # noqa: S301  of a process that was started here
         except Exception:  # whatever became of it: the files are read here, and say what is wrong with them
             self.end()
             return None

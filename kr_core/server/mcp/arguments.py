@@ -8,20 +8,20 @@ from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema
 
 from kr_core.model.base import Value, Whole
 from kr_core.model.lessons import PHASES
-from kr_core.server.mcp.pages import DEFAULT_TOKENS, FEWEST_TOKENS, MOST_TOKENS
+from kr_core.server.mcp.pages import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS
 
 __all__ = [
-    "AnswerEscalation",
+    "AnswerEscalationArguments",
     "Arguments",
-    "Ask",
-    "Expedition",
-    "GetReport",
-    "Lessons",
-    "QaLog",
-    "RecordLesson",
-    "Research",
-    "ResearchRequest",
-    "SearchKnowledge",
+    "AskArguments",
+    "ExpeditionArguments",
+    "GetReportArguments",
+    "LessonsArguments",
+    "QaLogArguments",
+    "RecordLessonArguments",
+    "ResearchArguments",
+    "ResearchRequestArguments",
+    "SearchKnowledgeArguments",
     "said_of",
 ]
 
@@ -59,11 +59,11 @@ _Page = Annotated[
     Whole, Field(ge=1, description="Which page of the answer; `pages` in the answer says how many there are.")
 ]
 _MaxTokens = Annotated[
-    Whole, Field(ge=FEWEST_TOKENS, le=MOST_TOKENS, description="The longest that a page may be, in tokens.")
+    Whole, Field(ge=MIN_TOKENS, le=MAX_TOKENS, description="The longest that a page may be, in tokens.")
 ]
 
 
-class Research(Arguments):
+class ResearchArguments(Arguments):
     """A question about a library."""
 
     question: Annotated[
@@ -107,7 +107,7 @@ class Research(Arguments):
     ] = False
 
 
-class Expedition(Arguments):
+class ExpeditionArguments(Arguments):
     """A large question, or an expedition that was begun."""
 
     question: Annotated[
@@ -136,7 +136,7 @@ class Expedition(Arguments):
     max_tokens: _MaxTokens = DEFAULT_TOKENS
 
 
-class Ask(Arguments):
+class AskArguments(Arguments):
     """A question of decision."""
 
     question: Annotated[
@@ -177,7 +177,7 @@ class Ask(Arguments):
     ] = ()
 
 
-class Query(Arguments):
+class QueryArguments(Arguments):
     """One question of a team's request."""
 
     query: Annotated[str, Field(min_length=1, description="One question in English that names the library.")]
@@ -192,18 +192,18 @@ class Query(Arguments):
     ] = None
 
 
-class ResearchRequest(Arguments):
+class ResearchRequestArguments(Arguments):
     """The questions of a story, as a team's `RESEARCH_REQUEST` has them."""
 
     story_key: Annotated[str, Field(description="The story that is worked on, such as `3-1`.")]
     requesting_agent: Annotated[str, Field(description="Who asks; the result names it.")]
     queries: Annotated[
-        tuple[Query, ...],
+        tuple[QueryArguments, ...],
         Field(min_length=1, max_length=100, description="The questions; results come in this order."),
     ]
 
 
-class Lessons(Arguments):
+class LessonsArguments(Arguments):
     """A phase of work."""
 
     phase: Phase
@@ -214,7 +214,7 @@ class Lessons(Arguments):
     ] = ""
 
 
-class RecordLesson(Arguments):
+class RecordLessonArguments(Arguments):
     """A lesson."""
 
     summary: Annotated[
@@ -231,7 +231,7 @@ class RecordLesson(Arguments):
     ref: Annotated[str | None, Field(description="Where to look, such as `src/app.py:12`.")] = None
 
 
-class SearchKnowledge(Arguments):
+class SearchKnowledgeArguments(Arguments):
     """Words to look for."""
 
     question: Annotated[
@@ -243,7 +243,7 @@ class SearchKnowledge(Arguments):
     max_tokens: _MaxTokens = DEFAULT_TOKENS
 
 
-class GetReport(Arguments):
+class GetReportArguments(Arguments):
     """A report to read."""
 
     report: Annotated[
@@ -257,7 +257,7 @@ class GetReport(Arguments):
     max_tokens: _MaxTokens = DEFAULT_TOKENS
 
 
-class QaLog(Arguments):
+class QaLogArguments(Arguments):
     """What of the record to read."""
 
     feature_id: Annotated[str, Field(description="Only this feature. Leave it out for all.")] = ""
@@ -271,7 +271,7 @@ class QaLog(Arguments):
     max_tokens: _MaxTokens = DEFAULT_TOKENS
 
 
-class AnswerEscalation(Arguments):
+class AnswerEscalationArguments(Arguments):
     """A case that waits; nothing in here can say what the human decides."""
 
     escalation_id: Annotated[

@@ -19,7 +19,7 @@ _LENGTHS = (12_000, 8_000, 4_000, 2_000, 1_000, 500, 250, 120, 60, 30, 0)
 _SHORTEST_QUERY = 30
 _WITH_NOTES = 120
 """Where summaries are shorter than this, notes are only counted."""
-_MOST_FAULTS = 8
+_MAX_FAULTS = 8
 
 
 def is_failure(values: Mapping[str, Any]) -> bool:
@@ -51,9 +51,9 @@ def _first_that_fits(values: dict[str, Any], shown: Callable[[dict[str, Any]], s
 def _shorter(values: dict[str, Any], length: int) -> dict[str, Any]:
     results = [_result(one, length) for one in values["results"]]
     faults = [{**one, "message": brief(one["message"], max(length, 120))} for one in values["errors"]]
-    if len(faults) > _MOST_FAULTS:
-        more = {"type": "more", "message": f"and {len(faults) - _MOST_FAULTS} more", "field": None}
-        faults = [*faults[:_MOST_FAULTS], more]
+    if len(faults) > _MAX_FAULTS:
+        more = {"type": "more", "message": f"and {len(faults) - _MAX_FAULTS} more", "field": None}
+        faults = [*faults[:_MAX_FAULTS], more]
     made = {**values, "results": results, "errors": faults}
     missing = sum(max(0, len(one["summary"]) - length) for one in values["results"])
     notes = sum(len(one.get("notes", ())) for one in values["results"]) if length < _WITH_NOTES else 0

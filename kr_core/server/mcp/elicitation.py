@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.escalation.case import options
 from kr_core.escalation.sanitize import harmless_line
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kr_core.ask.service import AsyncKnowledgeRouterService
     from kr_core.model.questions import AskResult, EscalationRequest
 
-__all__ = ["Human", "Settled"]
+__all__ = ["ElicitationResult", "Human"]
 
 _KEY = "decision"
 _HOW_TO_ANSWER = "\n**How to answer**"
@@ -35,16 +35,16 @@ _HOW_TO_ANSWER = "\n**How to answer**"
 _CONFIRM = "the answer is right"
 _CORRECT = "give the right answer in the text below"
 _CONTEXT = "ask the agent again, with the text below"
-_LONGEST_NAME = 60
-_MOST_FAULTS = 3
+_MAX_NAME_LENGTH = 60
+_MAX_FAULTS = 3
 """So often a human is told what is wrong with a reply before the case is left to wait."""
 
 
-class Settled(NamedTuple):
+class ElicitationResult(NamedTuple):
     """What became of a case that a human was asked about."""
 
     result: AskResult
-    said: str = ""
+    message: str = ""
     """Why it still waits, if it does."""
 
 
@@ -77,7 +77,7 @@ class Human:
     def _name(self) -> str:
         """Who decides, for the record: which program says so is known, its human is not."""
         known = self._context.session.client_params
-        name = harmless_line(known.client_info.name, _LONGEST_NAME) if known else ""
+        name = harmless_line(known.client_info.name, _MAX_NAME_LENGTH) if known else ""
         return f"{HUMAN} at {name}" if name else HUMAN
 
     @property
@@ -85,32 +85,36 @@ class Human:
         """The case that the human was asked about in the round before; empty in the first."""
         return str(self._noted.get("case", ""))
 
-    async def settle(self, service: AsyncKnowledgeRouterService, name: str) -> Settled | InputRequiredResult:
+    async def settle(
+        self, service: AsyncKnowledgeRouterService, name: str
+    ) -> ElicitationResult | InputRequiredResult:
         """Ask the human until a case is decided or they leave it.
 
         Raises:
             ConfigError: there is no such case.
         """
-        result = await to_its_end(lambda: service.result_of(name))
+        result = await shielded(lambda: service.result_of(name))
         if not self.reachable:  # nor was it, whatever it says that its human has decided
-            return Settled(result, "this client cannot ask its human" if result.status == "escalated" else "")
+            return ElicitationResult(
+                result, "this client cannot ask its human" if result.status == "escalated" else ""
+            )
         fault, faults = "", 0
-        while result.status == "escalated" and faults < _MOST_FAULTS:
+        while result.status == "escalated" and faults < _MAX_FAULTS:
             request = result.escalation
             assert request is not None, "it waits for a human"
             came = await self._asked(request, _message(service, request, fault), _form(request))
             if isinstance(came, InputRequiredResult):
                 return came
             if came.action != "accept":
-                return Settled(result, "the human left it undecided")
+                return ElicitationResult(result, "the human left it undecided")
             try:
                 response = _response(request, came.content or {}, self._name)
                 result = await service.reply(request.id, response)
                 fault = ""
             except ConfigError as error:  # it was decided elsewhere meanwhile, or a text is missing
                 fault, faults = error.what, faults + 1
-                result = await to_its_end(lambda: service.result_of(name))
-        return Settled(result, fault if result.status == "escalated" else "")
+                result = await shielded(lambda: service.result_of(name))
+        return ElicitationResult(result, fault if result.status == "escalated" else "")
 
     async def _asked(
         self, request: EscalationRequest, message: str, schema: dict[str, Any]
@@ -126,7 +130,7 @@ class Human:
 
 
 def _message(service: AsyncKnowledgeRouterService, request: EscalationRequest, fault: str) -> str:
-    told = service.shown(request).said.partition(_HOW_TO_ANSWER)[0].strip()
+    told = service.shown(request).message.partition(_HOW_TO_ANSWER)[0].strip()
     return printable(f"{fault}\n\n{told}" if fault else told)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.expedition.service import Expeditions
 from kr_core.model.expedition import Finished
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["researched"]
 
 
-async def researched(pipeline: Pipeline, given: arguments.Expedition) -> Finished:
+async def researched(pipeline: Pipeline, given: arguments.ExpeditionArguments) -> Finished:
     """What an expedition has found; a cancelled call ends its searches, and what they have found is kept.
 
     Raises:
@@ -25,11 +25,11 @@ async def researched(pipeline: Pipeline, given: arguments.Expedition) -> Finishe
     expeditions = Expeditions(pipeline)
     if (given.question is None) == (given.expedition_id is None):
         raise ConfigError(
-            "give either", where="question, expedition_id", todo="a question begins a new expedition"
+            "give either", where="question, expedition_id", hint="a question begins a new expedition"
         )
     if given.expedition_id is not None:
         name = given.expedition_id
-        kept = await to_its_end(lambda: expeditions.get(name))
+        kept = await shielded(lambda: expeditions.get(name))
         if kept.finished is not None:
             return kept.finished
         updates = expeditions.resume(name)

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, cast
 
 from mcp.server.transport_security import TransportSecuritySettings
 
-from kr_core.server.access import Guard
-from kr_core.server.http import Listening
+from kr_core.server.access import AccessGuard
+from kr_core.server.http import ListeningSocket
 from kr_core.server.mcp.server import server_of
 
 if TYPE_CHECKING:
     from kr_core.server.access import Application
-    from kr_core.server.project import Project
+    from kr_core.server.project import ServedProject
 
 __all__ = ["application", "serve"]
 
 
-def application(project: Project, token: str | None = None) -> Application:
+def application(project: ServedProject, token: str | None = None) -> Application:
     """The ASGI application.
 
     Args:
@@ -27,10 +27,10 @@ def application(project: Project, token: str | None = None) -> Application:
     """
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the guard checks more
     inner = server_of(project).streamable_http_app(transport_security=unchecked)
-    return Guard(cast("Application", inner), token)
+    return AccessGuard(cast("Application", inner), token)
 
 
-async def serve(project: Project, host: str, port: int, token: str | None) -> None:
+async def serve(project: ServedProject, host: str, port: int, token: str | None) -> None:
     """Serve until SIGTERM or Ctrl-C; what is under way is then cancelled, and the project closed.
 
     Args:
@@ -42,7 +42,7 @@ async def serve(project: Project, host: str, port: int, token: str | None) -> No
     Raises:
         ConfigError: nobody can listen there.
     """
-    listening = Listening(host, port)
+    listening = ListeningSocket(host, port)
     print(f"kr: MCP is served at {listening.url}/mcp", file=sys.stderr, flush=True)
     try:
         await listening.serve(application(project, token))

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from kr_core.terminal_text import cleaned, printable
 
-__all__ = ["DEFAULT_TOKENS", "FEWEST_TOKENS", "MOST_TOKENS", "Page", "fitted", "page_of", "tokens"]
+__all__ = ["DEFAULT_TOKENS", "MAX_TOKENS", "MIN_TOKENS", "TextPage", "fitted", "page_of", "tokens"]
 
 DEFAULT_TOKENS = 8_000
-FEWEST_TOKENS = 500
-MOST_TOKENS = 20_000
+MIN_TOKENS = 500
+MAX_TOKENS = 20_000
 """Clients cut off what is longer than some 25,000 tokens."""
 _BYTES_A_TOKEN = 3
 """English and code have some four bytes of UTF-8 to a token, Chinese and Japanese three."""
@@ -21,7 +21,7 @@ _ESCAPED = re.compile(r"\\[bfru]")
 _LENGTHS = (8_000, 4_000, 2_000, 1_000, 500, 250, 120)
 
 
-class Page(NamedTuple):
+class TextPage(NamedTuple):
     """A page of a text."""
 
     text: str
@@ -36,7 +36,7 @@ def tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
 
 
-def page_of(text: str, number: int, limit: int = DEFAULT_TOKENS) -> Page:
+def page_of(text: str, number: int, limit: int = DEFAULT_TOKENS) -> TextPage:
     """A page of a text, of at most so many tokens; a page ends where a line does, unless the line is longer than a page.
 
     Args:
@@ -55,7 +55,7 @@ def page_of(text: str, number: int, limit: int = DEFAULT_TOKENS) -> Page:
         lines.append(piece)
         size += length
     pages.append("".join(lines))
-    return Page(pages[number - 1] if number <= len(pages) else "", number, len(pages))
+    return TextPage(pages[number - 1] if number <= len(pages) else "", number, len(pages))
 
 
 def _pieces(text: str, most: int) -> list[str]:

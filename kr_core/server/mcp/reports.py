@@ -47,11 +47,11 @@ def report_of(store: Store, name: str) -> tuple[Entry, str]:
     entry = _named(name, known) or _named(name, store.archived())
     if entry is None:
         near = get_close_matches(name, [one.id for one in known], 1)
-        todo = f"did you mean {near[0]}?" if near else "search_knowledge lists what there is"
-        raise ConfigError("no such report", where=name, todo=todo)
+        hint = f"did you mean {near[0]}?" if near else "search_knowledge lists what there is"
+        raise ConfigError("no such report", where=name, hint=hint)
     stored = store.read(entry)
     if stored is None:
-        raise ConfigError("is gone or empty", where=entry.path, todo="research the question again")
+        raise ConfigError("is gone or empty", where=entry.path, hint="research the question again")
     return entry, stored[0]
 
 
@@ -59,5 +59,5 @@ def _named(name: str, entries: Sequence[Entry]) -> Entry | None:
     same = [entry for entry in entries if name in {entry.id, entry.path}]
     if len(same) > 1:
         paths = ", ".join(entry.path for entry in same)
-        raise ConfigError("several reports have this id", where=name, todo=f"give the path of one: {paths}")
+        raise ConfigError("several reports have this id", where=name, hint=f"give the path of one: {paths}")
     return same[0] if same else None

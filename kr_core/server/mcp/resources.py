@@ -8,13 +8,13 @@ from urllib.parse import quote, unquote
 
 from mcp_types import Resource, ResourceTemplate, TextResourceContents
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.server.mcp.reports import REPORT, report_of
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from kr_core.server.project import Project
+    from kr_core.server.project import ServedProject
 
 __all__ = ["INDEX", "TEMPLATES", "Resources"]
 
@@ -38,7 +38,7 @@ class Resources:
         project: whose they are.
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: ServedProject) -> None:
         self._project = project
 
     async def listed(self, cursor: str | None) -> tuple[list[Resource], str | None]:
@@ -48,7 +48,7 @@ class Resources:
             ConfigError: the cursor is none that was given out.
         """
         store = (await self._project.pipeline()).store
-        entries = await to_its_end(store.entries)
+        entries = await shielded(store.entries)
         start = _number(cursor)
         shown = [
             Resource(
@@ -73,14 +73,14 @@ class Resources:
         """
         store = (await self._project.pipeline()).store
         if uri == INDEX:
-            entries = await to_its_end(store.entries)
+            entries = await shielded(store.entries)
             told = [entry.model_dump(mode="json") for entry in entries]
             text = json.dumps(told, ensure_ascii=False, indent=1)
             return TextResourceContents(uri=uri, text=text, mime_type="application/json")
         if not uri.startswith(REPORT):
-            raise ConfigError("no such resource", where=uri, todo="resources/list shows what there is")
+            raise ConfigError("no such resource", where=uri, hint="resources/list shows what there is")
         path = unquote(uri.removeprefix(REPORT))
-        _entry, report = await to_its_end(lambda: report_of(store, path))
+        _entry, report = await shielded(lambda: report_of(store, path))
         return TextResourceContents(uri=uri, text=printable(report), mime_type="text/markdown")
 
 
@@ -97,5 +97,5 @@ def _number(cursor: str | None) -> int:
     if cursor is None:
         return 0
     if not (cursor.isascii() and cursor.isdigit()):
-        raise ConfigError("is no cursor of this list", where=cursor, todo="begin without one")
+        raise ConfigError("is no cursor of this list", where=cursor, hint="begin without one")
     return int(cursor)

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from kr_core.server.mcp.tools import Reply
-    from kr_core.server.project import Project
+    from kr_core.server.mcp.tools import ToolReply
+    from kr_core.server.project import ServedProject
 
     Context = ServerRequestContext[Any, Any]
 
@@ -59,7 +59,7 @@ _DECISION_SECONDS = 86_400.0
 _log = logging.getLogger(__name__)
 
 
-def server_of(project: Project) -> Server[None]:
+def server_of(project: ServedProject) -> Server[None]:
     """An MCP server of a project; it may be run any number of times, and at the same time."""
     answering = _Answering(project)
 
@@ -92,7 +92,7 @@ def server_of(project: Project) -> Server[None]:
 class _Answering:
     """Answers requests; what a tool needs is imported when one is called, so that a list of tools comes at once."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: ServedProject) -> None:
         self._project = project
         self._tools: ModuleType | None = None
 
@@ -119,7 +119,7 @@ class _Answering:
             module = await self._imported()
             work = getattr(module.Tools(self._project), parameters.name)
             async with shown_to(context):
-                came: Reply | InputRequiredResult = await work(given, module.Human(context, parameters))
+                came: ToolReply | InputRequiredResult = await work(given, module.Human(context, parameters))
         except KRError as error:
             return _failure(in_arguments(str(error)))
         except MCPError:

@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp_types import RequestId
 
-    from kr_core.server.project import Project
+    from kr_core.server.project import ServedProject
 
-__all__ = ["LONGEST_MESSAGE", "serve"]
+__all__ = ["MAX_MESSAGE_LENGTH", "serve"]
 
 Incoming = SessionMessage | Exception
-LONGEST_MESSAGE = 4 * 1024 * 1024
+MAX_MESSAGE_LENGTH = 4 * 1024 * 1024
 """Bytes of a message; the same as over HTTP."""
 _CHUNK = 64 * 1024
-_MOST_HELD, _MOST_HELD_BYTES = 64, 16 * 1024 * 1024
+_MAX_HELD, _MAX_HELD_BYTES = 64, 16 * 1024 * 1024
 """Requests, and bytes of them, without an answer while the peer reads none: no more are read before it does."""
-_MOST_AT_ONCE, _MOST_BYTES_AT_ONCE = 2_000, 64 * 1024 * 1024
+_MAX_AT_ONCE, _MAX_BYTES_AT_ONCE = 2_000, 64 * 1024 * 1024
 """The same while it reads: more are refused, but what cancels one or answers a form still comes through."""
 _LOOK_SECONDS = 0.01
 """Between looks whether what is held has become less."""
@@ -59,7 +59,7 @@ _LAST_SECONDS = 1.0
 """So long a peer may take at the end to read what was written before."""
 
 
-async def serve(project: Project) -> None:
+async def serve(project: ServedProject) -> None:
     """Serve until standard input ends or a signal comes; what is under way is then cancelled, and the project closed.
 
     Raises:
@@ -95,9 +95,9 @@ async def _standard_streams() -> AsyncIterator[
     # What waits is not bounded here, since the SDK begins with each message at once: the reader sees to it.
     to_server, incoming = anyio.create_memory_object_stream[Incoming](math.inf)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
-    writer = _Writer(target)
-    held = _Held()
-    reader = _Reader(source, to_server, writer, held)
+    writer = _MessageWriter(target)
+    held = _OpenRequests()
+    reader = _MessageReader(source, to_server, writer, held)
     passing = asyncio.create_task(_pass_on(from_server, writer, held))
     try:
         yield incoming, outgoing, reader.end
@@ -118,7 +118,9 @@ def _taken(number: int, instead: int) -> int:
     return taken
 
 
-async def _pass_on(messages: MemoryObjectReceiveStream[SessionMessage], writer: _Writer, held: _Held) -> None:
+async def _pass_on(
+    messages: MemoryObjectReceiveStream[SessionMessage], writer: _MessageWriter, held: _OpenRequests
+) -> None:
     async for one in messages:
         writer.write(one.message)
         await writer.drained()
@@ -126,7 +128,7 @@ async def _pass_on(messages: MemoryObjectReceiveStream[SessionMessage], writer: 
             held.done(one.message.id)
 
 
-class _Held:
+class _OpenRequests:
     """The requests that have no answer yet, and how many bytes they have; a peer may use an id twice."""
 
     def __init__(self) -> None:
@@ -150,7 +152,7 @@ class _Held:
             del self._sizes[request]
 
 
-class _Writer:
+class _MessageWriter:
     """Writes messages, one after the other, as fast as the peer reads them; to a peer that has gone nothing."""
 
     def __init__(self, number: int) -> None:
@@ -204,11 +206,15 @@ class _Writer:
         self._empty.set()
 
 
-class _Reader:
+class _MessageReader:
     """Reads messages, in the event loop: a thread would have to be waited for, and woken for each of them."""
 
     def __init__(
-        self, number: int, to_server: MemoryObjectSendStream[Incoming], writer: _Writer, held: _Held
+        self,
+        number: int,
+        to_server: MemoryObjectSendStream[Incoming],
+        writer: _MessageWriter,
+        held: _OpenRequests,
     ) -> None:
         self._number = number
         self._to_server = to_server
@@ -257,7 +263,7 @@ class _Reader:
         for line in lines:
             self._line_ends(line)
         self._begun += rest
-        if len(self._begun) > LONGEST_MESSAGE:
+        if len(self._begun) > MAX_MESSAGE_LENGTH:
             self._skips = True
             self._begun.clear()
         if self._is_full():
@@ -270,8 +276,8 @@ class _Reader:
     def _is_full(self) -> bool:
         """Whether so much is held that no more is to be read now."""
         unread = self._writer.waiting > 0
-        held = self._held.number > _MOST_HELD or self._held.size > _MOST_HELD_BYTES
-        return (unread and held) or self._to_server.statistics().current_buffer_used > _MOST_HELD
+        held = self._held.number > _MAX_HELD or self._held.size > _MAX_HELD_BYTES
+        return (unread and held) or self._to_server.statistics().current_buffer_used > _MAX_HELD
 
     def _look(self) -> None:
         """Read again once there is room; a peer that has closed its end meanwhile has left."""
@@ -288,8 +294,8 @@ class _Reader:
         line = bytes(self._begun) + last
         skips, self._skips = self._skips, False
         self._begun.clear()
-        if skips or len(line) > LONGEST_MESSAGE:
-            said = f"Invalid request: a message has at most {LONGEST_MESSAGE} bytes"
+        if skips or len(line) > MAX_MESSAGE_LENGTH:
+            said = f"Invalid request: a message has at most {MAX_MESSAGE_LENGTH} bytes"
             self._refuse(INVALID_REQUEST, said)
         elif line.strip():
             self._take(line)
@@ -303,7 +309,7 @@ class _Reader:
             self._refuse(code, f"{said}: a line is one message of JSON-RPC 2.0")
             return
         if isinstance(message, JSONRPCRequest):
-            if self._held.number >= _MOST_AT_ONCE or self._held.size >= _MOST_BYTES_AT_ONCE:
+            if self._held.number >= _MAX_AT_ONCE or self._held.size >= _MAX_BYTES_AT_ONCE:
                 said = f"{self._held.number:,} requests are under way; wait for some of their answers"
                 self._refuse(INTERNAL_ERROR, said, message.id)
                 return
@@ -315,7 +321,7 @@ class _Reader:
 
     def _refuse(self, code: int, said: str, request: RequestId | None = None) -> None:
         if (
-            self._writer.waiting > LONGEST_MESSAGE
+            self._writer.waiting > MAX_MESSAGE_LENGTH
         ):  # who sends nonsense and reads nothing gets no more answers
             return
         error = ErrorData(code=code, message=said)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kr_core.model import Entry, ResearchResult
     from kr_core.model.expedition import Finished
     from kr_core.model.questions import AskResult, QALogEntry
-    from kr_core.qalog.reader import Exchange
+    from kr_core.qalog.reader import LoggedExchange
 
 __all__ = [
     "answered",
@@ -32,9 +32,9 @@ __all__ = [
     "waiting",
 ]
 
-_LONGEST_SUMMARY = 12_000
-_MOST_NOTES = 8
-_LONGEST_NOTE = 400
+_MAX_SUMMARY_LENGTH = 12_000
+_MAX_NOTES = 8
+_MAX_NOTE_LENGTH = 400
 _OPTION = re.compile(r"(?<![\w`-])--([a-z]+)(?![\w-])")
 
 
@@ -47,7 +47,7 @@ def researched(result: ResearchResult) -> str:
     lines = [f"Status: {result.status}. Confidence: {results.confidence}{score}.", ""]
     if results.match is not None and results.match.warning:
         lines += [f"Warning: {results.match.warning}.", ""]
-    lines += [brief(results.summary, _LONGEST_SUMMARY) or "Nothing was found.", ""]
+    lines += [brief(results.summary, _MAX_SUMMARY_LENGTH) or "Nothing was found.", ""]
     cited = [one for one in results.citations if f"[{one.n}]" in results.summary]
     if cited:
         lines += ["Sources:"]
@@ -68,7 +68,7 @@ def expedition(finished: Finished) -> str:
     lines = [
         f"{finished.id} ended after {finished.cycles} cycles by {finished.reason}: {len(finished.axioms)} axioms.",
         "",
-        brief(finished.answer, _LONGEST_SUMMARY),
+        brief(finished.answer, _MAX_SUMMARY_LENGTH),
     ]
     return printable(_within("\n".join([*lines, *_noted(finished.notes)]).rstrip()))
 
@@ -99,14 +99,14 @@ def answered(result: AskResult, waits: Sequence[str]) -> str:
         lines += [f"Not decided: {escalation.reason}.", "", *(f"- {one}" for one in waits)]
         if answer is not None:
             lines += ["", f"Tentative answer of {answer.agent}, confidence {answer.confidence}:"]
-            lines += ["", brief(answer.content, _LONGEST_SUMMARY)]
+            lines += ["", brief(answer.content, _MAX_SUMMARY_LENGTH)]
     elif answer is None:
         lines += ["No answer, and no way to a human."]
     else:
         by = "a human" if answer.validated_by else answer.agent
         lines += [f"Decided by {by}, confidence {answer.confidence} of 100.", ""]
-        lines += [brief(answer.content, _LONGEST_SUMMARY)]
-        lines += ["", f"Why: {brief(answer.rationale, _LONGEST_SUMMARY)}"] if answer.rationale else []
+        lines += [brief(answer.content, _MAX_SUMMARY_LENGTH)]
+        lines += ["", f"Why: {brief(answer.rationale, _MAX_SUMMARY_LENGTH)}"] if answer.rationale else []
     lines += ["", f'The record: qa_log(exchange_id="{result.exchange_id}").']
     lines += _noted(result.notes)
     return printable(_within("\n".join(lines)))
@@ -118,7 +118,7 @@ def entry_line(entry: Entry) -> str:
     return printable(f"- {entry.framework}{version}: {entry.topic} ({entry.status}), {entry.path}")
 
 
-def exchange_line(one: Exchange) -> str:
+def exchange_line(one: LoggedExchange) -> str:
     """An exchange in the record."""
     who = ", ".join(one.agents) or "nobody yet"
     result = one.result or "under way"
@@ -132,7 +132,7 @@ def exchange_line(one: Exchange) -> str:
 def log_entry(entry: QALogEntry) -> str:
     """An entry of an exchange, with the texts in it."""
     texts = {
-        key: brief(str(value), _LONGEST_SUMMARY)
+        key: brief(str(value), _MAX_SUMMARY_LENGTH)
         for key, value in entry.data.items()
         if key in {"agent", "by", "action", "text", "content", "reason", "status", "confidence", "context"}
         and value not in (None, "")
@@ -152,8 +152,8 @@ def brief(text: str, most: int) -> str:
 
 
 def _noted(notes: Sequence[str]) -> list[str]:
-    shown = [f"Note: {brief(note, _LONGEST_NOTE)}" for note in notes[:_MOST_NOTES]]
-    more = len(notes) - _MOST_NOTES
+    shown = [f"Note: {brief(note, _MAX_NOTE_LENGTH)}" for note in notes[:_MAX_NOTES]]
+    more = len(notes) - _MAX_NOTES
     return [*shown, f"Note: and {more} more"] if more > 0 else shown
 
 

@@ -33,7 +33,7 @@ class _Entry(NamedTuple):
 _TOOLS = {
     "research": _Entry(
         "Research a library",
-        arguments.Research,
+        arguments.ResearchArguments,
         "Look up how a library, framework or API works, in the version that this project has installed, and get an answer"
         " with numbered sources and a confidence. Call it before you write or change code that uses an API you are not certain"
         " of: names, parameters, defaults, behaviour, migration. The answer is kept, so a repeated question is free."
@@ -43,7 +43,7 @@ _TOOLS = {
     ),
     "research_request": _Entry(
         "Research the questions of a story",
-        arguments.ResearchRequest,
+        arguments.ResearchRequestArguments,
         "Have several questions about libraries researched at once, for a story: the same as `research` for each, with one budget"
         " of external calls for the story. Call it when a story begins and you know what you will need; for one question use"
         " `research`.",
@@ -52,7 +52,7 @@ _TOOLS = {
     ),
     "expedition": _Entry(
         "Research a large question",
-        arguments.Expedition,
+        arguments.ExpeditionArguments,
         "Research a question that one look-up cannot answer, over all sources, in cycles until nothing new comes: each fact with"
         " what says it, conflicts side by side. It takes seconds to minutes. Call it for surveys and comparisons across libraries"
         " or versions; for one thing about one library use `research`, which is quicker.",
@@ -61,7 +61,7 @@ _TOOLS = {
     ),
     "ask": _Entry(
         "Ask for a decision",
-        arguments.Ask,
+        arguments.AskArguments,
         "Ask who may decide something that is not yours to decide: architecture, security, data, product, cost. The question"
         " goes to the agent that the project's rules name; an answer that is sure enough is `accepted`, otherwise a human is"
         " asked and the result is `answered`, or `escalated` while it waits. Build on accepted and answered ones only."
@@ -71,41 +71,41 @@ _TOOLS = {
     ),
     "lessons": _Entry(
         "Lessons of a phase",
-        arguments.Lessons,
+        arguments.LessonsArguments,
         "Get what went wrong before in a phase of work, as a short list of warnings. Call it when a phase begins.",
         reads=True,
     ),
     "record_lesson": _Entry(
         "Record a lesson",
-        arguments.RecordLesson,
+        arguments.RecordLessonArguments,
         "Record what went wrong and how to avoid it, for whoever works in the same phase next time. Call it after a mistake that"
         " one sentence would have prevented; not for progress or plans. The same lesson is not recorded twice.",
         reads=False,
     ),
     "search_knowledge": _Entry(
         "Search the knowledge base",
-        arguments.SearchKnowledge,
+        arguments.SearchKnowledgeArguments,
         "List the reports of earlier research that are about some words. It asks nobody and finds only what was researched"
         " before; to have a question answered use `research`, which looks here first by itself.",
         reads=True,
     ),
     "get_report": _Entry(
         "Read a report",
-        arguments.GetReport,
+        arguments.GetReportArguments,
         "Read a report of earlier research in full, page by page: details, code examples, all sources. Call it when the summary"
         " that `research` gave is not enough.",
         reads=True,
     ),
     "qa_log": _Entry(
         "Read the record",
-        arguments.QaLog,
+        arguments.QaLogArguments,
         "See what was asked with `ask`, who answered, and what was decided, the latest first. Call it before you ask something"
         " that may have been decided already.",
         reads=True,
     ),
     "answer_escalation": _Entry(
         "Have the human answer",
-        arguments.AnswerEscalation,
+        arguments.AnswerEscalationArguments,
         "Show the human a question that waits for them (an `escalated` result of `ask`), so that they decide it; or learn what"
         " they have decided meanwhile. You cannot answer in their place: the tool takes no answer. It is refused where this"
         " client cannot ask its human.",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.model.lessons import PHASES
 from kr_core.server.mcp import batch
 from kr_core.server.mcp import text as telling
-from kr_core.server.mcp.elicitation import Human, Settled
+from kr_core.server.mcp.elicitation import ElicitationResult, Human
 from kr_core.server.mcp.pages import fitted, page_of
 from kr_core.server.mcp.reports import found, report_of
 from kr_core.terminal_text import printable
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from kr_core.ask.service import AsyncKnowledgeRouterService
     from kr_core.model import Entry, Fault
     from kr_core.model.questions import AskResult
-    from kr_core.qalog.reader import Exchange
+    from kr_core.qalog.reader import LoggedExchange
     from kr_core.server.mcp import arguments
-    from kr_core.server.project import Project
+    from kr_core.server.project import ServedProject
 
-__all__ = ["Reply", "Tools"]
+__all__ = ["ToolReply", "Tools"]
 
 PER_PAGE = 20
 """Entries and exchanges on a page, unless it is to be short."""
 _TOKENS_EACH = 400
 """That an entry or an exchange takes at most, or so."""
-_LONGEST_CELL = 300
-_MOST_WAITING = 20
+_MAX_CELL_LENGTH = 300
+_MAX_WAITING = 20
 """Characters of a question or an answer in a list of exchanges."""
 
 
-class Reply(NamedTuple):
+class ToolReply(NamedTuple):
     """What a tool says: in words, and as plain values in the published shape."""
 
     text: str
@@ -52,36 +52,38 @@ class Tools:
         project: what they work on.
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: ServedProject) -> None:
         self._project = project
 
     # -- research and knowledge -----------------------------------------------------------------------------
 
-    async def research(self, given: arguments.Research, _human: Human) -> Reply:
+    async def research(self, given: arguments.ResearchArguments, _human: Human) -> ToolReply:
         """Answer a question from the knowledge base or the sources."""
         options = given.model_dump(exclude={"question"}, exclude_none=True, exclude_defaults=True)
         result = (await (await self._project.pipeline()).aresearch(given.question, **options)).result
-        return Reply(telling.researched(result), fitted(result.to_dict()), result.status == "failure")
+        return ToolReply(telling.researched(result), fitted(result.to_dict()), result.status == "failure")
 
-    async def expedition(self, given: arguments.Expedition, _human: Human) -> Reply:
+    async def expedition(self, given: arguments.ExpeditionArguments, _human: Human) -> ToolReply:
         """Research a large question, or go on with an expedition that was begun."""
         from kr_core.server.mcp.expeditions import researched
 
         finished = await researched(await self._project.pipeline(), given)
-        return Reply(telling.expedition(finished), fitted(finished.model_dump(mode="json"), given.max_tokens))
+        return ToolReply(
+            telling.expedition(finished), fitted(finished.model_dump(mode="json"), given.max_tokens)
+        )
 
-    async def research_request(self, given: arguments.ResearchRequest, _human: Human) -> Reply:
+    async def research_request(self, given: arguments.ResearchRequestArguments, _human: Human) -> ToolReply:
         """Answer a team's request, by the same handler as `kr team`."""
         resident = await self._project.resident()
         values = await resident.research(
             given.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
         )
-        return Reply(batch.requested(values), batch.shortened(values), batch.is_failure(values))
+        return ToolReply(batch.requested(values), batch.shortened(values), batch.is_failure(values))
 
-    async def search_knowledge(self, given: arguments.SearchKnowledge, _human: Human) -> Reply:
+    async def search_knowledge(self, given: arguments.SearchKnowledgeArguments, _human: Human) -> ToolReply:
         """List the reports that are about some words."""
         store = (await self._project.pipeline()).store
-        entries = await to_its_end(
+        entries = await shielded(
             lambda: found(store, given.question, given.framework, archived=given.archived)
         )
         shown, pages = _page(entries, given)
@@ -96,34 +98,36 @@ class Tools:
             "page": given.page,
             "pages": pages,
         }
-        return Reply("\n".join([*lines, *_more(given.page, pages)]), fitted(values, given.max_tokens))
+        return ToolReply("\n".join([*lines, *_more(given.page, pages)]), fitted(values, given.max_tokens))
 
-    async def get_report(self, given: arguments.GetReport, _human: Human) -> Reply:
+    async def get_report(self, given: arguments.GetReportArguments, _human: Human) -> ToolReply:
         """Give a kept report, page by page."""
         store = (await self._project.pipeline()).store
-        entry, report = await to_its_end(lambda: report_of(store, given.report))
+        entry, report = await shielded(lambda: report_of(store, given.report))
         page = page_of(printable(report), given.page, given.max_tokens)
         if page.number > page.of:
-            raise ConfigError(f"has {page.of} pages", where=entry.path, todo=f"ask for page 1 to {page.of}")
+            raise ConfigError(f"has {page.of} pages", where=entry.path, hint=f"ask for page 1 to {page.of}")
         values = {**_entry(entry), "text": page.text, "page": page.number, "pages": page.of}
-        return Reply("\n".join([page.text.rstrip("\n"), *_more(page.number, page.of)]), fitted(values, None))
+        return ToolReply(
+            "\n".join([page.text.rstrip("\n"), *_more(page.number, page.of)]), fitted(values, None)
+        )
 
     # -- lessons --------------------------------------------------------------------------------------------
 
-    async def lessons(self, given: arguments.Lessons, _human: Human) -> Reply:
+    async def lessons(self, given: arguments.LessonsArguments, _human: Human) -> ToolReply:
         """Hand out the lessons of a phase."""
         known = (await self._project.pipeline()).lessons
-        result = await to_its_end(
+        result = await shielded(
             lambda: known.inject(given.phase, framework=given.framework, topic=given.topic, text=given.text)
         )
         said = [_of_phase(fault) for fault in result.errors] or list(result.results.notes)
         text = result.results.injection_block or "; ".join(said)
-        return Reply(printable(text), fitted(result.to_dict()), result.status == "failure")
+        return ToolReply(printable(text), fitted(result.to_dict()), result.status == "failure")
 
-    async def record_lesson(self, given: arguments.RecordLesson, _human: Human) -> Reply:
+    async def record_lesson(self, given: arguments.RecordLessonArguments, _human: Human) -> ToolReply:
         """Record a lesson."""
         known = (await self._project.pipeline()).lessons
-        done = await to_its_end(
+        done = await shielded(
             lambda: known.add(given.summary, phase=given.phase, tags=given.tags, ref=given.ref)
         )
         said = "Recorded" if done.added else "Known already"
@@ -132,11 +136,11 @@ class Tools:
             "lesson": done.lesson.model_dump(mode="json"),
             "notes": list(done.notes),
         }
-        return Reply(printable(f"{said}: {done.lesson.summary}"), fitted(values))
+        return ToolReply(printable(f"{said}: {done.lesson.summary}"), fitted(values))
 
     # -- questions ------------------------------------------------------------------------------------------
 
-    async def ask(self, given: arguments.Ask, human: Human) -> Reply | InputRequiredResult:
+    async def ask(self, given: arguments.AskArguments, human: Human) -> ToolReply | InputRequiredResult:
         """Ask an agent, and the human where no agent is sure enough."""
         from kr_core.model.questions import GENERAL, Question
 
@@ -158,51 +162,51 @@ class Tools:
         return _answered(service, result)
 
     async def answer_escalation(
-        self, given: arguments.AnswerEscalation, human: Human
-    ) -> Reply | InputRequiredResult:
+        self, given: arguments.AnswerEscalationArguments, human: Human
+    ) -> ToolReply | InputRequiredResult:
         """Ask the human to decide a case that waits; say what was decided of one that does not."""
         service = await self._project.service()
         name = given.escalation_id or human.case or await self._only_one(service)
-        result = await to_its_end(lambda: service.result_of(name))
+        result = await shielded(lambda: service.result_of(name))
         if result.status == "escalated" and not human.reachable:
-            todo = (
+            hint = (
                 f"a human answers it: {_where(service, name)}."
                 " Do not decide it yourself; go on with other work and look again later"
             )
-            raise ConfigError("this client cannot ask its human", where=name, todo=todo)
+            raise ConfigError("this client cannot ask its human", where=name, hint=hint)
         return await self._settled(service, name, human)
 
     @staticmethod
     async def _only_one(service: AsyncKnowledgeRouterService) -> str:
-        waiting = await to_its_end(
+        waiting = await shielded(
             lambda: service.cases.ids()[0]
         )  # the journal may have to be opened, which is a file
         if len(waiting) == 1:
             return waiting[0]
         if not waiting:
-            raise ConfigError("no question waits for a human", todo="go on")
-        more = len(waiting) - _MOST_WAITING
-        ids = ", ".join(waiting[:_MOST_WAITING]) + (f" and {more} more" if more > 0 else "")
+            raise ConfigError("no question waits for a human", hint="go on")
+        more = len(waiting) - _MAX_WAITING
+        ids = ", ".join(waiting[:_MAX_WAITING]) + (f" and {more} more" if more > 0 else "")
         raise ConfigError(
-            "several questions wait for a human", todo=f"give the id of one as `escalation_id`: {ids}"
+            "several questions wait for a human", hint=f"give the id of one as `escalation_id`: {ids}"
         )
 
     @staticmethod
     async def _settled(
         service: AsyncKnowledgeRouterService, name: str, human: Human
-    ) -> Reply | InputRequiredResult:
+    ) -> ToolReply | InputRequiredResult:
         came = await human.settle(service, name)
-        return _answered(service, came.result, came.said) if isinstance(came, Settled) else came
+        return _answered(service, came.result, came.message) if isinstance(came, ElicitationResult) else came
 
-    async def qa_log(self, given: arguments.QaLog, _human: Human) -> Reply:
+    async def qa_log(self, given: arguments.QaLogArguments, _human: Human) -> ToolReply:
         """Show what was asked and answered, the latest first."""
-        from kr_core.qalog.reader import Wanted, exchanges
+        from kr_core.qalog.reader import LogFilter, exchanges
 
         pipeline = await self._project.pipeline()
-        wanted = Wanted(
+        wanted = LogFilter(
             given.feature_id, given.exchange_id, agent=given.agent, topic=given.topic, text=given.text
         )
-        listed = await to_its_end(lambda: exchanges(pipeline.journal, wanted)[::-1])
+        listed = await shielded(lambda: exchanges(pipeline.journal, wanted)[::-1])
         if given.exchange_id:
             return await self._exchange(given, listed)
         shown, pages = _page(listed, given)
@@ -210,35 +214,37 @@ class Tools:
         if shown:
             lines += ["", "All of one: qa_log(exchange_id=ID)."]
         values = {
-            "exchanges": [_exchange(one, _LONGEST_CELL) for one in shown],
+            "exchanges": [_exchange(one, _MAX_CELL_LENGTH) for one in shown],
             "total": len(listed), "page": given.page, "pages": pages,
         }  # fmt: skip
-        return Reply("\n".join([*lines, *_more(given.page, pages)]), fitted(values, given.max_tokens))
+        return ToolReply("\n".join([*lines, *_more(given.page, pages)]), fitted(values, given.max_tokens))
 
-    async def _exchange(self, given: arguments.QaLog, listed: Sequence[Exchange]) -> Reply:
-        from kr_core.qalog.reader import Wanted, entries
+    async def _exchange(self, given: arguments.QaLogArguments, listed: Sequence[LoggedExchange]) -> ToolReply:
+        from kr_core.qalog.reader import LogFilter, entries
 
         if not listed:
-            raise ConfigError("is not on the record", where=given.exchange_id, todo="qa_log() lists what is")
+            raise ConfigError("is not on the record", where=given.exchange_id, hint="qa_log() lists what is")
         pipeline = await self._project.pipeline()
-        told = await to_its_end(lambda: list(entries(pipeline.journal, Wanted(exchange=given.exchange_id))))
+        told = await shielded(lambda: list(entries(pipeline.journal, LogFilter(exchange=given.exchange_id))))
         page = page_of("\n".join(map(telling.log_entry, told)), given.page, given.max_tokens)
         values = {
             "exchanges": [_exchange(one, None) for one in listed],
             "total": len(listed), "page": given.page, "pages": page.of,
         }  # fmt: skip
-        return Reply("\n".join([page.text, *_more(given.page, page.of)]), fitted(values, given.max_tokens))
+        return ToolReply(
+            "\n".join([page.text, *_more(given.page, page.of)]), fitted(values, given.max_tokens)
+        )
 
 
 # -- shapes ----------------------------------------------------------------------------------------------------
 
 
-def _answered(service: AsyncKnowledgeRouterService, result: AskResult, said: str = "") -> Reply:
+def _answered(service: AsyncKnowledgeRouterService, result: AskResult, said: str = "") -> ToolReply:
     where = "" if result.escalation is None else _where(service, result.escalation.id)
     waits = telling.waiting(result, said, where)
     values = result.to_dict()
     values["notes"] = [*waits, *values["notes"]]
-    return Reply(telling.answered(result, waits), fitted(values), result.status == "failed")
+    return ToolReply(telling.answered(result, waits), fitted(values), result.status == "failed")
 
 
 def _where(service: AsyncKnowledgeRouterService, name: str) -> str:
@@ -266,7 +272,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _exchange(one: Exchange, most: int | None) -> dict[str, Any]:
+def _exchange(one: LoggedExchange, most: int | None) -> dict[str, Any]:
     question, answer = (
         text if most is None else telling.brief(text, most) for text in (one.question, one.answer)
     )
@@ -287,13 +293,13 @@ def _exchange(one: Exchange, most: int | None) -> dict[str, Any]:
 
 
 def _page(
-    listed: Sequence[Any], given: arguments.SearchKnowledge | arguments.QaLog
+    listed: Sequence[Any], given: arguments.SearchKnowledgeArguments | arguments.QaLogArguments
 ) -> tuple[Sequence[Any], int]:
     each = max(1, min(PER_PAGE, given.max_tokens // _TOKENS_EACH))
     pages, number = max(1, -(-len(listed) // each)), given.page
     if number > pages:
         raise ConfigError(
-            f"there are {pages} pages", where=f"page {number}", todo=f"ask for page 1 to {pages}"
+            f"there are {pages} pages", where=f"page {number}", hint=f"ask for page 1 to {pages}"
         )
     return listed[(number - 1) * each : number * each], pages
 

@@ -9,20 +9,20 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from kr_core.escalation.case import KeptCase
+from kr_core.escalation.case import Case
 from kr_core.model.questions import EscalationRequest, HumanResponse
-from kr_core.server.web.inbox import LONGEST_NAME, LONGEST_TEXT, Desk
-from kr_core.server.web.problems import PROBLEM, Refused
+from kr_core.server.web.inbox import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, Inbox
+from kr_core.server.web.problems import PROBLEM, RequestRefused
 
 __all__ = ["routes"]
 
-_MOST_LISTED = 200
-_LONGEST_LINE = 1000
+_MAX_LISTED = 200
+_MAX_LINE_LENGTH = 1000
 Action = Literal["confirm", "correct", "add_context", "choose", "chat"]
 Id = Annotated[str, Path(description="such as `E7`", max_length=20)]
 
 
-class Line(BaseModel):
+class CaseSummary(BaseModel):
     """A case in the list."""
 
     id: str
@@ -38,10 +38,10 @@ class Line(BaseModel):
     opened: dt.datetime
 
 
-class Listing(BaseModel):
+class CaseList(BaseModel):
     """A part of the list, newest first."""
 
-    items: list[Line]
+    items: list[CaseSummary]
     total: int = Field(description="cases that fit, on whatever page")
     next: str | None = Field(description="the address of the next part; null at the end")
 
@@ -54,7 +54,7 @@ class Decision(BaseModel):
     content: str | None
 
 
-class Escalation(BaseModel):
+class CaseDetail(BaseModel):
     """A case, as `kr inbox show ID --json` prints it."""
 
     id: str
@@ -64,7 +64,7 @@ class Escalation(BaseModel):
     resolution: Decision | None
 
 
-class Result(BaseModel):
+class DecisionResult(BaseModel):
     """What came of it, as `kr ask --json` prints it."""
 
     model_config = ConfigDict(extra="allow")
@@ -78,17 +78,17 @@ class Result(BaseModel):
     notes: list[str]
 
 
-class Turn(BaseModel):
+class ChatMessage(BaseModel):
     """What is said to the agent of a case."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    content: str = Field(min_length=1, max_length=LONGEST_TEXT)
+    content: str = Field(min_length=1, max_length=MAX_TEXT_LENGTH)
     revision: int = Field(ge=1, description="of the answer that it is about")
-    by: str = Field(default="", max_length=LONGEST_NAME, description="who says it; the record shows it")
+    by: str = Field(default="", max_length=MAX_NAME_LENGTH, description="who says it; the record shows it")
 
 
-class Reply(BaseModel):
+class DecisionBody(BaseModel):
     """What a human has decided."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -96,16 +96,16 @@ class Reply(BaseModel):
     action: Action
     content: str = Field(
         default="",
-        max_length=LONGEST_TEXT,
+        max_length=MAX_TEXT_LENGTH,
         description="the answer, the context, the choice's letter, or what ends a talk",
     )
     revision: int = Field(
         ge=1, description="of the answer that it is about; a reply to an older one is refused"
     )
-    by: str = Field(default="", max_length=LONGEST_NAME, description="who replies; the record shows it")
+    by: str = Field(default="", max_length=MAX_NAME_LENGTH, description="who replies; the record shows it")
 
 
-class Problem(BaseModel):
+class ProblemDetails(BaseModel):
     """Problem details, as RFC 9457 has them."""
 
     type: str
@@ -125,11 +125,11 @@ def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
         415: "the body is not sent as JSON",
         422: "the reply cannot be applied, or a field is wrong",
     }
-    content = {PROBLEM: {"schema": Problem.model_json_schema()}}
+    content = {PROBLEM: {"schema": ProblemDetails.model_json_schema()}}
     return {status: {"description": said[status], "content": content} for status in statuses}
 
 
-def routes(desk: Desk, user: str) -> APIRouter:
+def routes(desk: Inbox, user: str) -> APIRouter:
     """The routes below `/api/`.
 
     Args:
@@ -148,8 +148,8 @@ def routes(desk: Desk, user: str) -> APIRouter:
         before: Annotated[
             str, Query(description="only cases before this one", pattern=r"^([Ee][0-9]{1,9})?$")
         ] = "",
-        limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
-    ) -> Listing:
+        limit: Annotated[int, Query(ge=1, le=_MAX_LISTED)] = 50,
+    ) -> CaseList:
         found = await desk.inbox(status, feature, before, limit)
         following = None
         if found.before is not None:
@@ -157,11 +157,11 @@ def routes(desk: Desk, user: str) -> APIRouter:
 
             asked = {"status": status, "feature": feature, "before": found.before, "limit": limit}
             following = f"/api/inbox?{urlencode({key: value for key, value in asked.items() if value})}"
-        return Listing(items=[_line(case) for case in found.cases], total=found.total, next=following)
+        return CaseList(items=[_line(case) for case in found.cases], total=found.total, next=following)
 
     @router.get("/{id}", summary="Show a case", responses=_problems(401, 404, 422))
-    async def show(id: Id) -> Escalation:  # noqa: A002  the name in the address
-        return Escalation.model_validate((await desk.case(id)).to_dict())
+    async def show(id: Id) -> CaseDetail:  # noqa: A002  the name in the address
+        return CaseDetail.model_validate((await desk.case(id)).to_dict())
 
     @router.post(
         "/{id}/reply",
@@ -169,15 +169,15 @@ def routes(desk: Desk, user: str) -> APIRouter:
         description="After `add_context` it waits for the agent's new answer.",
         responses=_problems(400, 401, 403, 404, 409, 413, 415, 422),
     )
-    async def reply(id: Id, body: Reply) -> Result:  # noqa: A002  the name in the address
+    async def reply(id: Id, body: DecisionBody) -> DecisionResult:  # noqa: A002  the name in the address
         response = _response(body, body.action, user)
         if body.action == "chat" and not (await desk.case(id)).turns:
-            raise Refused(
+            raise RequestRefused(
                 "refused",
                 f"nobody has talked about {id} yet, so there is no talk to end; begin one with `POST /api/inbox/{id}/chat`,"
                 " or give the answer with the action `correct`",
             )
-        return Result.model_validate((await desk.reply(id, response)).to_dict())
+        return DecisionResult.model_validate((await desk.reply(id, response)).to_dict())
 
     @router.post(
         "/{id}/chat",
@@ -185,28 +185,28 @@ def routes(desk: Desk, user: str) -> APIRouter:
         description="It waits for what the agent says, and the case waits on; a reply with the action `chat` ends the talk.",
         responses=_problems(400, 401, 403, 404, 409, 413, 415, 422),
     )
-    async def chat(id: Id, body: Turn) -> Result:  # noqa: A002  the name in the address
-        return Result.model_validate((await desk.chat(id, _response(body, "chat", user))).to_dict())
+    async def chat(id: Id, body: ChatMessage) -> DecisionResult:  # noqa: A002  the name in the address
+        return DecisionResult.model_validate((await desk.chat(id, _response(body, "chat", user))).to_dict())
 
     return router
 
 
-def _response(body: Turn | Reply, action: Action, user: str) -> HumanResponse:
+def _response(body: ChatMessage | DecisionBody, action: Action, user: str) -> HumanResponse:
     name = body.by.strip() or user
     if not name:
-        raise Refused("refused", "`by` is needed: who replies")
+        raise RequestRefused("refused", "`by` is needed: who replies")
     return HumanResponse(action=action, content=body.content, by=name, revision=body.revision)
 
 
-def _line(case: KeptCase) -> Line:
+def _line(case: Case) -> CaseSummary:
     request = case.request
-    return Line(
+    return CaseSummary(
         id=request.id,
         status=case.status,
         revision=request.revision,
         feature=request.question.feature_id,
         topic=request.question.topic,
-        question=request.question.text[:_LONGEST_LINE],
+        question=request.question.text[:_MAX_LINE_LENGTH],
         reason=request.reason,
         agent=request.agent,
         confidence=None if request.answer is None else request.answer.confidence,

@@ -17,26 +17,26 @@ from starlette.staticfiles import StaticFiles
 from kr_core._version import __version__
 from kr_core.server.web.api import routes as api_routes
 from kr_core.server.web.expeditions_api import routes as research_routes
-from kr_core.server.web.expeditions_pages import ResearchPages
-from kr_core.server.web.middleware import Door
+from kr_core.server.web.expeditions_pages import ExpeditionPages
+from kr_core.server.web.middleware import RequestMiddleware
 from kr_core.server.web.pages import Pages
-from kr_core.server.web.problems import Refused, problem, refusal
+from kr_core.server.web.problems import RequestRefused, problem, refusal
 from kr_core.server.web.templates import static_folder
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
     from kr_core.server.access import Application, Receive, Scope, Send
-    from kr_core.server.web.expeditions import Research
-    from kr_core.server.web.inbox import Desk
+    from kr_core.server.web.expeditions import ExpeditionBrowser
+    from kr_core.server.web.inbox import Inbox
     from kr_core.server.web.sessions import Sessions
-    from kr_core.server.web.webhooks import Hooks
+    from kr_core.server.web.webhooks import Webhooks
 
 __all__ = ["application"]
 
 
 def application(
-    desk: Desk, research: Research, hooks: Hooks, sessions: Sessions, url: str, user: str
+    desk: Inbox, research: ExpeditionBrowser, hooks: Webhooks, sessions: Sessions, url: str, user: str
 ) -> Application:
     """The application.
 
@@ -58,16 +58,16 @@ def application(
     app.include_router(api_routes(desk, user))
     app.include_router(research_routes(research))
     pages = Pages(desk, research, sessions, user)
-    app.router.routes.extend([*pages.routes(), *ResearchPages(research, pages.shown).routes()])
+    app.router.routes.extend([*pages.routes(), *ExpeditionPages(research, pages.shown).routes()])
     app.router.routes.extend(hooks.routes())
-    app.router.routes.append(Mount("/static", _Kept(directory=static_folder())))
+    app.router.routes.append(Mount("/static", _CachedFiles(directory=static_folder())))
 
-    @app.exception_handler(Refused)
+    @app.exception_handler(RequestRefused)
     async def refused(request: Request, error: Exception) -> Response:
-        assert isinstance(error, Refused), "it is called for nothing else"
+        assert isinstance(error, RequestRefused), "it is called for nothing else"
         if request.url.path.startswith("/api/"):
-            return problem(error.status, error.said, error.kind, error.more)
-        return refusal(request.url.path, error.status, error.said)
+            return problem(error.status, error.message, error.kind, error.more)
+        return refusal(request.url.path, error.status, error.message)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: Exception) -> Response:
@@ -93,7 +93,7 @@ def application(
         said = f"KR could not do this: {type(error).__name__}. Its standard error has more."
         return refusal(request.url.path, HTTPStatus.INTERNAL_SERVER_ERROR, said)
 
-    return Door(_SignedIn(cast("Application", app), sessions), url)
+    return RequestMiddleware(_SignedIn(cast("Application", app), sessions), url)
 
 
 class _SignedIn:
@@ -120,7 +120,7 @@ class _SignedIn:
         await self._inner(scope, receive, send)
 
 
-class _Kept(StaticFiles):
+class _CachedFiles(StaticFiles):
     """Files that browsers keep, since their addresses change with them."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:

@@ -6,20 +6,20 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.errors import ConfigError, StorageError
 from kr_core.expedition import provenance as tree
 from kr_core.expedition.service import Expeditions
-from kr_core.server.web.problems import Refused
+from kr_core.server.web.problems import RequestRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kr_core.ask.service import AsyncKnowledgeRouterService
-    from kr_core.expedition.service import KeptExpedition
+    from kr_core.expedition.service import StoredExpedition
     from kr_core.model.expedition import Axiom, CycleReport
 
-__all__ = ["ALL", "Listed", "Research", "Row", "Seen"]
+__all__ = ["ALL", "ExpeditionBrowser", "ExpeditionPage", "ExpeditionRow", "ExpeditionView"]
 
 Result = TypeVar("Result")
 
@@ -29,18 +29,18 @@ _SHOWN = 50
 _ID = re.compile(r"[Xx]?[0-9]{1,9}")
 
 
-class Row(NamedTuple):
+class ExpeditionRow(NamedTuple):
     """An expedition in the list."""
 
-    kept: KeptExpedition
+    kept: StoredExpedition
     cycles: int
     axioms: int
 
 
-class Listed(NamedTuple):
+class ExpeditionPage(NamedTuple):
     """A part of the list, newest first."""
 
-    rows: Sequence[Row]
+    rows: Sequence[ExpeditionRow]
     total: int
     before: str | None
     """The id behind which the list goes on; None at its end."""
@@ -48,10 +48,10 @@ class Listed(NamedTuple):
     """Another one whenever the list is another one."""
 
 
-class Seen(NamedTuple):
+class ExpeditionView(NamedTuple):
     """An expedition as it is looked at."""
 
-    kept: KeptExpedition
+    kept: StoredExpedition
     reports: Sequence[CycleReport]
     axioms: Sequence[Axiom]
     disagreeing: Sequence[tuple[Axiom, Axiom]]
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
     mark: str
 
 
-class Research:
+class ExpeditionBrowser:
     """Looks at the expeditions of a service.
 
     Args:
@@ -71,17 +71,17 @@ class Research:
     def __init__(self, service: AsyncKnowledgeRouterService) -> None:
         self._expeditions = Expeditions(service.pipeline)
 
-    async def listed(self, before: str = "", limit: int = _SHOWN) -> Listed:
+    async def listed(self, before: str = "", limit: int = _SHOWN) -> ExpeditionPage:
         """Expeditions, newest first.
 
         Raises:
             Refused: `before` is no id, or the journal cannot be read.
         """
         if before and not _ID.fullmatch(before):
-            raise Refused("refused", f"`{before[:20]}` is no id; write it as `X7`")
+            raise RequestRefused("refused", f"`{before[:20]}` is no id; write it as `X7`")
         return await _able(lambda: self._list(before.upper(), limit))
 
-    async def seen(self, key: str) -> Seen:
+    async def seen(self, key: str) -> ExpeditionView:
         """One expedition.
 
         Raises:
@@ -107,19 +107,19 @@ class Research:
             return (await self.listed()).mark
         return await _able(lambda: self._mark(self._get(which)))
 
-    def _list(self, before: str, limit: int) -> Listed:
+    def _list(self, before: str, limit: int) -> ExpeditionPage:
         kept, total = self._expeditions.latest(limit + 1, before)
         rows = [self._row(one) for one in kept[:limit]]
         marks = " ".join(f"{row.kept.id} {row.kept.status} {row.cycles} {row.axioms}" for row in rows)
-        return Listed(rows, total, rows[-1].kept.id if len(kept) > limit else None, _digest(marks))
+        return ExpeditionPage(rows, total, rows[-1].kept.id if len(kept) > limit else None, _digest(marks))
 
-    def _row(self, kept: KeptExpedition) -> Row:
+    def _row(self, kept: StoredExpedition) -> ExpeditionRow:
         if kept.finished is not None:
-            return Row(kept, kept.finished.cycles, len(kept.finished.axioms))
+            return ExpeditionRow(kept, kept.finished.cycles, len(kept.finished.axioms))
         done = self._expeditions.progress(kept)
-        return Row(kept, done.reports[-1].cycle if done.reports else 0, len(done.axioms))
+        return ExpeditionRow(kept, done.reports[-1].cycle if done.reports else 0, len(done.axioms))
 
-    def _look(self, key: str) -> Seen:
+    def _look(self, key: str) -> ExpeditionView:
         kept = self._get(key)
         mark = self._mark(kept)  # before the rest is read: what comes meanwhile is news
         axioms = self._expeditions.found(kept)
@@ -127,7 +127,7 @@ class Research:
         for axiom, said in self._expeditions.unsupported(axioms):
             faults.setdefault(axiom.id, []).append(said)
         reports = self._expeditions.progress(kept).reports
-        return Seen(kept, reports, axioms, self._disagreeing(axioms), faults, mark)
+        return ExpeditionView(kept, reports, axioms, self._disagreeing(axioms), faults, mark)
 
     def _disagreeing(self, axioms: Sequence[Axiom]) -> list[tuple[Axiom, Axiom]]:
         pairs: dict[frozenset[str], tuple[Axiom, Axiom]] = {}
@@ -138,24 +138,24 @@ class Research:
                     pairs.setdefault(frozenset((axiom.id, name)), (axiom, other))
         return list(pairs.values())
 
-    def _mark(self, kept: KeptExpedition) -> str:
+    def _mark(self, kept: StoredExpedition) -> str:
         done = self._expeditions.progress(kept)
         return _digest(f"{kept.status} {len(done.reports)} {' '.join(done.axioms)}")
 
-    def _get(self, key: str) -> KeptExpedition:
+    def _get(self, key: str) -> StoredExpedition:
         if not _ID.fullmatch(key):
-            raise Refused("unknown", f"there is no expedition `{key[:20]}`")
+            raise RequestRefused("unknown", f"there is no expedition `{key[:20]}`")
         try:
             return self._expeditions.get(key)
         except ConfigError as error:
-            raise Refused("unknown", error.what) from error
+            raise RequestRefused("unknown", error.what) from error
 
 
 async def _able(look: Callable[[], Result]) -> Result:
     try:
-        return await to_its_end(look)
+        return await shielded(look)
     except StorageError as error:
-        raise Refused("unable", str(error)) from error
+        raise RequestRefused("unable", str(error)) from error
 
 
 def _digest(text: str) -> str:

@@ -10,13 +10,13 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from kr_core.model.expedition import Axiom, CycleReport, Ending, Finished
-from kr_core.server.web.api import Problem
-from kr_core.server.web.expeditions import Research, Row
+from kr_core.server.web.api import ProblemDetails
+from kr_core.server.web.expeditions import ExpeditionBrowser, ExpeditionRow
 from kr_core.server.web.problems import PROBLEM
 
 __all__ = ["routes"]
 
-_MOST_LISTED = 200
+_MAX_LISTED = 200
 Status = Literal["unfinished", "finished"]
 
 
@@ -53,7 +53,7 @@ class Unsupported(BaseModel):
     """A signal whose quote stands in no kept passage."""
 
     axiom: str
-    said: str
+    message: str
 
 
 class ExpeditionTree(BaseModel):
@@ -76,11 +76,11 @@ def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
         404: "there is no such expedition",
         422: "a parameter is wrong",
     }
-    content = {PROBLEM: {"schema": Problem.model_json_schema()}}
+    content = {PROBLEM: {"schema": ProblemDetails.model_json_schema()}}
     return {status: {"description": said[status], "content": content} for status in statuses}
 
 
-def routes(research: Research) -> APIRouter:
+def routes(research: ExpeditionBrowser) -> APIRouter:
     """The routes below `/api/expeditions`.
 
     Args:
@@ -93,7 +93,7 @@ def routes(research: Research) -> APIRouter:
         before: Annotated[
             str, Query(description="only those begun before this one", pattern=r"^([Xx][0-9]{1,9})?$")
         ] = "",
-        limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
+        limit: Annotated[int, Query(ge=1, le=_MAX_LISTED)] = 50,
     ) -> ExpeditionListing:
         found = await research.listed(before, limit)
         following = None if found.before is None else f"/api/expeditions?before={found.before}&limit={limit}"
@@ -108,7 +108,7 @@ def routes(research: Research) -> APIRouter:
     return router
 
 
-def _line(row: Row) -> ExpeditionLine:
+def _line(row: ExpeditionRow) -> ExpeditionLine:
     kept = row.kept
     return ExpeditionLine(
         id=kept.id,

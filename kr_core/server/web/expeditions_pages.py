@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from kr_core.model.expedition import Axiom, Finished, Signal
-    from kr_core.server.web.expeditions import Research
+    from kr_core.server.web.expeditions import ExpeditionBrowser
 
-__all__ = ["ResearchPages"]
+__all__ = ["ExpeditionPages"]
 
-_LONGEST_LINK = 2000
+_MAX_LINK_LENGTH = 2000
 
 
-class ResearchPages:
+class ExpeditionPages:
     """Shows expeditions.
 
     Args:
@@ -33,7 +33,7 @@ class ResearchPages:
         shown: makes a page of a template and its values, for whoever asks.
     """
 
-    def __init__(self, research: Research, shown: Callable[..., Awaitable[Response]]) -> None:
+    def __init__(self, research: ExpeditionBrowser, shown: Callable[..., Awaitable[Response]]) -> None:
         self._research = research
         self._shown = shown
 
@@ -85,7 +85,7 @@ def _link(signal: Signal) -> str:
         parts = urlsplit(signal.source)
     except ValueError:
         return ""
-    safe = parts.scheme in {"http", "https"} and parts.hostname and len(signal.source) <= _LONGEST_LINK
+    safe = parts.scheme in {"http", "https"} and parts.hostname and len(signal.source) <= _MAX_LINK_LENGTH
     return signal.source if safe else ""
 
 

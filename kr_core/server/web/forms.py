@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl
 
 from kr_core.model.questions import HumanResponse
-from kr_core.server.web.problems import Refused
+from kr_core.server.web.problems import RequestRefused
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["Written", "fields_of", "response_of"]
+__all__ = ["FormInput", "fields_of", "response_of"]
 
-_MOST_FIELDS = 50
+_MAX_FIELDS = 50
 _TYPE = "application/x-www-form-urlencoded"
 TEXTS = {"correct": "text_correct", "add_context": "text_context", "chat": "text_final"}
 """The field in which the text of an action stands."""
@@ -24,7 +24,7 @@ _VERBS = {
 }
 
 
-class Written(NamedTuple):
+class FormInput(NamedTuple):
     """What stood in a form, to be shown again."""
 
     action: str = ""
@@ -36,7 +36,7 @@ class Written(NamedTuple):
     by: str = ""
 
     @classmethod
-    def of(cls, fields: dict[str, str]) -> Written:
+    def of(cls, fields: dict[str, str]) -> FormInput:
         """What stands in the fields of a form."""
         known = {key: value for key, value in fields.items() if key in cls._fields}
         return cls(**known)
@@ -50,16 +50,16 @@ async def fields_of(request: Request) -> dict[str, str]:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
     if kind != _TYPE:
-        raise Refused("refused", f"A form is sent as {_TYPE}.")
+        raise RequestRefused("refused", f"A form is sent as {_TYPE}.")
     body = await request.body()
     try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
     except ValueError as error:
-        raise Refused("refused", "The form cannot be read.") from error
+        raise RequestRefused("refused", "The form cannot be read.") from error
     return {key: value.replace("\r\n", "\n") for key, value in pairs}
 
 
-def response_of(written: Written, revision: int, by: str) -> HumanResponse:
+def response_of(written: FormInput, revision: int, by: str) -> HumanResponse:
     """What a person has decided, by the form of a case.
 
     Raises:
@@ -71,10 +71,10 @@ def response_of(written: Written, revision: int, by: str) -> HumanResponse:
     elif action in {"confirm", *TEXTS}:
         content = "" if action == "confirm" else (getattr(written, TEXTS[action]) or "").strip()
     else:
-        raise Refused("refused", "Say what to do: choose one of the replies.")
+        raise RequestRefused("refused", "Say what to do: choose one of the replies.")
     for other in ("correct", "add_context"):
         if other != action and getattr(written, TEXTS[other]).strip():
-            raise Refused(
+            raise RequestRefused(
                 "refused",
                 f"There is a text under “{_VERBS[other]}”, which is not the reply that is chosen. Choose that one, or empty it.",
             )

@@ -23,7 +23,7 @@ class Step(NamedTuple):
 
     time: dt.datetime
     exchange_id: str
-    said: str
+    message: str
 
 
 def steps(entries: Iterable[QALogEntry]) -> list[Step]:

@@ -7,38 +7,46 @@ import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.server.web.history import steps
-from kr_core.server.web.inbox_cache import Listing
-from kr_core.server.web.problems import Refused
+from kr_core.server.web.inbox_cache import InboxCache
+from kr_core.server.web.problems import RequestRefused
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kr_core.ask.service import AsyncKnowledgeRouterService
-    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.case import Case
     from kr_core.model.questions import AskResult, HumanResponse
     from kr_core.server.web.history import Step
-    from kr_core.server.web.inbox_cache import Listed
+    from kr_core.server.web.inbox_cache import CachedCase
 
-__all__ = ["LONGEST_NAME", "LONGEST_TEXT", "Desk", "Inbox", "News", "Outcome", "Seen"]
+__all__ = [
+    "MAX_NAME_LENGTH",
+    "MAX_TEXT_LENGTH",
+    "Inbox",
+    "InboxChanges",
+    "InboxPage",
+    "ReplyOutcome",
+    "ShownCase",
+]
 
 Result = TypeVar("Result")
 
-LONGEST_TEXT = 65_536
+MAX_TEXT_LENGTH = 65_536
 """Characters of a reply, as on GitHub."""
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 _ID = re.compile(r"E[0-9]{1,9}", re.IGNORECASE)
 _AT_ONCE_SECONDS = 1.0
 """What takes longer goes on while the page already says so."""
 
 
-class Inbox(NamedTuple):
+class InboxPage(NamedTuple):
     """A part of the inbox."""
 
-    cases: Sequence[KeptCase]
+    cases: Sequence[Case]
     total: int
     before: str | None
     features: Sequence[tuple[str, int]]
@@ -46,37 +54,37 @@ class Inbox(NamedTuple):
     """The last entry of the record that it knows of."""
 
 
-class Outcome(NamedTuple):
+class ReplyOutcome(NamedTuple):
     """What became of a reply or a turn of a talk, where there is something to say of it."""
 
-    said: str
+    message: str
     response: HumanResponse
     refused: bool
 
 
-class News(NamedTuple):
+class InboxChanges(NamedTuple):
     """What has changed."""
 
     number: int
     """The last entry of the record that it knows of."""
     complete: bool
     """Whether these are all cases that have changed; else nobody knows any more."""
-    cases: Sequence[Listed]
+    cases: Sequence[CachedCase]
 
 
-class Seen(NamedTuple):
+class ShownCase(NamedTuple):
     """A case as it is looked at."""
 
-    case: KeptCase
+    case: Case
     steps: Sequence[Step]
     under_way: Sequence[HumanResponse]
     """What an agent is asked because of it right now."""
-    outcome: Outcome | None
+    outcome: ReplyOutcome | None
     """How the last such thing ended, if it did not end well."""
     number: int
 
 
-class Desk:
+class Inbox:
     """Works on the cases of a service.
 
     Args:
@@ -85,29 +93,29 @@ class Desk:
 
     def __init__(self, service: AsyncKnowledgeRouterService) -> None:
         self._service = service
-        self._listing: Listing | None = None
+        self._listing: InboxCache | None = None
         self._opening = threading.Lock()
         self._under_way: dict[str, list[tuple[HumanResponse, asyncio.Task[AskResult]]]] = {}
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, ReplyOutcome] = {}
 
-    async def inbox(self, state: str, feature: str, before: str, limit: int) -> Inbox:
-        """Cases, newest first; see `Listing.part`.
+    async def inbox(self, state: str, feature: str, before: str, limit: int) -> InboxPage:
+        """Cases, newest first; see `InboxCache.part`.
 
         Raises:
             Refused: `before` is no id, or the journal cannot be read.
         """
         if before and not _ID.fullmatch(before):
-            raise Refused("refused", f"`{before[:20]}` is no id; write it as `E7`")
+            raise RequestRefused("refused", f"`{before[:20]}` is no id; write it as `E7`")
 
-        def look() -> Inbox:
+        def look() -> InboxPage:
             listing = self._listed()
             part = listing.part(state, feature, before.upper(), limit)
             cases = [self._service.cases.get(key) for key in part.keys]
-            return Inbox(cases, part.total, part.before, listing.features(), listing.number)
+            return InboxPage(cases, part.total, part.before, listing.features(), listing.number)
 
         return await self._able(look)
 
-    async def case(self, key: str) -> KeptCase:
+    async def case(self, key: str) -> Case:
         """A case.
 
         Raises:
@@ -115,7 +123,7 @@ class Desk:
         """
         return await self._able(lambda: self._get(key))
 
-    async def seen(self, key: str) -> Seen:
+    async def seen(self, key: str) -> ShownCase:
         """A case with what happened so far.
 
         Raises:
@@ -127,11 +135,11 @@ class Desk:
         try:
             entries = await self._service.history(name)
         except StorageError as error:
-            raise Refused("unable", str(error)) from error
+            raise RequestRefused("unable", str(error)) from error
         under_way = [response for response, _ in self._under_way.get(name, ())]
-        return Seen(case, steps(entries), under_way, self._outcomes.get(name), number)
+        return ShownCase(case, steps(entries), under_way, self._outcomes.get(name), number)
 
-    async def news(self, after: int, watched: str = "") -> News:
+    async def news(self, after: int, watched: str = "") -> InboxChanges:
         """What has changed behind an entry of the record.
 
         Args:
@@ -139,13 +147,13 @@ class Desk:
             watched: a case that is told of also where it is not known what has changed.
         """
 
-        def look() -> News:
+        def look() -> InboxChanges:
             listing = self._listed()
             number, changed = listing.news(after)
             if changed is not None:
-                return News(number, complete=True, cases=changed)
+                return InboxChanges(number, complete=True, cases=changed)
             one = listing.listed(watched)
-            return News(number, complete=False, cases=[] if one is None else [one])
+            return InboxChanges(number, complete=False, cases=[] if one is None else [one])
 
         return await self._able(look)
 
@@ -200,8 +208,8 @@ class Desk:
         if error is None:
             self._remember(name, response, task.result())
         else:
-            said = error.said if isinstance(error, Refused) else f"{type(error).__name__}: {error}"
-            self._outcomes[name] = Outcome(printable(said), response, refused=True)
+            said = error.message if isinstance(error, RequestRefused) else f"{type(error).__name__}: {error}"
+            self._outcomes[name] = ReplyOutcome(printable(said), response, refused=True)
 
     def _forget(self, name: str, entry: tuple[HumanResponse, asyncio.Task[AskResult]]) -> None:
         left = [one for one in self._under_way.get(name, ()) if one is not entry]
@@ -214,13 +222,13 @@ class Desk:
         """Keep why an agent that was asked gave no answer."""
         if response.action == "chat" and result.status == "escalated" and result.answer is None:
             said = "; ".join(result.notes) or "the agent gave no answer"
-            self._outcomes[name] = Outcome(printable(said), response, refused=False)
+            self._outcomes[name] = ReplyOutcome(printable(said), response, refused=False)
 
     async def _done(self, key: str, response: HumanResponse, *, talk: bool) -> AskResult:
-        if len(response.content) > LONGEST_TEXT:
-            raise Refused(
+        if len(response.content) > MAX_TEXT_LENGTH:
+            raise RequestRefused(
                 "refused",
-                f"the text has {len(response.content):,} characters; at most {LONGEST_TEXT:,} are taken",
+                f"the text has {len(response.content):,} characters; at most {MAX_TEXT_LENGTH:,} are taken",
             )
         case = await self.case(key)
         do = self._service.chat if talk else self._service.reply
@@ -229,41 +237,41 @@ class Desk:
         except ConfigError as error:
             raise await self._refused(case.request.id, response, error) from error
         except KRError as error:
-            raise Refused("unable", str(error)) from error
+            raise RequestRefused("unable", str(error)) from error
 
-    async def _refused(self, name: str, response: HumanResponse, error: ConfigError) -> Refused:
+    async def _refused(self, name: str, response: HumanResponse, error: ConfigError) -> RequestRefused:
         case = await self.case(name)
         more: dict[str, object] = {"status_of_case": case.status, "revision": case.request.revision}
         if not case.waits:
             if case.resolution is not None:
                 more["by"] = case.resolution.by
-            return Refused("decided", error.what, more)
+            return RequestRefused("decided", error.what, more)
         older = response.revision is not None and response.revision != case.request.revision
-        return Refused("older" if older else "refused", error.what, more)
+        return RequestRefused("older" if older else "refused", error.what, more)
 
     # -- its parts ------------------------------------------------------------------------------------------
 
-    def _listed(self) -> Listing:
+    def _listed(self) -> InboxCache:
         with self._opening:
             if self._listing is None:
-                self._listing = Listing(
+                self._listing = InboxCache(
                     self._service.pipeline.journal
                 )  # which is a file, opened by the first
             return self._listing
 
-    def _get(self, key: str) -> KeptCase:
+    def _get(self, key: str) -> Case:
         if not _ID.fullmatch(key):
-            raise Refused("unknown", f"there is no escalation `{key[:20]}`")
+            raise RequestRefused("unknown", f"there is no escalation `{key[:20]}`")
         try:
             return self._service.cases.get(key)
         except ConfigError as error:
-            raise Refused("unknown", error.what) from error
+            raise RequestRefused("unknown", error.what) from error
 
     async def _able(self, look: Callable[[], Result]) -> Result:
         try:
-            return await to_its_end(look)
+            return await shielded(look)
         except StorageError as error:
-            raise Refused("unable", str(error)) from error
+            raise RequestRefused("unable", str(error)) from error
 
     async def close(self) -> None:
         """End what agents are asked; the cases wait on, and what was said is on the record."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kr_core.protocols import Document, Journal
 
-__all__ = ["STATES", "Listed", "Listing", "Part"]
+__all__ = ["STATES", "CachePage", "CachedCase", "InboxCache"]
 
 _READ = 200
 """Cases that are read at once; one may have 100 kB."""
@@ -29,7 +29,7 @@ STATES = ("waiting", "resolved", "expired", "superseded", "all")
 """What cases are listed by; `waiting` are those that nobody has decided."""
 
 
-class Listed(NamedTuple):
+class CachedCase(NamedTuple):
     """A case as the list knows it."""
 
     key: str
@@ -49,7 +49,7 @@ class Listed(NamedTuple):
         return self.status in WAITING
 
 
-class Part(NamedTuple):
+class CachePage(NamedTuple):
     """A part of the list, newest first."""
 
     keys: Sequence[str]
@@ -59,7 +59,7 @@ class Part(NamedTuple):
     """The id behind which the list goes on; None at its end."""
 
 
-class Listing:
+class InboxCache:
     """The cases of a project; may be used by several threads.
 
     Args:
@@ -69,8 +69,8 @@ class Listing:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._lock = threading.Lock()
-        self._cases: dict[str, Listed] = {}
-        self._order: list[Listed] = []
+        self._cases: dict[str, CachedCase] = {}
+        self._order: list[CachedCase] = []
         """Newest first."""
         self._number = self._start = -1
         self._changes: deque[tuple[int, str]] = deque(maxlen=_REMEMBERED)
@@ -80,7 +80,7 @@ class Listing:
         """The last entry of the record that it knows of."""
         return max(0, self._number)
 
-    def part(self, state: str, feature: str, before: str, limit: int) -> Part:
+    def part(self, state: str, feature: str, before: str, limit: int) -> CachePage:
         """Some cases.
 
         Args:
@@ -98,7 +98,7 @@ class Listing:
         last = _number(before) if before else None
         left = fitting if last is None else [one for one in fitting if one.number < last]
         shown = left[:limit]
-        return Part(
+        return CachePage(
             [one.key for one in shown], len(fitting), shown[-1].key if len(left) > len(shown) else None
         )
 
@@ -112,7 +112,7 @@ class Listing:
                     counts[one.feature] = counts.get(one.feature, 0) + 1
         return sorted(counts.items())
 
-    def news(self, after: int) -> tuple[int, list[Listed] | None]:
+    def news(self, after: int) -> tuple[int, list[CachedCase] | None]:
         """The cases that have changed behind an entry of the record.
 
         Returns:
@@ -126,7 +126,7 @@ class Listing:
             keys = dict.fromkeys(key for number, key in self._changes if number > after)
             return self._number, [self._cases[key] for key in keys if key in self._cases]
 
-    def listed(self, key: str) -> Listed | None:
+    def listed(self, key: str) -> CachedCase | None:
         """A case as it was when the list was last brought up to date."""
         with self._lock:
             return self._cases.get(key.upper())
@@ -165,16 +165,16 @@ class Listing:
             self._order = sorted(self._cases.values(), key=lambda one: -one.number)
 
 
-def _fits(one: Listed, state: str, feature: str) -> bool:
+def _fits(one: CachedCase, state: str, feature: str) -> bool:
     if feature and one.feature != feature:
         return False
     return state == "all" or (one.waits if state == "waiting" else one.status == state)
 
 
-def _listed(document: Document) -> Listed:
+def _listed(document: Document) -> CachedCase:
     data = document.data
     request, resolution = data["request"], data["resolution"] or {}
-    return Listed(
+    return CachedCase(
         document.key,
         _number(document.key),
         request["question"]["feature_id"],

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from kr_core.server.access import Application, Receive, Scope, Send
 
-__all__ = ["HOOKS", "MOST_BYTES", "Door"]
+__all__ = ["HOOKS", "MAX_BYTES", "RequestMiddleware"]
 
 HOOKS = "/hooks/"
-MOST_BYTES = 700_000
-"""Of a request's body: a text of `LONGEST_TEXT` characters as a form sends it."""
-_MOST_HOOK_BYTES = 1_000_000
+MAX_BYTES = 700_000
+"""Of a request's body: a text of `MAX_TEXT_LENGTH` characters as a form sends it."""
+_MAX_HOOK_BYTES = 1_000_000
 """A comment with its issue is a fifth of that."""
 TOO_LARGE = 413
 _READS = {"GET", "HEAD", "OPTIONS"}
@@ -42,7 +42,7 @@ _HEADERS = [
 ]
 
 
-class Door:
+class RequestMiddleware:
     """An application that is handed only requests that may come in, each with its whole body.
 
     Args:
@@ -72,7 +72,7 @@ class Door:
         refused = self._refused(scope)
         body = b""
         if refused is None:
-            most = _MOST_HOOK_BYTES if _is_hook(scope) else MOST_BYTES
+            most = _MAX_HOOK_BYTES if _is_hook(scope) else MAX_BYTES
             read = await _body(scope, receive, most)
             if read is None:
                 refused = TOO_LARGE, f"The request is too long: at most {most:,} bytes are read."

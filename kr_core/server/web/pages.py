@@ -11,15 +11,15 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
-from kr_core.aio import to_its_end
+from kr_core.aio import shielded
 from kr_core.escalation.case import options
 from kr_core.escalation.commands import help_for
 from kr_core.model.questions import GENERAL, Answer, HumanResponse
-from kr_core.server.web.forms import Written, fields_of, response_of
-from kr_core.server.web.inbox import LONGEST_NAME, LONGEST_TEXT
+from kr_core.server.web.forms import FormInput, fields_of, response_of
+from kr_core.server.web.inbox import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
 from kr_core.server.web.inbox_cache import STATES
 from kr_core.server.web.markdown import links
-from kr_core.server.web.problems import Refused
+from kr_core.server.web.problems import RequestRefused
 from kr_core.server.web.templates import page
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from kr_core.escalation.case import KeptCase
+    from kr_core.escalation.case import Case
     from kr_core.model.questions import EscalationRequest
-    from kr_core.server.web.expeditions import Research
-    from kr_core.server.web.inbox import Desk, Seen
+    from kr_core.server.web.expeditions import ExpeditionBrowser
+    from kr_core.server.web.inbox import Inbox, ShownCase
     from kr_core.server.web.sessions import Sessions
 
 __all__ = ["Pages"]
@@ -62,7 +62,7 @@ class Pages:
         user: who answers where nobody says; empty where somebody has to.
     """
 
-    def __init__(self, desk: Desk, research: Research, sessions: Sessions, user: str) -> None:
+    def __init__(self, desk: Inbox, research: ExpeditionBrowser, sessions: Sessions, user: str) -> None:
         self._desk = desk
         self._research = research
         self._sessions = sessions
@@ -88,7 +88,9 @@ class Pages:
         asked = request.query_params
         state = asked.get("status", "waiting")
         if state not in STATES:
-            raise Refused("refused", f"There is no status “{state[:20]}”; there are: {', '.join(STATES)}.")
+            raise RequestRefused(
+                "refused", f"There is no status “{state[:20]}”; there are: {', '.join(STATES)}."
+            )
         feature, before = asked.get("feature", ""), asked.get("before", "")
         found = await self._desk.inbox(state, feature, before, _PART)
 
@@ -132,7 +134,7 @@ class Pages:
         status: int = 200,
         said: str = "",
         refused: str = "",
-        written: Written | None = None,
+        written: FormInput | None = None,
     ) -> Response:
         seen = await self._desk.seen(request.path_params["id"])
         if written is None and seen.outcome is not None:  # what was refused while nobody waited is not lost
@@ -143,8 +145,8 @@ class Pages:
             status,
             said="" if refused else said,
             refused=refused,
-            written=written or Written(),
-            longest=LONGEST_TEXT,
+            written=written or FormInput(),
+            longest=MAX_TEXT_LENGTH,
             **_of_case(seen),
         )
 
@@ -156,15 +158,15 @@ class Pages:
 
     async def _taken(self, request: Request, *, talk: bool) -> Response:
         fields = await fields_of(request)
-        written = Written.of(fields)
+        written = FormInput.of(fields)
         by = " ".join(written.by.split())
         try:
             if not self._sessions.is_ours(request, fields.get("form", "")):
                 return await self._shown_case(
                     request, status=HTTPStatus.FORBIDDEN, refused=_STALE_FORM, written=written
                 )
-            if not by or len(by) > LONGEST_NAME:
-                raise Refused("refused", f"Say who you are, in at most {LONGEST_NAME} characters.")
+            if not by or len(by) > MAX_NAME_LENGTH:
+                raise RequestRefused("refused", f"Say who you are, in at most {MAX_NAME_LENGTH} characters.")
             revision = _revision(fields.get("revision", ""))
             if talk:
                 response = HumanResponse(
@@ -173,10 +175,10 @@ class Pages:
             else:
                 response = response_of(written, revision, by)
             result = await self._desk.begin(request.path_params["id"], response, talk=talk)
-        except Refused as error:
+        except RequestRefused as error:
             if error.kind == "unknown":
                 raise
-            said = f"Not done: {error.said}" if error.kind != "refused" else error.said
+            said = f"Not done: {error.message}" if error.kind != "refused" else error.message
             return await self._shown_case(request, status=error.status, refused=said, written=written)
         done = "said" if talk else response.action
         told = "" if result is None or (talk and result.answer is None) else f"?done={done}"
@@ -191,7 +193,7 @@ class Pages:
         """What has changed behind an entry of the record; a page asks every few seconds."""
         after = request.query_params.get("after", "")
         if not _NUMBER.fullmatch(after):
-            raise Refused("refused", "`after` is the number of an entry")
+            raise RequestRefused("refused", "`after` is the number of an entry")
         watched = request.query_params.get("case", "")
         expedition = request.query_params.get("expedition", "")
         news = await self._desk.news(int(after), watched)
@@ -251,13 +253,13 @@ class Pages:
             "signed_in": self._sessions.asks and self._sessions.signed_in(asked),
         }
         render: Callable[[], Response] = lambda: page(name, status, **common, **values)  # noqa: E731  to be called in a thread
-        shown = await to_its_end(render)
+        shown = await shielded(render)
         if new:
             self._sessions.keep_seed(shown, seed)
         return shown
 
 
-def _of_case(seen: Seen) -> dict[str, object]:
+def _of_case(seen: ShownCase) -> dict[str, object]:
     """What the page of a case shows."""
     case, request = seen.case, seen.case.request
     listed = options(request)
@@ -287,7 +289,7 @@ def _commands(request: EscalationRequest) -> list[str]:
     return [line.strip().partition("  ")[0] for line in lines if line.startswith("    ")]
 
 
-def _sources(case: KeptCase) -> list[str]:
+def _sources(case: Case) -> list[str]:
     """The addresses that the answers name."""
     request = case.request
     answers = request.alternatives or (() if request.answer is None else (request.answer,))
@@ -296,16 +298,16 @@ def _sources(case: KeptCase) -> list[str]:
     )
 
 
-def _written_again(response: HumanResponse) -> Written:
+def _written_again(response: HumanResponse) -> FormInput:
     field = {"correct": "text_correct", "add_context": "text_context", "chat": "text_talk"}.get(
         response.action
     )
-    return Written() if field is None else Written(action=response.action, **{field: response.content})
+    return FormInput() if field is None else FormInput(action=response.action, **{field: response.content})
 
 
 def _revision(written: str) -> int:
     if not _NUMBER.fullmatch(written):
-        raise Refused("refused", "The form says not which answer it is about.")
+        raise RequestRefused("refused", "The form says not which answer it is about.")
     return int(written)
 
 

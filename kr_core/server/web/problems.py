@@ -12,13 +12,13 @@ from kr_core.server.web.templates import page
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PROBLEM", "Refused", "problem", "refusal"]
+__all__ = ["PROBLEM", "RequestRefused", "problem", "refusal"]
 
 PROBLEM = "application/problem+json"
 _STATUS = {"unknown": 404, "decided": 409, "older": 409, "refused": 422, "unable": 500}
 
 
-class Refused(Exception):  # noqa: N818  it is an answer, not an error of the program
+class RequestRefused(Exception):  # noqa: N818  it is an answer, not an error of the program
     """What a request asked for was not done.
 
     Args:
@@ -31,7 +31,7 @@ class Refused(Exception):  # noqa: N818  it is an answer, not an error of the pr
     def __init__(self, kind: str, said: str, more: Mapping[str, Any] | None = None) -> None:
         super().__init__(said)
         self.kind = kind
-        self.said = said
+        self.message = said
         self.more = dict(more or {})
 
     @property

@@ -7,22 +7,22 @@ import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from kr_core.aio import heard
+from kr_core.aio import consume_exception
 from kr_core.errors import StorageError
 from kr_core.escalation.page_url import present
-from kr_core.server.http import Listening
+from kr_core.server.http import ListeningSocket
 from kr_core.server.web.application import application
-from kr_core.server.web.expeditions import Research
-from kr_core.server.web.inbox import Desk
+from kr_core.server.web.expeditions import ExpeditionBrowser
+from kr_core.server.web.inbox import Inbox
 from kr_core.server.web.sessions import Sessions
-from kr_core.server.web.webhooks import Hooks
+from kr_core.server.web.webhooks import Webhooks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from kr_core.ask.service import AsyncKnowledgeRouterService
     from kr_core.server.access import Application
-    from kr_core.server.project import Project
+    from kr_core.server.project import ServedProject
 
 __all__ = ["answering", "serve"]
 
@@ -30,7 +30,7 @@ _PAUSE_SECONDS = 60.0
 
 
 async def serve(
-    project: Project, host: str, port: int, token: str | None, url: str | None, user: str
+    project: ServedProject, host: str, port: int, token: str | None, url: str | None, user: str
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; what is under way is then cancelled, and the project closed.
 
@@ -46,7 +46,7 @@ async def serve(
         ConfigError: nobody can listen there, or the configuration is wrong.
         StorageError: the state folder cannot be written.
     """
-    listening = Listening(host, port)
+    listening = ListeningSocket(host, port)
     try:
         service = await project.service()
         shown = (url or listening.reached_at).rstrip("/")
@@ -72,18 +72,18 @@ async def answering(
     service: AsyncKnowledgeRouterService, sessions: Sessions, url: str, user: str
 ) -> AsyncIterator[Application]:
     """The application, whose work is ended with it; see `application`."""
-    desk, hooks = Desk(service), Hooks(service)
+    desk, hooks = Inbox(service), Webhooks(service)
     reading = asyncio.ensure_future(desk.news(0))  # so that the list is at hand before anybody asks
-    reading.add_done_callback(heard)  # who asks is told if it cannot be read
+    reading.add_done_callback(consume_exception)  # who asks is told if it cannot be read
     try:
-        yield application(desk, Research(service), hooks, sessions, url, user)
+        yield application(desk, ExpeditionBrowser(service), hooks, sessions, url, user)
     finally:
         await asyncio.wait([reading])
         await desk.close()
         await hooks.close()
 
 
-async def _hand_over(project: Project) -> None:
+async def _hand_over(project: ServedProject) -> None:
     """Hand the logs what was said, now and then."""
     while True:
         await asyncio.sleep(_PAUSE_SECONDS)

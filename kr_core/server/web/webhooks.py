@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kr_core.ask.service import AsyncKnowledgeRouterService
 
-__all__ = ["Hooks"]
+__all__ = ["Webhooks"]
 
 _SECONDS = 8.0
 """Services give up after 10 s (GitHub's webhooks); what takes longer goes on without them."""
@@ -26,7 +26,7 @@ _MOST = 16
 _STATUS = {"blocked": HTTPStatus.UNAUTHORIZED, "bad_answer": HTTPStatus.BAD_REQUEST}
 
 
-class Hooks:
+class Webhooks:
     """Hands calls of services to their sinks.
 
     Args:

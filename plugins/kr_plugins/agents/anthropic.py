@@ -13,7 +13,16 @@ from pydantic import Field
 
 import kr_core
 from kr_core import Outcome, Provider, Reply, RequestError, Settings
-from kr_plugins.agents.http_api import Address, Forms, ask, key_of, leaves_machine, limit_of, model_of, number
+from kr_plugins.agents.http_api import (
+    Address,
+    ResponseFormats,
+    ask,
+    key_of,
+    leaves_machine,
+    limit_of,
+    model_of,
+    number,
+)
 
 if TYPE_CHECKING:
     from kr_core import Job, Setup
@@ -58,10 +67,10 @@ class Anthropic:
         self.needs_model = settings.model is None
         self.external = leaves_machine(settings.base_url)
         self._key = key_of(settings.api_key)
-        self._forms = Forms(("json_schema", ""))
+        self._forms = ResponseFormats(("json_schema", ""))
         missing = settings.base_url == _ANTHROPIC and not self._key
-        todo = f"set `plugins.{name}.api_key`, such as `{{env: ANTHROPIC_API_KEY}}`"
-        self.unready = f"Anthropic needs a key; {todo}" if missing else ""
+        hint = f"set `plugins.{name}.api_key`, such as `{{env: ANTHROPIC_API_KEY}}`"
+        self.unready = f"Anthropic needs a key; {hint}" if missing else ""
 
     async def run(self, job: Job) -> Reply:
         """Ask for one message."""
@@ -94,8 +103,8 @@ def _reply(told: dict[str, Any], model: str) -> Reply:
     if ending == "refusal":
         raise RequestError(Outcome.blocked, f"the model refused{f': {text[:300]}' if text else ''}")
     if ending in _CUT:
-        what, todo = _CUT[ending]
-        raise RequestError(Outcome.bad_answer, what, todo=todo)
+        what, hint = _CUT[ending]
+        raise RequestError(Outcome.bad_answer, what, hint=hint)
     if not text:
         raise RequestError(Outcome.bad_answer, "the model wrote nothing")
     named = told.get("model")

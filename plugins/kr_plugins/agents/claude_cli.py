@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kr_core import Job, Setup
-    from kr_plugins.agents.subprocess_agent import Ended
+    from kr_plugins.agents.subprocess_agent import ProgramResult
 
 __all__ = ["ClaudeCLI", "ClaudeCLISettings", "kr_agent"]
 
@@ -114,7 +114,7 @@ class ClaudeCLI:
                 raise RequestError(Outcome.timeout, "`--version` does not answer") from None
         said = ended.out.decode("utf-8", "replace").strip()
         if ended.code or not said:
-            raise self._fault(Outcome.unavailable, f"`--version` failed: {ended.said}")
+            raise self._fault(Outcome.unavailable, f"`--version` failed: {ended.message}")
         return said.splitlines()[0]
 
     async def run(self, job: Job) -> Reply:
@@ -154,13 +154,13 @@ class ClaudeCLI:
 
     # -- what it says --------------------------------------------------------------------------------------
 
-    def _reply(self, ended: Ended, job: Job) -> Reply:
+    def _reply(self, ended: ProgramResult, job: Job) -> Reply:
         """Its reply, if return code, error mark and structured output agree that there is one."""
         if not ended.out.strip():  # also with return code 0: it was interrupted
             how = f"by signal {-ended.code}" if ended.code < 0 else f"with exit code {ended.code}"
-            said = f": {ended.said}" if ended.said else ""
-            todo = _UPDATE if "unknown option" in ended.said else ""
-            raise self._fault(Outcome.unavailable, f"it ended {how} and wrote nothing{said}", todo)
+            said = f": {ended.message}" if ended.message else ""
+            hint = _UPDATE if "unknown option" in ended.message else ""
+            raise self._fault(Outcome.unavailable, f"it ended {how} and wrote nothing{said}", hint)
         told = _last_object(ended.out)
         if told is None or told.get("type") != "result":
             raise self._fault(Outcome.bad_answer, "what it wrote is no result in JSON")
@@ -183,9 +183,9 @@ class ClaudeCLI:
             notes=notes,
         )
 
-    def _failure(self, told: Mapping[str, Any], ended: Ended) -> RequestError:
+    def _failure(self, told: Mapping[str, Any], ended: ProgramResult) -> RequestError:
         """What its error is, as version 2.1.330 was seen to tell it; `subtype` says `success` of most of them."""
-        said = _said(told) or ended.said or f"exit code {ended.code}"
+        said = _said(told) or ended.message or f"exit code {ended.code}"
         if told.get("stop_reason") == "refusal":
             return self._fault(Outcome.blocked, f"the model refused: {said}")
         known = _ENDINGS.get(str(told.get("terminal_reason")))
@@ -195,19 +195,19 @@ class ClaudeCLI:
         if isinstance(status, int):
             low = status == 400 and "credit balance" in said.lower()
             other = Outcome.bad_answer if 400 <= status < 500 else Outcome.unavailable
-            todo = _LOG_IN if status == 401 else ""
-            return self._fault(Outcome.limited if low else _OUTCOMES.get(status, other), said, todo)
+            hint = _LOG_IN if status == 401 else ""
+            return self._fault(Outcome.limited if low else _OUTCOMES.get(status, other), said, hint)
         if "not logged in" in said.lower() or "/login" in said:
             return self._fault(Outcome.unavailable, "it is not logged in", _LOG_IN)
         if "output token maximum" in said:
             return self._fault(Outcome.bad_answer, f"the reply was cut off: {said}")
         return self._fault(Outcome.unavailable, said)
 
-    def _fault(self, outcome: Outcome, what: str, todo: str = "") -> RequestError:
+    def _fault(self, outcome: Outcome, what: str, hint: str = "") -> RequestError:
         secrets = {self._key, *(os.environ.get(name, "").strip() for name in _SECRETS)} - {""}
         for secret in secrets:
             what = what.replace(secret, "***")
-        return RequestError(outcome, what[:500], where=self._settings.command[0], todo=self._todo(todo))
+        return RequestError(outcome, what[:500], where=self._settings.command[0], hint=self._todo(hint))
 
     def _todo(self, text: str) -> str:
         return text.replace("{name}", self._name)

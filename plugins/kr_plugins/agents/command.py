@@ -55,7 +55,7 @@ class Command:
         if ended.code:
             how = f"ended with code {ended.code}" if ended.code > 0 else f"was ended by signal {-ended.code}"
             raise RequestError(
-                Outcome.unavailable, f"{how}: {ended.said}".removesuffix(": "), where=self._argv[0]
+                Outcome.unavailable, f"{how}: {ended.message}".removesuffix(": "), where=self._argv[0]
             )
         text = ended.out.decode("utf-8", "replace")
         if not text.strip():

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Address",
-    "Forms",
-    "RefusedError",
+    "ResponseFormats",
+    "ServiceRefusedError",
     "ask",
     "key_of",
     "leaves_machine",
@@ -32,7 +32,7 @@ Address = Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(?:/[^\s?#]*)?$")]
 """Where a service is; no name and no password in it, which would be told with each request."""
 _TIMEOUT = httpx.Timeout(None, connect=10.0)
 """A model thinks as long as it likes: the deadline of the job ends it."""
-_LONGEST_SAID = 300
+_MAX_SAID_LENGTH = 300
 _OUTCOMES = {
     401: Outcome.blocked, 402: Outcome.limited, 403: Outcome.blocked, 404: Outcome.unavailable, 407: Outcome.blocked,
     408: Outcome.timeout, 429: Outcome.limited,
@@ -58,7 +58,7 @@ class HasClient(Protocol):
         """The client."""
 
 
-class RefusedError(RequestError):
+class ServiceRefusedError(RequestError):
     """The service answered with a status that is no answer.
 
     Args:
@@ -67,9 +67,9 @@ class RefusedError(RequestError):
     """
 
     def __init__(
-        self, outcome: str, what: str, *, status: int, code: str, where: str, todo: str = ""
+        self, outcome: str, what: str, *, status: int, code: str, where: str, hint: str = ""
     ) -> None:
-        super().__init__(outcome, what, where=where, todo=todo)
+        super().__init__(outcome, what, where=where, hint=hint)
         self.status = status
         self.code = code
 
@@ -112,20 +112,20 @@ def _may_pass(response: httpx.Response) -> bool:
     return _error_of(response)[0] not in _FOR_GOOD
 
 
-def _refusal(response: httpx.Response, url: str, secret: str) -> RefusedError:
+def _refusal(response: httpx.Response, url: str, secret: str) -> ServiceRefusedError:
     status = response.status_code
     code, said = _error_of(response)
     outcome = _OUTCOMES.get(
         status, Outcome.unavailable if status >= 500 or status < 400 else Outcome.bad_answer
     )
-    told = _without(secret, f"{code}: {said}" if code else said)[:_LONGEST_SAID]
-    return RefusedError(
+    told = _without(secret, f"{code}: {said}" if code else said)[:_MAX_SAID_LENGTH]
+    return ServiceRefusedError(
         outcome,
         f"answered {status}{f': {told}' if told else ''}",
         status=status,
         code=code,
         where=url,
-        todo=_TODO.get(status, ""),
+        hint=_TODO.get(status, ""),
     )
 
 
@@ -155,7 +155,7 @@ def _without(secret: str, text: str) -> str:
 # -- forms of answers ------------------------------------------------------------------------------------------
 
 
-class Forms:
+class ResponseFormats:
     """The forms of answers that may be asked of a service, the strictest first; what it refuses is remembered.
 
     Args:
@@ -176,7 +176,7 @@ class Forms:
         for rung in range(first, last + 1):
             try:
                 answered = await ask_for(self._ladder[rung])
-            except RefusedError as refused:
+            except ServiceRefusedError as refused:
                 if rung == last or not _may_be_about_the_form(refused):
                     raise
             else:
@@ -185,7 +185,7 @@ class Forms:
         raise AssertionError("the last rung answers or raises")
 
 
-def _may_be_about_the_form(refused: RefusedError) -> bool:
+def _may_be_about_the_form(refused: ServiceRefusedError) -> bool:
     """Services have no common word for it; a prompt that is too long is so in any form."""
     return refused.status in {400, 415, 422, 501} and not _TOO_LONG.search(f"{refused.code} {refused.what}")
 
@@ -219,9 +219,9 @@ def model_of(job: Job, configured: str | None, plugin: str) -> str:
     """
     model = job.model or configured
     if not model:
-        todo = f"set `agents.{job.name}.model`, or `plugins.{plugin}.model`"
+        hint = f"set `agents.{job.name}.model`, or `plugins.{plugin}.model`"
         raise RequestError(
-            Outcome.unavailable, "no model is configured", where=f"agent {job.name}", todo=todo
+            Outcome.unavailable, "no model is configured", where=f"agent {job.name}", hint=hint
         )
     return model
 
@@ -240,5 +240,5 @@ def key_of(setting: str | None) -> str:
     key = (setting or "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
         # The HTTP client would refuse it as well, and show it in its message.
-        raise ConfigError("`api_key` has characters that no key has", todo="copy it anew")
+        raise ConfigError("`api_key` has characters that no key has", hint="copy it anew")
     return key

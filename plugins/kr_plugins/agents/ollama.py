@@ -95,8 +95,8 @@ class Ollama:
         )
 
     def _too_long(self, what: str) -> RequestError:
-        todo = f"set `plugins.{self._name}.num_ctx` higher than {self._settings.num_ctx}, or ask for less"
-        return RequestError(Outcome.bad_answer, what, todo=todo)
+        hint = f"set `plugins.{self._name}.num_ctx` higher than {self._settings.num_ctx}, or ask for less"
+        return RequestError(Outcome.bad_answer, what, hint=hint)
 
 
 @kr_core.hookimpl

@@ -18,7 +18,7 @@ import kr_core
 from kr_core import ConfigError, Outcome, Provider, Reply, RequestError, Settings
 from kr_plugins.agents.http_api import (
     Address,
-    Forms,
+    ResponseFormats,
     ask,
     key_of,
     leaves_machine,
@@ -69,10 +69,10 @@ class OpenAICompatible:
         self.needs_model = settings.model is None
         self.external = leaves_machine(settings.base_url)
         self._key = key_of(settings.api_key)
-        self._forms = Forms(("json_schema", "json_object", ""))
+        self._forms = ResponseFormats(("json_schema", "json_object", ""))
         missing = settings.base_url == _OPENAI and not self._key
-        todo = f"set `plugins.{name}.api_key`, such as `{{env: OPENAI_API_KEY}}`, or `base_url` for another service"
-        self.unready = f"OpenAI needs a key; {todo}" if missing else ""
+        hint = f"set `plugins.{name}.api_key`, such as `{{env: OPENAI_API_KEY}}`, or `base_url` for another service"
+        self.unready = f"OpenAI needs a key; {hint}" if missing else ""
 
     async def run(self, job: Job) -> Reply:
         """Ask for one completion."""
@@ -121,7 +121,7 @@ def _reply(told: dict[str, Any], model: str) -> Reply:
         raise RequestError(
             Outcome.bad_answer,
             "the reply was cut off at its limit of tokens",
-            todo="raise `max_tokens`, or ask for less",
+            hint="raise `max_tokens`, or ask for less",
         )
     text = without_thoughts(_text(message.get("content")))
     if not text:
@@ -164,10 +164,10 @@ def kr_embedder() -> Provider[kr_core.Embedder]:
 
         model = settings.embedding_model or settings.model
         if not model:
-            raise ConfigError("no model is configured", todo=f"set `plugins.{setup.name}.embedding_model`")
+            raise ConfigError("no model is configured", hint=f"set `plugins.{setup.name}.embedding_model`")
         key = key_of(settings.api_key)
         if settings.base_url == _OPENAI and not key:
-            raise ConfigError("OpenAI needs a key", todo=f"set `plugins.{setup.name}.api_key`, or `base_url`")
+            raise ConfigError("OpenAI needs a key", hint=f"set `plugins.{setup.name}.api_key`, or `base_url`")
         if setup.http is None:
             raise ConfigError("it sends requests, which takes a pipeline")
         return Embeddings(settings.base_url, model, key, setup.http)

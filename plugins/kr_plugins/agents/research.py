@@ -13,14 +13,14 @@ from kr_core import Outcome, Provider, Reply, RequestError
 if TYPE_CHECKING:
     from kr_core import Citation, Job, ResearchResult
 
-__all__ = ["Research", "kr_agent"]
+__all__ = ["ResearchAgent", "kr_agent"]
 
 _FAILED = {"timeout": Outcome.timeout, "failure": Outcome.unavailable}
 _CITED = 10
 """So many sources are named."""
 
 
-class Research:
+class ResearchAgent:
     """The agent."""
 
     async def run(self, job: Job) -> Reply:
@@ -35,7 +35,7 @@ class Research:
             )
         if not found.citations:  # a skeleton says that it is none; nobody may confirm it as an answer
             raise RequestError(
-                Outcome.unavailable, "the sources have no answer", todo="see the notes of the report"
+                Outcome.unavailable, "the sources have no answer", hint="see the notes of the report"
             )
         data = _data(result)
         return Reply(
@@ -71,4 +71,4 @@ def _place(citation: Citation) -> str:
 @kr_core.hookimpl
 def kr_agent() -> Provider[kr_core.Agent]:
     """The research pipeline."""
-    return Provider(lambda _settings, _setup: Research())
+    return Provider(lambda _settings, _setup: ResearchAgent())

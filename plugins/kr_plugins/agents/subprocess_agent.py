@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["Ended", "run_program"]
+__all__ = ["ProgramResult", "run_program"]
 
-MOST_BYTES = 8 * 2**20
+MAX_BYTES = 8 * 2**20
 """Of what a program writes; an answer is a page or two."""
 _STEP = 65_536
 _TAIL = 4000
@@ -25,17 +25,19 @@ _LOOK_SECONDS = 0.2
 _POLL_SECONDS = 0.01
 
 
-class Ended(NamedTuple):
+class ProgramResult(NamedTuple):
     """What a program wrote, and how it ended."""
 
     code: int
     """Its return code; below 0 the signal that ended it."""
     out: bytes
-    said: str
+    message: str
     """The last line of its standard error output, which tells people what went wrong."""
 
 
-async def run_program(argv: Sequence[str], given: str, *, folder: Path, environ: Mapping[str, str]) -> Ended:
+async def run_program(
+    argv: Sequence[str], given: str, *, folder: Path, environ: Mapping[str, str]
+) -> ProgramResult:
     """Run a program to its end; cancelled, it ends the program and its whole group first.
 
     Args:
@@ -55,7 +57,7 @@ async def run_program(argv: Sequence[str], given: str, *, folder: Path, environ:
             Outcome.unavailable,
             f"cannot be started: {said}",
             where=argv[0],
-            todo="see that it runs in a terminal",
+            hint="see that it runs in a terminal",
         ) from error
     try:
         out, errors = await _spoken_with(process, given)
@@ -63,7 +65,7 @@ async def run_program(argv: Sequence[str], given: str, *, folder: Path, environ:
         await end_group(process)
     assert process.returncode is not None, "it is at its end"
     lines = errors.decode("utf-8", "replace").strip().splitlines()
-    return Ended(process.returncode, out, lines[-1].strip() if lines else "")
+    return ProgramResult(process.returncode, out, lines[-1].strip() if lines else "")
 
 
 async def _spoken_with(process: Process, given: str) -> tuple[bytes, bytes]:
@@ -106,8 +108,8 @@ async def _read(process: Process, out: bytearray) -> None:
     assert process.stdout is not None
     while chunk := await process.stdout.read(_STEP):
         out += chunk
-        if len(out) > MOST_BYTES:
-            raise RequestError(Outcome.bad_answer, f"it wrote more than {MOST_BYTES / 2**20:g} MB")
+        if len(out) > MAX_BYTES:
+            raise RequestError(Outcome.bad_answer, f"it wrote more than {MAX_BYTES / 2**20:g} MB")
 
 
 async def _hear(process: Process, errors: bytearray) -> None:

@@ -55,14 +55,14 @@ class MiniLM:
             weights = load_file(str(folder / "model.safetensors"))
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # both raise errors of their own, for a missing file bare `Exception`
-            raise ConfigError(f"the model cannot be read: {error}", where=str(folder), todo=_TODO) from None
+            raise ConfigError(f"the model cannot be read: {error}", where=str(folder), hint=_TODO) from None
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(_LONGEST)
         try:
             self._embeddings, self._layers = _parts(weights)
         except KeyError as error:
             raise ConfigError(
-                f"this is another model: {error} is missing", where=str(folder), todo=_TODO
+                f"this is another model: {error} is missing", where=str(folder), hint=_TODO
             ) from None
 
     def embed(self, texts: Sequence[str]) -> Any:
@@ -181,7 +181,7 @@ def _folder(settings: MiniLMSettings, setup: Setup) -> Path:
         return setup.project.root / Path(settings.folder).expanduser()
     found = importlib.util.find_spec(_PACKAGE)
     if found is None or found.origin is None:
-        raise ConfigError("there is no model", todo=_TODO)
+        raise ConfigError("there is no model", hint=_TODO)
     return Path(found.origin).parent / "model"
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from kr_core import Heard, Provider, for_terminal, hookimpl
+from kr_core import PollResult, Provider, for_terminal, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import Case, Escalation, Notice, Shown, SinkContext
+    from kr_core import CaseView, Escalation, EscalationContext, Notice, OpenCase
 
 __all__ = ["Terminal", "kr_escalation"]
 
@@ -27,21 +27,21 @@ class Terminal:
     momentary = True
     """What waits longer is in the inbox: it is not shown to whoever happens to have a terminal later."""
 
-    async def open(self, case: Case, context: SinkContext) -> str | None:
+    async def open(self, case: CaseView, context: EscalationContext) -> str | None:
         """Show a case; None where nobody sits before a terminal."""
         del context
         if not sys.stderr.isatty():
             return None
-        print(f"\n{for_terminal(case.said, sys.stderr)}", file=sys.stderr, flush=True)
+        print(f"\n{for_terminal(case.message, sys.stderr)}", file=sys.stderr, flush=True)
         return "terminal"
 
-    async def poll(self, shown: Sequence[Shown], mark: str, context: SinkContext) -> Heard:
+    async def poll(self, shown: Sequence[OpenCase], mark: str, context: EscalationContext) -> PollResult:
         """Nothing: what is typed is read by the command that asks."""
         del shown, context
-        return Heard(mark=mark)
+        return PollResult(mark=mark)
 
-    async def acknowledge(self, case: Case, notice: Notice, context: SinkContext) -> None:
+    async def acknowledge(self, case: CaseView, notice: Notice, context: EscalationContext) -> None:
         """Say what was understood."""
         del case, context
         if sys.stderr.isatty():
-            print(for_terminal(notice.said, sys.stderr), file=sys.stderr, flush=True)
+            print(for_terminal(notice.message, sys.stderr), file=sys.stderr, flush=True)

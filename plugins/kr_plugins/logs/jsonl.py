@@ -62,7 +62,7 @@ class JSONLines:
             raise StorageError(
                 f"the log cannot be written: {error.strerror or error}",
                 where=str(self._file),
-                todo="see that it is a file that can be written; the events wait in the journal",
+                hint="see that it is a file that can be written; the events wait in the journal",
             ) from error
 
     @contextmanager

@@ -46,8 +46,8 @@ _TOLD = (
     "escalation_id", "revision", "sink", "outcome", "applied", "validated_by", "cost_usd", "always_escalate",
 )  # fmt: skip
 """What is sent of an entry's data: no text that a person or a model wrote."""
-_LONGEST_SECONDS = 1e7
-_MOST_AGENTS = 1000
+_MAX_SECONDS_LENGTH = 1e7
+_MAX_AGENTS = 1000
 """Agents under way that are remembered until their answer comes."""
 
 
@@ -115,7 +115,7 @@ class OpenTelemetry:
         data = event.data
         if event.kind == "agent.started":
             self._started[data["exchange_id"], str(data.get("agent"))] = data
-            while len(self._started) > _MOST_AGENTS:
+            while len(self._started) > _MAX_AGENTS:
                 self._started.popitem(last=False)
         if event.kind in _NOT_SPANS:
             return None
@@ -182,7 +182,7 @@ class OpenTelemetry:
         }
         failed = told.get("error.type") is not None
         seconds = data.get("seconds")
-        took = seconds if isinstance(seconds, int | float) and 0 < seconds < _LONGEST_SECONDS else 0
+        took = seconds if isinstance(seconds, int | float) and 0 < seconds < _MAX_SECONDS_LENGTH else 0
         end = round(event.time.timestamp() * 1e9)
         return ReadableSpan(
             name=_fit(name),
@@ -251,13 +251,13 @@ def _sender(settings: OtelSettings) -> SpanExporter:
                 raise StorageError(
                     f"the spans could not be sent ({type(error).__name__}: {error})",
                     where=url,
-                    todo="see that the collector runs; they are sent later",
+                    hint="see that the collector runs; they are sent later",
                 ) from error
             if not answer.is_success:
                 raise StorageError(
                     f"the collector answered {answer.status_code}",
                     where=url,
-                    todo="see its log; the spans are sent later",
+                    hint="see its log; the spans are sent later",
                 )
             return SpanExportResult.SUCCESS
 

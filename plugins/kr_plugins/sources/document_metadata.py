@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Stated", "is_site", "stated", "stated_by_page"]
+__all__ = ["DocumentMetadata", "is_site", "stated", "stated_by_page"]
 
 _MOST_LINES = 40
 """Of front matter, and of what stands before the first section."""
@@ -46,7 +46,7 @@ _RULE = re.compile(r"([=\-~^*#+])\1{2,}[ \t]*\Z")
 _FENCE = ("```", "~~~")
 
 
-class Stated(NamedTuple):
+class DocumentMetadata(NamedTuple):
     """What a document says of itself."""
 
     version: str | None = None
@@ -55,7 +55,7 @@ class Stated(NamedTuple):
     """What it is the documentation of, where it says so beside the version."""
 
 
-def stated(text: str) -> Stated:
+def stated(text: str) -> DocumentMetadata:
     """The version and the day that a text states in its front matter, or in lines of their own above its first section.
 
     Args:
@@ -67,17 +67,17 @@ def stated(text: str) -> Stated:
             version = found[1]
         elif name in _DAYS and day is None:
             day = _day(value)
-    return Stated(version, day)
+    return DocumentMetadata(version, day)
 
 
-def stated_by_page(html: str) -> Stated:
+def stated_by_page(html: str) -> DocumentMetadata:
     """What a page of built documentation states: `Python 3.11.2 documentation`, `Node.js v18.20.4 Documentation`.
 
     Args:
         html: how the page begins.
     """
     found = _OF_VERSION.search(html)
-    return Stated(found[2], product=found[1]) if found else Stated()
+    return DocumentMetadata(found[2], product=found[1]) if found else DocumentMetadata()
 
 
 def is_site(heading: str) -> bool:

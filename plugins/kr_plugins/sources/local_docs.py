@@ -25,7 +25,7 @@ from kr_core import (
     StorageError,
     read_bytes,
 )
-from kr_plugins.sources.document_metadata import Stated, is_site, stated, stated_by_page
+from kr_plugins.sources.document_metadata import DocumentMetadata, is_site, stated, stated_by_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -140,7 +140,9 @@ class LocalDocs:
             version=next((said.version for said, _ in kept if said.product), None) if framework else None,
         )
 
-    def _passage(self, hit: DocumentHit, said: Stated, coverage: float, covered: frozenset[str]) -> Passage:
+    def _passage(
+        self, hit: DocumentHit, said: DocumentMetadata, coverage: float, covered: frozenset[str]
+    ) -> Passage:
         stored = hit.stored
         path = Path(hit.path)
         if path.is_relative_to(self._root):
@@ -181,12 +183,14 @@ def _title(page: str, outer: str, name: str) -> str:
     return " / ".join(headings if headings and (alike or len(page) > _LONG_TITLE) else [page, *headings])
 
 
-def _stated_in(hit: DocumentHit) -> Stated:
+def _stated_in(hit: DocumentHit) -> DocumentMetadata:
     path = Path(hit.path)
     return _stated(path, _changed(path))
 
 
-def _about(hits: list[tuple[DocumentHit, Stated]], framework: str) -> list[tuple[DocumentHit, Stated]]:
+def _about(
+    hits: list[tuple[DocumentHit, DocumentMetadata]], framework: str
+) -> list[tuple[DocumentHit, DocumentMetadata]]:
     """Those that may answer: what the manual of another product says is so there, and not in what was asked about.
 
     Documents that are no manual of a product may be about anything. Where there is no manual of what was asked about, what
@@ -204,7 +208,7 @@ def _about(hits: list[tuple[DocumentHit, Stated]], framework: str) -> list[tuple
     return kept
 
 
-def _is_of(said: Stated, framework: str) -> bool:
+def _is_of(said: DocumentMetadata, framework: str) -> bool:
     return bool(said.product) and _plain(said.product) == _plain(framework)
 
 
@@ -214,7 +218,7 @@ def _plain(name: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _stated(path: Path, changed: int) -> Stated:
+def _stated(path: Path, changed: int) -> DocumentMetadata:
     """What a file says of itself: a page of built documentation its version (`Python 3.11.2 documentation`), a text more.
 
     Args:
@@ -224,11 +228,11 @@ def _stated(path: Path, changed: int) -> Stated:
     del changed
     page = path.suffix in _PAGES
     if not page and path.suffix not in _TEXTS:
-        return Stated()
+        return DocumentMetadata()
     try:
         head = read_bytes(path, limit=_LARGEST)[:_HEAD]
     except OSError:  # moved since it was indexed
-        return Stated()
+        return DocumentMetadata()
     said = head.decode("utf-8", errors="replace")
     return stated_by_page(said) if page else stated(said)
 

@@ -11,7 +11,7 @@ from kr_core import IndexedPassage, Passage, build_index, question_terms, rank
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["ABOUT", "Found", "Section", "Text", "indexed", "passage", "search", "sections_of"]
+__all__ = ["ABOUT", "AnswerText", "BestSections", "Section", "indexed", "passage", "search", "sections_of"]
 
 ABOUT = 0.4
 """A section that holds less of the question is shown only where no other one is about it."""
@@ -28,7 +28,7 @@ _HEADING = re.compile(
 _NOT_PROSE = ("<", "|", "![", ">")
 
 
-class Text(NamedTuple):
+class AnswerText(NamedTuple):
     """One text of an answer."""
 
     text: str
@@ -51,7 +51,7 @@ class Section(NamedTuple):
     """What stands between fences, dedented."""
 
 
-class Found(NamedTuple):
+class BestSections(NamedTuple):
     """The sections that say most of what was asked, best first; where none says anything of it, the first one."""
 
     passages: tuple[Passage, ...]
@@ -61,13 +61,13 @@ class Found(NamedTuple):
     """Whether there was more than is looked at."""
 
 
-class _Hit(NamedTuple):
+class _SectionHit(NamedTuple):
     section: Section
     coverage: float
     covered: frozenset[str]
 
 
-class _Line(NamedTuple):
+class _SectionLine(NamedTuple):
     text: str
     kind: str
     """`prose`, `code`, `fence` or `heading`."""
@@ -75,7 +75,7 @@ class _Line(NamedTuple):
     heading: str = ""
 
 
-def search(texts: Iterable[Text], question: str, **values: Any) -> Found:
+def search(texts: Iterable[AnswerText], question: str, **values: Any) -> BestSections:
     """The sections of some texts that hold words of the question; takes up to a second for the longest.
 
     Args:
@@ -98,10 +98,12 @@ def search(texts: Iterable[Text], question: str, **values: Any) -> Found:
     finally:
         index.close()
     about = [found for found in ranked if found.coverage >= ABOUT] or ranked[:1]
-    hits = [_Hit(sections[found.passage.data["place"]], found.coverage, found.covered) for found in about]
-    hits = hits or [_Hit(section, 0.0, frozenset()) for section in sections[:1]]
+    hits = [
+        _SectionHit(sections[found.passage.data["place"]], found.coverage, found.covered) for found in about
+    ]
+    hits = hits or [_SectionHit(section, 0.0, frozenset()) for section in sections[:1]]
     passages = (passage(hit.section, hit.section.name, hit.coverage, hit.covered, **values) for hit in hits)
-    return Found(tuple(passages), missing, left < 0)
+    return BestSections(tuple(passages), missing, left < 0)
 
 
 def indexed(place: int, section: Section, words: str = "") -> IndexedPassage:
@@ -134,9 +136,9 @@ def passage(section: Section, name: str, coverage: float, covered: frozenset[str
     )
 
 
-def sections_of(text: Text) -> Iterator[Section]:
+def sections_of(text: AnswerText) -> Iterator[Section]:
     """The sections of a text in Markdown, verbatim and in order."""
-    trail: list[_Line] = []
+    trail: list[_SectionLine] = []
     for lines in _parts(_lines(text.text)):
         if lines[0].level:
             trail = [*(outer for outer in trail if outer.level < lines[0].level), lines[0]]
@@ -147,26 +149,26 @@ def sections_of(text: Text) -> Iterator[Section]:
                 yield Section(title or text.name, title, whole, _lead(piece), tuple(_code(piece)))
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _lines(text: str) -> Iterator[_SectionLine]:
     fence = ""
     for line in re.split(r"\r\n|\r|\n", text):
         mark, marked = _FENCE.match(line), _HEADING.match(line)
         if fence:
             closing = mark is not None and mark[1].startswith(fence) and not mark[2].strip()
             fence = "" if closing else fence
-            yield _Line(line, "fence" if closing else "code")
+            yield _SectionLine(line, "fence" if closing else "code")
         elif mark:
             fence = mark[1]
-            yield _Line(line, "fence")
+            yield _SectionLine(line, "fence")
         elif marked:
-            yield _Line(line, "heading", len(marked[1]), marked[2].strip())
+            yield _SectionLine(line, "heading", len(marked[1]), marked[2].strip())
         else:
-            yield from (_Line(piece, "prose") for piece in _CUT.findall(line) or [""])
+            yield from (_SectionLine(piece, "prose") for piece in _CUT.findall(line) or [""])
 
 
-def _parts(lines: Iterable[_Line]) -> Iterator[list[_Line]]:
+def _parts(lines: Iterable[_SectionLine]) -> Iterator[list[_SectionLine]]:
     """The lines above the first heading, and those of each heading."""
-    part: list[_Line] = []
+    part: list[_SectionLine] = []
     for line in lines:
         if line.level and part:
             yield part
@@ -176,9 +178,9 @@ def _parts(lines: Iterable[_Line]) -> Iterator[list[_Line]]:
         yield part
 
 
-def _pieces(lines: Sequence[_Line]) -> Iterator[list[_Line]]:
+def _pieces(lines: Sequence[_SectionLine]) -> Iterator[list[_SectionLine]]:
     """The lines of a section, divided at blank lines where there are too many characters."""
-    piece: list[_Line] = []
+    piece: list[_SectionLine] = []
     size = 0
     for line in lines:
         limit = _LONGEST if not line.text.strip() else 2 * _LONGEST
@@ -190,7 +192,7 @@ def _pieces(lines: Sequence[_Line]) -> Iterator[list[_Line]]:
     yield piece
 
 
-def _lead(lines: Sequence[_Line]) -> str:
+def _lead(lines: Sequence[_SectionLine]) -> str:
     for prose, block in groupby(lines, lambda line: line.kind == "prose" and bool(line.text.strip())):
         folded = " ".join(" ".join(line.text for line in block).split())
         if prose and not folded.startswith(_NOT_PROSE):
@@ -198,7 +200,7 @@ def _lead(lines: Sequence[_Line]) -> str:
     return ""
 
 
-def _code(lines: Sequence[_Line]) -> Iterator[str]:
+def _code(lines: Sequence[_SectionLine]) -> Iterator[str]:
     for kind, block in groupby(lines, lambda line: line.kind):
         texts = [line.text for line in block]
         if kind == "code" and any(text.strip() for text in texts):

@@ -1,6 +1,6 @@
 """A way to a human that keeps to the contract: a folder, in which cases and replies are files."""
 
-from kr_core import Escalation, Heard, HumanReply, Provider, hookimpl, read_replies
+from kr_core import Escalation, HumanReply, PollResult, Provider, hookimpl, read_replies
 
 
 class Folder:
@@ -10,7 +10,7 @@ class Folder:
 
     async def open(self, case, context):
         file = self.folder / f"{case.request.id}@{case.request.revision}.md"
-        file.write_text(case.said, "utf-8")
+        file.write_text(case.message, "utf-8")
         return str(file)
 
     async def poll(self, shown, mark, context):
@@ -22,13 +22,13 @@ class Folder:
             for command in read_replies(file.read_text("utf-8"), waiting, closed).commands:
                 response = command.response(by="ada")
                 found.append(HumanReply(command.escalation_id, response, f"{file.name}:{command.line}"))
-        return Heard(found, files[-1].name if files else mark)
+        return PollResult(found, files[-1].name if files else mark)
 
     async def acknowledge(self, case, notice, context):
         log = self.folder / f"{case.request.id}.log"
         said = log.read_text("utf-8") if log.exists() else ""
         if f"[{notice.id}]" not in said:
-            log.write_text(f"{said}[{notice.id}] {notice.said}\n", "utf-8")
+            log.write_text(f"{said}[{notice.id}] {notice.message}\n", "utf-8")
 
 
 @hookimpl

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import datetime
 
-from kr_core import Document, Event, Flaw, Journal, Provider, hookimpl
+from kr_core import Document, Event, Issue, Journal, Provider, hookimpl
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS events (
@@ -89,7 +89,7 @@ class Database:
         flaws, before = [], ""
         for number, text, told in self.rows("SELECT number, event, hash FROM events ORDER BY number"):
             if hashlib.sha256((before + text).encode()).hexdigest() != told:
-                flaws.append(Flaw("altered", f"entry {number}", "it does not follow", "look at it"))
+                flaws.append(Issue("altered", f"entry {number}", "it does not follow", "look at it"))
             before = told
         return flaws
 

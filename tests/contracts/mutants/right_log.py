@@ -1,6 +1,6 @@
 """A log that keeps to the contract: a line of text for each event."""
 
-from kr_core import Log, Provider, hookimpl, locked
+from kr_core import Log, Provider, hookimpl, lock
 
 
 class Lines:
@@ -9,7 +9,7 @@ class Lines:
         self.file = folder / "events.txt"
 
     def write(self, records):
-        with locked(self.folder):
+        with lock(self.folder):
             last = self.last()
             with self.file.open("a", encoding="ascii") as file:
                 for record in records:

@@ -4,16 +4,16 @@ import json
 
 from kr_core import (
     Candidates,
+    ChangeResult,
     Entry,
-    Kept,
-    Moved,
     Provider,
     StorageError,
     Store,
+    WriteResult,
     fold_name,
     hookimpl,
     inside,
-    locked,
+    lock,
     write_atomically,
 )
 
@@ -55,27 +55,27 @@ class Folder:
         file = inside(self.folder, entry.path)
         if file is None:
             raise StorageError("the report would lie outside the knowledge base", where=entry.path)
-        with locked(self.folder):
+        with lock(self.folder):
             items = self.items()
             if index or not file.exists():
                 write_atomically(file, json.dumps({"report": report, "evidence": dict(evidence)}))
             if not index:
-                return Kept(None, entry.path, len(self.entries()))
+                return WriteResult(None, entry.path, len(self.entries()))
             if items.get(entry.id, {}).get("status") == "archived":
                 items.pop(entry.id)
             items[entry.id] = entry.model_dump(mode="json")
             self.keep(items)
-            return Kept(entry, entry.path, len(self.entries()))
+            return WriteResult(entry, entry.path, len(self.entries()))
 
     def touch(self, entry, today):
-        with locked(self.folder):
+        with lock(self.folder):
             items = self.items()
             items[entry.id]["last_accessed"] = today.isoformat()
             self.keep(items)
             return len(self.entries())
 
     def drop(self, entry):
-        with locked(self.folder):
+        with lock(self.folder):
             items = self.items()
             items.pop(entry.id, None)
             self.keep(items)
@@ -87,24 +87,24 @@ class Folder:
         return self.change(choose, "archived")
 
     def change(self, choose, status):
-        with locked(self.folder):
+        with lock(self.folder):
             items = self.items()
             chosen = [entry.model_copy(update={"status": status}) for entry in choose(self.entries())]
             for entry in chosen:
                 items.pop(entry.id) if status == "archived" else None
                 items[entry.id] = entry.model_dump(mode="json")
             self.keep(items)
-            return Moved(chosen)
+            return ChangeResult(chosen)
 
     def restore(self, entry):
-        with locked(self.folder):
+        with lock(self.folder):
             items = self.items()
             if items.get(entry.id, {}).get("status") != "archived":
                 raise StorageError("it is not in the archive", where=entry.id)
             items.pop(entry.id)
             items[entry.id] = entry.model_dump(mode="json")
             self.keep(items)
-            return Kept(entry, entry.path, len(self.entries()))
+            return WriteResult(entry, entry.path, len(self.entries()))
 
 
 @hookimpl

@@ -72,13 +72,13 @@ _SPEND = """\
 _KEPT = """\
             items[entry.id] = entry.model_dump(mode="json")
             self.keep(items)
-            return Kept(entry, entry.path, len(self.entries()))
+            return WriteResult(entry, entry.path, len(self.entries()))
 
     def touch"""
 _BACK = """\
             items[entry.id] = entry.model_dump(mode="json")
             self.keep(items)
-            return Kept(entry, entry.path, len(self.entries()))
+            return WriteResult(entry, entry.path, len(self.entries()))
 
 
 """
@@ -209,8 +209,8 @@ MUTANTS = {
           "missing_settings_are_named", "does not name the key to set", "name the key in your validator's message"),
     ],
     "escalation": [
-        m("shows the id alone", "file.write_text(case.said, ", "file.write_text(case.request.id, ", "a_case_is_shown_whole",
-          "a person does not see", "the whole of `case.said`"),
+        m("shows the id alone", "file.write_text(case.message, ", "file.write_text(case.request.id, ", "a_case_is_shown_whole",
+          "a person does not see", "the whole of `case.message`"),
         m("does not say where", "        return str(file)\n", "        return True\n", "a_case_is_shown_whole",
           "`open` returned True", "say where the case stands"),
         m("needs an answer", "        file.write_text", "        case.request.answer.content\n        file.write_text",
@@ -219,15 +219,15 @@ MUTANTS = {
           "            return str(file)\n        file.write_text", "a_new_revision_is_shown", "a person does not see 'E7@3'"),
         m("one at a time", "        file.write_text", "        assert not list(self.folder.glob('*.md'))\n        file.write_text",
           "several_at_once_are_shown", "cases at once", "AssertionError"),
-        m("shows what was written", "file.write_text(case.said, ", "file.write_text(str(case.said + (case.request.answer or "
+        m("shows what was written", "file.write_text(case.message, ", "file.write_text(str(case.message + (case.request.answer or "
           "case.request.question).model_dump_json(exclude={'id'}).encode().decode('unicode_escape')), ",
           "hostile_text_is_shown_as_data", "is shown", "fit to be shown"),
-        m("formats a text", "file.write_text(case.said, ", "file.write_text(case.said % (), ", "hostile_text_is_shown_as_data",
+        m("formats a text", "file.write_text(case.message, ", "file.write_text(case.message % (), ", "hostile_text_is_shown_as_data",
           "`open` raised", "as it is"),
         m("confirms by itself", "        found = []\n", "        found = [HumanReply(one, __import__('kr_core').HumanResponse(action='confirm'))"
           " for one in waiting]\n", "nobody_has_replied", "that nobody has given"),
         m("returns commands", 'found.append(HumanReply(command.escalation_id, response, f"{file.name}:{command.line}"))',
-          "found.append(command)", "a_reply_is_read", "`poll` returned Command", "kr_core.HumanReply"),
+          "found.append(command)", "a_reply_is_read", "`poll` returned ReplyCommand", "kr_core.HumanReply"),
         m("tells no reply from another", ', f"{file.name}:{command.line}")', ")", "a_reply_is_read", "came again as another", "`external_id`"),
         m("does not say who", 'by="ada"', 'by=""', "a_reply_is_read", "does not say who"),
         m("looks for a word", "            for command in read_replies(",
@@ -236,17 +236,17 @@ MUTANTS = {
           "            for command in read_replies(", "talk_is_no_reply", "was taken for `confirm`", "kr_core.read_replies"),
         m("wants every reply understood", "                response = ", "                found or 1 / 0\n                response = ",
           "a_hostile_reply", "`poll` raised ZeroDivisionError"),
-        m("tells nothing", '            log.write_text(f"{said}[{notice.id}] {notice.said}\\n", "utf-8")\n', "            pass\n", "what_was_understood_is_said",
+        m("tells nothing", '            log.write_text(f"{said}[{notice.id}] {notice.message}\\n", "utf-8")\n', "            pass\n", "what_was_understood_is_said",
           "a person does not see 'E7 is answered"),
-        m("shows a case again", 'file.write_text(case.said, "utf-8")', "(self.folder / f'{case.request.id}-{len(list(self.folder.iterdir()))}.md')"
-          '.write_text(case.said, "utf-8")', "a_case_is_not_shown_twice", "is shown twice", "after a crash"),
-        m("stands elsewhere each time", "        return str(file)\n", "        return f'{file}?{id(self)}{case.place}'\n", "a_case_is_not_shown_twice",
+        m("shows a case again", 'file.write_text(case.message, "utf-8")', "(self.folder / f'{case.request.id}-{len(list(self.folder.iterdir()))}.md')"
+          '.write_text(case.message, "utf-8")', "a_case_is_not_shown_twice", "is shown twice", "after a crash"),
+        m("stands elsewhere each time", "        return str(file)\n", "        return f'{file}?{id(self)}{case.location}'\n", "a_case_is_not_shown_twice",
           "the case stands at"),
         m("says it again", 'if f"[{notice.id}]" not in said:', "if True:", "a_notice_is_not_said_twice", "is seen 2 times", "look for that"),
         m("says but some", 'if f"[{notice.id}]" not in said:', 'if f"[{notice.id}]" not in said and notice.kind != "help":',
           "notices_of_all_kinds_are_said", "does not see 'say what to do'"),
         m("knows only those that wait", "waiting, closed).commands", "waiting).commands", "a_late_reply_is_brought", "brought []", "`closed`"),
-        m("marks what is to come", "return Heard(found, files[-1].name if files else mark)", 'return Heard(found, "~")', "what_is_new_is_brought",
+        m("marks what is to come", "return PollResult(found, files[-1].name if files else mark)", 'return PollResult(found, "~")', "what_is_new_is_brought",
           "brought [] as new"),
         m("numbers what it brings", '{file.name}:{command.line}")', '{len(found)}:{command.line}")', "what_is_new_is_brought", "brought [] as new"),
         m("reads what it says", "        found = []\n", "        cases = self.folder.glob('*.md')\n        found = [HumanReply(one, read_replies('/kr confirm ' + one, [one]).commands[0].response('kr'), 'case')\n"
@@ -336,7 +336,7 @@ MUTANTS = {
         m("drops nothing", "            items.pop(entry.id, None)\n", "", "it_behaves_like_its_model", "`drop` left the entry"),
         m("a skeleton overwrites", "if index or not file.exists()", 'if index or items.get(entry.id, {}).get("status") != "archived"',
           "it_behaves_like_its_model", "overwrote a report that was there"),
-        m("a skeleton is indexed", "            if not index:\n                return Kept(None, entry.path, len(self.entries()))\n", "",
+        m("a skeleton is indexed", "            if not index:\n                return WriteResult(None, entry.path, len(self.entries()))\n", "",
           "it_behaves_like_its_model", "`write(..., index=False)` returned an entry"),
         m("too few candidates", "if fold_name(entry.framework) == asked]", "if entry.topic == query.question]",
           "it_behaves_like_its_model", "not among the candidates"),
@@ -349,7 +349,7 @@ MUTANTS = {
         m("archiving deletes", _MOVE, _MOVE.splitlines()[0] + "\n", "it_behaves_like_its_model", "stays in the archive"),
         m("archived is a word only", '(entry.status == "archived") == archived]', '(entry.status == "archived") >= archived]',
           "it_behaves_like_its_model", "archived"),
-        m("archives in secret", "return Moved(chosen)", "return Moved(())", "it_behaves_like_its_model", "return the chosen entries"),
+        m("archives in secret", "return ChangeResult(chosen)", "return ChangeResult(())", "it_behaves_like_its_model", "return the chosen entries"),
         m("restores half", _BACK, _BACK.replace("            self.keep(items)\n", ""), "it_behaves_like_its_model", "`restore` said that there are"),
         m("archived ones are candidates", "        same = [entry for entry in self.entries()", "        same = [entry for entry in self.entries() + self.archived()",
           "it_behaves_like_its_model", "leave archived entries out"),
@@ -358,7 +358,7 @@ MUTANTS = {
           "it_behaves_like_its_model", "an entry stays until it is dropped"),
         m("raises", "        asked = fold_name(query.framework)\n", "        asked = fold_name(query.framework)\n        {}[asked]\n",
           "it_behaves_like_its_model", "`candidates` raised KeyError", "raise kr_core.StorageError"),
-        m("no lock", "        with locked(self.folder):\n            items = self.items()\n            if index or",
+        m("no lock", "        with lock(self.folder):\n            items = self.items()\n            if index or",
           "        self.folder.mkdir(parents=True, exist_ok=True)\n        if True:\n            items = self.items()\n"
           "            __import__('time').sleep(0.02)\n            if index or",
           "two_processes_lose_nothing", "lacks", "hold a lock on the folder"),
@@ -471,8 +471,8 @@ MUTANTS = {
           "        known, self.known = getattr(self, 'known', 0), getattr(self, 'known', 0) + 4\n        return known\n",
           "it_remembers_across_programs", "also after a restart"),
         m("newest first", "for record in records:", "for record in records[::-1]:", "events_are_kept_in_order", "another order"),
-        m("writes later", "        with locked(self.folder):\n            last",
-          "        self.waiting = records\n        return\n        with locked(self.folder):\n            last",
+        m("writes later", "        with lock(self.folder):\n            last",
+          "        self.waiting = records\n        return\n        with lock(self.folder):\n            last",
           "events_are_kept_in_order", "none of the events", "override `kept`"),
         m("needs an event", "            last = self.last()\n", "            last = self.last()\n            records[0]\n",
           "nothing_to_write_is_no_error", "raised IndexError", "only where the events could not be kept"),

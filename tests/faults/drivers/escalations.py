@@ -213,7 +213,7 @@ def checked(folder, comments, escalations):
         async with AsyncKnowledgeRouterService.open({"escalations": ["stdout"]}, folder=folder) as service:
             cases = service.cases.all()
             journal = service.pipeline.journal
-            wrong.extend(f"{flaw.place}: {flaw.said}" for flaw in (*journal.verify(), *flaws(journal)))
+            wrong.extend(f"{flaw.location}: {flaw.message}" for flaw in (*journal.verify(), *flaws(journal)))
             replies = [
                 event for _, event in journal.entries(limit=1_000_000) if event.kind == "human.replied"
             ]

@@ -19,7 +19,7 @@ from kr_plugins.journals.sqlite.journal import SQLite
 
 WORKERS = 8
 DOCUMENTS = 3
-LONGEST_SECONDS = 0.08
+MAX_SECONDS_LENGTH = 0.08
 """Between two kills."""
 
 
@@ -60,7 +60,7 @@ class Crowd:
         self.folder, self.seed = folder, seed
         self.begun = 0
         self.running = {}
-        self.said = defaultdict(bytes)
+        self.message = defaultdict(bytes)
         self.reading = selectors.DefaultSelector()
 
     def start(self):
@@ -88,7 +88,7 @@ class Crowd:
     def _take(self, seconds):
         for key, _ in self.reading.select(seconds):
             said = os.read(key.fd, 65536)
-            self.said[key.data] += said
+            self.message[key.data] += said
             if not said:
                 self.reading.unregister(key.fd)
                 os.close(key.fd)
@@ -105,7 +105,7 @@ class Crowd:
             self._take(None)
 
     def lines(self):
-        for said in self.said.values():
+        for said in self.message.values():
             yield from map(json.loads, said.splitlines()[: said.count(b"\n")])
 
 
@@ -116,7 +116,7 @@ def checked(folder, lines):
     changes = [tuple(line["change"]) for line in lines if "change" in line]
     journal = SQLite(folder)
     events = [event for _, event in journal.read(0, 10_000_000)]
-    faults += [f"{flaw.place}: {flaw.said}" for flaw in journal.verify()]
+    faults += [f"{flaw.location}: {flaw.message}" for flaw in journal.verify()]
     ids = [event.id for event in events]
     if len(ids) != len(set(ids)):
         faults.append("an event is there twice")
@@ -153,10 +153,10 @@ def main():
     for _ in range(WORKERS):
         crowd.start()
     for _ in range(asked.kills):
-        crowd.listen(chance.uniform(0, LONGEST_SECONDS))
+        crowd.listen(chance.uniform(0, MAX_SECONDS_LENGTH))
         crowd.kill(chance.choice(sorted(crowd.running)))
         crowd.start()
-    crowd.listen(LONGEST_SECONDS)
+    crowd.listen(MAX_SECONDS_LENGTH)
     crowd.end()
     print(json.dumps({"kills": asked.kills, **checked(asked.folder, list(crowd.lines()))}))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.agents.consensus import MOST, agree, raised, weigh
+from kr_core.agents.consensus import MOST, agree, combine, raised
 from kr_core.model.questions import Answer, Question
 
 QUESTION = Question(text="Which session store should we use?")
@@ -71,7 +71,7 @@ def test_answers_that_say_the_same(one, other, same):
 @pytest.mark.req("Q9")
 def test_one_word_is_enough_for_a_conflict(text, one, other):
     """However much else two answers have in common, a word in which each differs makes a conflict, and nothing is raised."""
-    weighed = weigh(QUESTION, [answer(text.format(one), 78), answer(text.format(other), 78, "veuve")])
+    weighed = combine(QUESTION, [answer(text.format(one), 78), answer(text.format(other), 78, "veuve")])
     assert weighed.answer is None
     assert len(weighed.alternatives) == 2
 
@@ -86,7 +86,7 @@ def test_a_question_that_names_both_makes_them_no_less_different():
 @pytest.mark.req("Q9")
 def test_the_same_in_more_words_is_no_reason_to_be_surer():
     """Only the same answer raises the confidence; a longer one beside it leaves it as it was."""
-    weighed = weigh(
+    weighed = combine(
         QUESTION,
         [
             answer("Keep sessions in memory on each server", 78),
@@ -94,7 +94,7 @@ def test_the_same_in_more_words_is_no_reason_to_be_surer():
         ],
     )
     assert weighed.answer.confidence == 78
-    assert weighed.said == "duc and veuve agree, but not word for word: confidence 78 not raised"
+    assert weighed.message == "duc and veuve agree, but not word for word: confidence 78 not raised"
 
 
 @pytest.mark.req("Q9")
@@ -133,7 +133,7 @@ def test_the_confidence_of_agreement_by_hand():
 @pytest.mark.req("Q9")
 def test_what_several_answers_come_to():
     """All that agree: the surest, raised and noted. One that does not: all of them, in the order of the agents, and no answer."""
-    agreed = weigh(
+    agreed = combine(
         QUESTION, [answer("Redis", 70, "duc"), answer("redis.", 85, "veuve"), answer("Redis", 60, "marie")]
     )
     assert agreed.answer is not None
@@ -146,10 +146,10 @@ def test_what_several_answers_come_to():
     for order in itertools.permutations(
         [answer("Redis", 70, "duc"), answer("Redis", 99, "veuve"), answer("Postgres", 10, "marie")]
     ):
-        split = weigh(QUESTION, order)
+        split = combine(QUESTION, order)
         assert split.answer is None
         assert split.alternatives == order
-        assert split.said.endswith("do not agree")
+        assert split.message.endswith("do not agree")
     alone = answer("Redis", 70)
-    assert weigh(QUESTION, [alone]) == (alone, (), "")
-    assert weigh(QUESTION, []) == (None, (), "")
+    assert combine(QUESTION, [alone]) == (alone, (), "")
+    assert combine(QUESTION, []) == (None, (), "")

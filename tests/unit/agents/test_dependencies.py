@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core import ConfigError
-from kr_core.agents.dependencies import Known, check, told_of
-from kr_core.agents.dispatch import LONGEST_QUESTION
+from kr_core.agents.dependencies import PriorAnswer, check, told_of
+from kr_core.agents.dispatch import MAX_QUESTION_LENGTH
 from kr_core.model.questions import Answer, Question
 
 
@@ -20,7 +20,7 @@ def asked(**depends_on):
 
 
 def known(content, agent="duc", text="Which store?"):
-    return Known(text, Answer(question_id="Q1", content=content, agent=agent))
+    return PriorAnswer(text, Answer(question_id="Q1", content=content, agent=agent))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_long_answers_are_shortened_and_marked():
         id="Q9", text="Which?", context="c" * 50_000, depends_on=tuple(f"Q{n}" for n in range(8))
     )
     told = told_of(question, {("general", one): known("x" * 16_000) for one in question.depends_on})
-    assert len(told.text) + len(told.context) <= LONGEST_QUESTION
+    assert len(told.text) + len(told.context) <= MAX_QUESTION_LENGTH
     assert told.context.count("[Shortened: 16,000 characters; the whole answer is in the log]") == 8
 
 

@@ -41,7 +41,7 @@ def test_a_missing_variable_is_named_with_the_key_that_needs_it(config, environ,
         == f"`plugins.github.hosts[0]` needs the environment variable HOST, which is {state}"
     )
     assert caught.value.where == "kr.yaml:5"
-    assert caught.value.todo == "set HOST, or remove the key"
+    assert caught.value.hint == "set HOST, or remove the key"
 
 
 @pytest.mark.req("G5")

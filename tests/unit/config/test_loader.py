@@ -88,7 +88,7 @@ def test_dotted_and_inline_toml_keys_have_lines_too(tmp_path):
 
 @pytest.mark.req("P3")
 @pytest.mark.parametrize(
-    ("text", "where", "what", "todo"),
+    ("text", "where", "what", "hint"),
     [
         ("stor: x", "kr.yaml:1", "unknown key `stor`", "did you mean `store`?"),
         (
@@ -178,11 +178,11 @@ def test_dotted_and_inline_toml_keys_have_lines_too(tmp_path):
     ],
 )
 def test_a_fault_is_told_with_file_and_line_what_is_wrong_and_what_is_right(
-    tmp_path, text, where, what, todo
+    tmp_path, text, where, what, hint
 ):
     error = fault(project(tmp_path, text))
     assert error.exit_code == 2
-    for told, expected in ((error.where, where), (error.what, what), (error.todo, todo)):
+    for told, expected in ((error.where, where), (error.what, what), (error.hint, hint)):
         assert expected is None or told == expected
 
 

@@ -206,8 +206,8 @@ def test_a_path_that_leads_out_of_the_project_is_found_with_its_real_place(tmp_p
     paths = {"a": "../x", "b": str(tmp_path), "c": "way", "d": "turn/deeper", "e": "way/../inner", "f": "~/x"}
     found = {one.key[2]: one for one in leading_out(paths, KEY, root)}
     assert set(found) == set(paths)
-    assert found["d"].place == str(tmp_path / "not yet there" / "deeper")
-    assert found["e"].place == str(tmp_path / "inner")
+    assert found["d"].location == str(tmp_path / "not yet there" / "deeper")
+    assert found["e"].location == str(tmp_path / "inner")
     assert found["a"].does == f"leads to `{tmp_path / 'x'}`, outside of the project"
     deep = {"folders": ["inner", {"x": "../y"}, {"env": "A"}], "folder": {"env": "B"}, "token": {"env": "C"}}
     assert [one.key[2:] for one in leading_out(deep, KEY, root)] == [

@@ -149,15 +149,15 @@ def test_faults(text, kind, words):
     assert not found.commands
     (fault,) = found.faults
     assert fault.kind == kind
-    assert words in fault.said
+    assert words in fault.message
 
 
 def test_nothing_waits():
     """A command without an id is told so where there is nothing to answer."""
     (fault,) = read("/kr confirm", ()).faults
-    assert fault.said == "nothing waits for an answer"
+    assert fault.message == "nothing waits for an answer"
     (fault,) = read("/kr confirm E7", ()).faults
-    assert fault.said == "there is no E7; nothing waits"
+    assert fault.message == "there is no E7; nothing waits"
 
 
 def test_a_closed_case_is_left_to_be_refused():
@@ -186,10 +186,10 @@ def test_a_fault_does_not_hide_its_neighbours():
 def test_what_is_said_back_is_harmless(text):
     """An answer to a fault mentions nobody and steers no terminal."""
     (fault,) = read(text).faults
-    assert "@ada" not in fault.said
-    assert "<!--" not in fault.said
-    assert "\x1b" not in fault.said
-    assert read(fault.said) == ((), ())
+    assert "@ada" not in fault.message
+    assert "<!--" not in fault.message
+    assert "\x1b" not in fault.message
+    assert read(fault.message) == ((), ())
 
 
 def test_the_help_is_no_command():
@@ -288,7 +288,7 @@ def test_many_cases():
     found = read("/kr chat E10001\n" * 5_400, waiting)
     assert time.process_time() - began < 5
     told = ", ".join(f"E{number}" for number in range(1, 21))
-    assert found.faults[0].said == f"there is no E10001; waiting: {told} and 9980 more"
+    assert found.faults[0].message == f"there is no E10001; waiting: {told} and 9980 more"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from kr_core import Fault, read_replies
+from kr_core import CommandFault, read_replies
 
 pytestmark = pytest.mark.req("H4")
 
@@ -124,7 +124,7 @@ def test_what_is_said_to_be_refused(text, kind, _why, said):
     found = read_replies(text, TWO)
     assert not found.commands
     (fault,) = found.faults
-    assert (f"`{fault.kind}`", fault.said.replace("\N{ZERO WIDTH SPACE}", "")) == (kind, said)
+    assert (f"`{fault.kind}`", fault.message.replace("\N{ZERO WIDTH SPACE}", "")) == (kind, said)
 
 
 @pytest.mark.parametrize(("line", "most"), [("/kr confirm E7", 100), ("/kr approve E7", 20)])
@@ -138,5 +138,5 @@ def test_how_much_of_a_message_is_read(line, most):
 
 def test_the_page_knows_every_kind_of_refusal():
     """A new one has to be written down."""
-    kinds = get_args(get_type_hints(Fault)["kind"])
+    kinds = get_args(get_type_hints(CommandFault)["kind"])
     assert {row[1].strip("`") for row in rows("What is refused")} | {"many"} == set(kinds)

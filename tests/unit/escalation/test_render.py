@@ -23,7 +23,7 @@ SEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 def case(**values):
     known = {"revision": 2, "exchange_id": "x", "question": Question(text="Which?"), "reason": "confidence 65 is below 80",
              "threshold": 80, "agent": "duc"}  # fmt: skip
-    return shown(EscalationRequest(id="E7", **{**known, **values}), ()).said
+    return shown(EscalationRequest(id="E7", **{**known, **values}), ()).message
 
 
 def tentative(text="Use Redis.", **values):

@@ -7,7 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kr_core import Notice
-from kr_core.escalation.schedule import KEPT_OPEN, Care, Pending, SinkState, Standing, due, pause
+from kr_core.escalation.schedule import (
+    KEPT_OPEN,
+    CaseActions,
+    CaseSchedule,
+    Delivery,
+    PendingRequest,
+    due,
+    pause,
+)
 from kr_core.model.limits import Limits, Tier
 
 pytestmark = pytest.mark.req("H6", "H7")
@@ -87,7 +95,7 @@ class World:
 def test_whoever_looks_whenever_finds_what_the_model_says(limits, has_answer, steps):
     """At any hours, with restarts and revisions between: shown once a revision, reminded once a span, ended once."""
     world = World(limits, has_answer)
-    care, revision, hour = Care(), 1, 0
+    care, revision, hour = CaseActions(), 1, 0
     for later, what in [(0, "look"), *steps]:
         hour += later
         now = START + hour * HOUR
@@ -102,12 +110,12 @@ def test_whoever_looks_whenever_finds_what_the_model_says(limits, has_answer, st
             )
             care = care._replace(since=now, seen=None, reminded=None, tiers=0, timed_out=False)
             world.first = None
-        standing = Standing("E1", "open", revision, "", START, has_answer, care)
+        standing = CaseSchedule("E1", "open", revision, "", START, has_answer, care)
         found = due(standing, limits, SINKS, now)
         show, remind, newly, end = world.look(hour)
         assert (set(found.show), found.remind, found.end) == (show, remind, end), (hour, care)
         for sink in found.show:
-            care = care.with_sink(sink, SinkState(revision, "there", revision))
+            care = care.with_sink(sink, Delivery(revision, "there", revision))
             world.seen[sink] = revision
             world.first = hour if world.first is None else world.first
             care = care._replace(seen=care.seen or now)
@@ -119,7 +127,7 @@ def test_whoever_looks_whenever_finds_what_the_model_says(limits, has_answer, st
             return
         if found.end:
             care, world.ended = care._replace(timed_out=True), "block"
-        again = due(Standing("E1", "open", revision, "", START, has_answer, care), limits, SINKS, now)
+        again = due(CaseSchedule("E1", "open", revision, "", START, has_answer, care), limits, SINKS, now)
         assert (again.remind, again.end, again.show) == (False, "", ()), "what was done is not done again"
         if again.next is not None:
             assert again.next > now
@@ -131,20 +139,22 @@ def test_whoever_looks_whenever_finds_what_the_model_says(limits, has_answer, st
 def test_a_clock_that_was_set_back(limits, hours, reminded):
     """Nothing is shown, said, reminded or ended by a time that has not come; the times become now."""
     later = START + hours * HOUR
-    care = Care(since=START, reminded=later) if reminded else Care(since=later)
-    found = due(Standing("E1", "open", 1, "", START, True, care), limits, SINKS, START)
+    care = CaseActions(since=START, reminded=later) if reminded else CaseActions(since=later)
+    found = due(CaseSchedule("E1", "open", 1, "", START, True, care), limits, SINKS, START)
     assert found.behind
     assert (found.remind, found.end) == (False, "")
 
 
 def test_a_sink_is_not_left_alone_for_a_time_of_another_clock():
     """A pause that ends later than any pause is one of a clock that was set back since."""
-    care = Care().with_sink("board", SinkState(faults=1, again=START + dt.timedelta(days=400)))
-    assert due(Standing("E1", "open", 1, "", START, True, care), Limits(), ["board"], START).show == (
+    care = CaseActions().with_sink("board", Delivery(faults=1, again=START + dt.timedelta(days=400)))
+    assert due(CaseSchedule("E1", "open", 1, "", START, True, care), Limits(), ["board"], START).show == (
         "board",
     )
-    care = Care().with_sink("board", SinkState(faults=1, again=START + dt.timedelta(minutes=5)))
-    found = due(Standing("E1", "open", 1, "", START, True, care), Limits(remind_every=None), ["board"], START)
+    care = CaseActions().with_sink("board", Delivery(faults=1, again=START + dt.timedelta(minutes=5)))
+    found = due(
+        CaseSchedule("E1", "open", 1, "", START, True, care), Limits(remind_every=None), ["board"], START
+    )
     assert (found.show, found.next) == ((), START + dt.timedelta(minutes=5))
 
 
@@ -159,30 +169,30 @@ def test_pauses():
 def test_while_an_agent_is_asked_again_nobody_is_timed_out():
     """A human has said something: that is no silence."""
     limits = Limits(timeout="1h", on_timeout="use_answer")
-    care = Care(pending=Pending("ann", "More.", 1))
-    found = due(Standing("E1", "notified", 1, "", START, True, care), limits, SINKS, START + 5 * HOUR)
+    care = CaseActions(pending=PendingRequest("ann", "More.", 1))
+    found = due(CaseSchedule("E1", "notified", 1, "", START, True, care), limits, SINKS, START + 5 * HOUR)
     assert (found.end, found.ask_again) == ("", True)
-    care = Care(pending=Pending("ann", "More.", 1, 1, START + 6 * HOUR))
-    found = due(Standing("E1", "notified", 1, "", START, True, care), limits, SINKS, START + 5.5 * HOUR)
+    care = CaseActions(pending=PendingRequest("ann", "More.", 1, 1, START + 6 * HOUR))
+    found = due(CaseSchedule("E1", "notified", 1, "", START, True, care), limits, SINKS, START + 5.5 * HOUR)
     assert found.ask_again is False
 
 
 def test_what_is_decided():
     """The end is told until it is said, and shown first where it may have been; a week later nobody looks any more."""
     notice = Notice("E1-ended", "ended", "E1 is answered")
-    care = Care(decided=START).with_sink("board", SinkState(1, "there", 1, (notice,)))
-    care = care.with_sink("wall", SinkState(1, "there", 2, (notice,)))
-    standing = Standing("E1", "resolved", 2, "", START, True, care)
+    care = CaseActions(decided=START).with_sink("board", Delivery(1, "there", 1, (notice,)))
+    care = care.with_sink("wall", Delivery(1, "there", 2, (notice,)))
+    standing = CaseSchedule("E1", "resolved", 2, "", START, True, care)
     found = due(standing, Limits(), SINKS, START + HOUR)
     assert (found.show, found.say, found.settled) == (("wall",), ("board", "wall"), False)
     late = due(standing, Limits(), SINKS, START + KEPT_OPEN)
     assert (late.show, late.say, late.settled) == ((), (), True)
-    assert due(standing._replace(care=Care(decided=START)), Limits(), SINKS, START).settled
+    assert due(standing._replace(care=CaseActions(decided=START)), Limits(), SINKS, START).settled
 
 
 def test_owed_notices():
     """A thing is owed once; nothing waits behind a reminder, which has no use any more."""
-    care = Care().with_sink("board", SinkState(1, "there", 1))
+    care = CaseActions().with_sink("board", Delivery(1, "there", 1))
     first, second = Notice("r-1", "reminder", "one"), Notice("r-2", "reminder", "two")
     care = care.owing(first, ["board"]).owing(second, ["board"])
     assert care.at("board").owed == (second,)

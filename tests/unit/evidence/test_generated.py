@@ -3,7 +3,7 @@
 import pytest
 
 from kr_core.evidence.citations import Citer
-from kr_core.evidence.generated import Prose, claims_of, unsupported
+from kr_core.evidence.generated import GeneratedProse, claims_of, unsupported
 from kr_core.evidence.summary import compose
 from kr_core.model import Finding, Outcome, Passage, ResearchQuery
 
@@ -127,7 +127,7 @@ def test_code_and_caveats_stay_verbatim_whoever_wrote_the_sentences():
     finding = Finding(
         outcome=Outcome.ok, passages=(TIMEOUT.model_copy(update={"code": ("httpx.get(url, timeout=5.0)",)}),)
     )
-    prose = Prose(
+    prose = GeneratedProse(
         (f"Set the timeout of a request in seconds. {QUOTE}",), ('Nothing that stands there. [9: "x"]',)
     )
     draft = compose(QUERY, [("docs", finding)], prose=prose)
@@ -144,7 +144,7 @@ def test_code_and_caveats_stay_verbatim_whoever_wrote_the_sentences():
 @pytest.mark.req("R17")
 def test_where_nothing_is_left_the_answer_is_composed_by_rule():
     finding = Finding(outcome=Outcome.ok, passages=(TIMEOUT,))
-    draft = compose(QUERY, [("docs", finding)], prose=Prose(("Buy more RAM.",), ()))
+    draft = compose(QUERY, [("docs", finding)], prose=GeneratedProse(("Buy more RAM.",), ()))
     assert draft.summary
     assert not any(claim.written for claim in draft.summary)
     assert len(draft.unsupported) == 1

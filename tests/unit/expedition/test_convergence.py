@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core.expedition.convergence import decide
-from kr_core.expedition.search import Health
+from kr_core.expedition.search import SourceHealth
 from kr_core.model.expedition import CycleReport
 
 COUNTS = st.integers(0, 40)
@@ -118,7 +118,7 @@ OUTCOMES = st.lists(
 @given(OUTCOMES)
 def test_only_what_could_look_before_is_missed(cycles):
     """A cycle is down where nobody could look, or an engine that has answered does not; never for one that never did."""
-    health, answered = Health(), set()
+    health, answered = SourceHealth(), set()
     for outcomes in cycles:
         looked = {source for source, outcome in outcomes if outcome in {"ok", "empty"}}
         asked = {source for source, _outcome in outcomes}
@@ -134,7 +134,7 @@ def test_only_what_could_look_before_is_missed(cycles):
 @pytest.mark.req("E2")
 def test_an_engine_that_stays_down_is_given_up_until_it_answers():
     """One dead engine among several makes one cycle be repeated, and no further one until it has come back."""
-    health = Health()
+    health = SourceHealth()
     dead = [("web", "unavailable"), ("docs", "ok")]
     alive = [("web", "ok"), ("docs", "ok")]
     assert health.down(alive, again=False) == ()

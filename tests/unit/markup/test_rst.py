@@ -36,4 +36,4 @@ def test_a_long_one_is_divided_between_rows():
     assert {piece.head for piece in pieces} == {"", LISTED.rstrip()}
     assert all(piece.text.startswith("   * - NAME_") for piece in pieces[1:])
     lines = f"{LISTED}{chr(10).join(rows)}".split("\n")
-    assert all(lines[int(piece.place[1:]) - 1] == piece.text.split("\n")[0] for piece in pieces)
+    assert all(lines[int(piece.location[1:]) - 1] == piece.text.split("\n")[0] for piece in pieces)

@@ -54,7 +54,7 @@ def test_rows_of_each_form(table):
     """A row has its cells below its headings, lines of one cell joined, and stands in the text; what spans columns is left out."""
     text = f"Carriers\n========\n\n{table}\nOwls sleep by day.\n"
     rows = rest_rows(text)
-    assert [row.said for row in rows] == [
+    assert [row.message for row in rows] == [
         "Name: wait; How often: ten times at most",
         "Name: stop; How often: never",
     ]

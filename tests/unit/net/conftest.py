@@ -9,8 +9,8 @@ import pytest
 from sites import Fetched, Loop
 
 from kr_core import RequestError
-from kr_core.net.resources import Outside
-from kr_core.net.source_context import Context
+from kr_core.net.resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 
 
 class Way:
@@ -18,12 +18,12 @@ class Way:
 
     def __init__(self, folder):
         self.events = []
-        self.outside = Outside(folder)
+        self.outside = SharedResources(folder)
 
     @asynccontextmanager
     async def out(self, name="docs", seconds=5.0, rate=None):
         deadline = asyncio.get_running_loop().time() + seconds
-        context = Context(
+        context = ConsultationContext(
             None, lambda kind, data: self.events.append((kind, data)), deadline, self.outside, name, rate
         )
         try:

@@ -16,9 +16,9 @@ from loopback import Answer, serving
 
 from kr_core import EVENTS, Rate, RequestError, json_of
 from kr_core.net import circuit_breaker
-from kr_core.net.body import MOST_BYTES
+from kr_core.net.body import MAX_BYTES
 from kr_core.net.gateway import CircuitOpen, RateReached
-from kr_core.net.rate_limit import Limiter
+from kr_core.net.rate_limit import RateLimiter
 from kr_core.net.retry import retry_after
 
 
@@ -183,7 +183,7 @@ def test_a_host_that_keeps_failing_is_left_alone(way):
 def test_a_circuit_closes_after_a_trial():
     """One request may try; if it fails the rest is twice as long, if not everything passes."""
     now = [0.0]
-    circuit = circuit_breaker.Breaker(lambda: now[0])
+    circuit = circuit_breaker.CircuitBreaker(lambda: now[0])
     for _ in range(circuit_breaker.FAILURES):
         assert circuit.admits() == 0
         circuit.failed()
@@ -203,7 +203,7 @@ def test_a_circuit_closes_after_a_trial():
 def test_what_was_under_way_is_no_trial():
     """Many that fail at once open a circuit for as long as five do."""
     now = [0.0]
-    circuit = circuit_breaker.Breaker(lambda: now[0])
+    circuit = circuit_breaker.CircuitBreaker(lambda: now[0])
     under_way = 4 * circuit_breaker.FAILURES
     assert [circuit.admits() for _ in range(under_way)] == [0.0] * under_way
     for _ in range(under_way):
@@ -218,7 +218,7 @@ def test_what_was_under_way_is_no_trial():
 def test_no_span_has_more_turns_than_the_rate(calls, seconds, gaps):
     """Whenever they are asked for; and nobody waits for a turn that was free before."""
     now = [0.0]
-    limiter = Limiter(Rate(calls, seconds), lambda: now[0])
+    limiter = RateLimiter(Rate(calls, seconds), lambda: now[0])
     turns = []
     for gap in gaps:
         now[0] += gap
@@ -286,7 +286,7 @@ def test_an_answer_is_read_whole(way, packed):
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (Answer(200, b"x" * (MOST_BYTES + 1)), "longer than 8 MB"),
+        (Answer(200, b"x" * (MAX_BYTES + 1)), "longer than 8 MB"),
         (Answer(200, gzip.compress(b"\0" * (50 * 2**20)), {"Content-Encoding": "gzip"}), "longer than 8 MB"),
         (Answer(200, b"no gzip", {"Content-Encoding": "gzip"}), "cannot be unpacked"),
         (Answer(200, gzip.compress(b"x" * 1000)[:-12], {"Content-Encoding": "gzip"}), "ends too early"),

@@ -12,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 import diskcache
 import pytest
 
-from kr_core.net.disk_cache import Memory, Shelf
+from kr_core.net.disk_cache import CacheNamespace, DiskCache
 
 
 @pytest.fixture
 def memory(tmp_path):
-    made = Memory(tmp_path / "answers")
+    made = DiskCache(tmp_path / "answers")
     yield made
     made.close()
 
@@ -110,8 +110,8 @@ def test_two_processes_share_it(memory):
     program = """
 import asyncio, sys
 from pathlib import Path
-from kr_core.net.disk_cache import Memory
-memory = Memory(Path(sys.argv[1]))
+from kr_core.net.disk_cache import DiskCache
+memory = DiskCache(Path(sys.argv[1]))
 asyncio.run(memory.set("a", [1], 60.0))
 memory.close()
 """
@@ -138,7 +138,7 @@ def test_threads_that_begin_at_once_are_served_by_one(tmp_path):
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(4) as threads:
-            seen = [begun_twice(Memory(tmp_path / "answers")) for _ in range(20)]
+            seen = [begun_twice(DiskCache(tmp_path / "answers")) for _ in range(20)]
     finally:
         sys.setswitchinterval(before)
     assert not any(seen), seen
@@ -151,7 +151,7 @@ def test_a_broken_file_is_begun_anew(tmp_path, content):
     folder = tmp_path / "answers"
     folder.mkdir()
     (folder / "cache.db").write_bytes(content)
-    memory = Memory(folder)
+    memory = DiskCache(folder)
     try:
         assert get(memory, "a") is None
         keep(memory, "a", 1)
@@ -164,7 +164,7 @@ def test_a_broken_file_is_begun_anew(tmp_path, content):
 def test_where_nothing_can_be_written_nothing_is_remembered(tmp_path):
     """A file in place of the folder: no value, no error, and the reason at hand."""
     (tmp_path / "answers").write_text("")
-    memory = Memory(tmp_path / "answers")
+    memory = DiskCache(tmp_path / "answers")
     try:
         keep(memory, "a", 1)
         assert get(memory, "a") is None
@@ -176,7 +176,7 @@ def test_where_nothing_can_be_written_nothing_is_remembered(tmp_path):
 @pytest.mark.req("K11")
 def test_sources_do_not_see_each_others(memory):
     """The same key of two sources is two values; no name reaches into another's."""
-    one, other = Shelf(memory, "of one"), Shelf(memory, "of one\0x")
+    one, other = CacheNamespace(memory, "of one"), CacheNamespace(memory, "of one\0x")
 
     async def go():
         await one.set("x\0k", 1, 60.0)
@@ -190,7 +190,7 @@ def test_sources_do_not_see_each_others(memory):
 def test_a_lock_of_another_process_holds_nothing_up(memory, monkeypatch):
     """What waits too long is not remembered, and from then on nobody waits again."""
     keep(memory, "a", 1)
-    monkeypatch.setattr("kr_core.net.disk_cache.LONGEST_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("kr_core.net.disk_cache.MAX_WAIT_SECONDS_LENGTH", 0.2)
     with sqlite3.connect(memory._folder / "cache.db", isolation_level=None) as database:
         database.execute("BEGIN EXCLUSIVE")
         keep(memory, "b", 2)

@@ -4,7 +4,7 @@ import pytest
 from loopback import serving
 from sites import Loop, Site, leading_to, page
 
-from kr_core.net.pages import MOST_REDIRECTS, allowed_hosts
+from kr_core.net.pages import MAX_REDIRECTS, allowed_hosts
 
 pytestmark = pytest.mark.req("Z2")
 
@@ -95,7 +95,7 @@ def test_redirects_end(fetch):
         assert fetch(f"{server.url}/a", [server.host]).page.url == f"{server.url}/c"
         before = len(server.asked)
         assert fetch(f"{server.url}/circle", [server.host]).outcome == "bad_answer"
-        assert len(server.asked) - before == MOST_REDIRECTS + 1
+        assert len(server.asked) - before == MAX_REDIRECTS + 1
         assert fetch(f"{server.url}/off", [server.host]).outcome == "bad_answer"
 
 

@@ -15,7 +15,7 @@ from patience import in_time
 from sites import Site, page
 
 from kr_core.net import pages
-from kr_core.net.pages import MOST_BYTES
+from kr_core.net.pages import MAX_BYTES
 
 pytestmark = pytest.mark.req("Z2")
 
@@ -150,7 +150,7 @@ def test_a_host_that_is_not_there(fetch):
 @pytest.mark.parametrize(
     "answer",
     [
-        page(b"x" * (MOST_BYTES + 1)),
+        page(b"x" * (MAX_BYTES + 1)),
         page(gzip.compress(b"x" * (200 * 2**20), 1), Content_Encoding="gzip"),
         page(gzip.compress(b"x" * 1000)[:-20], Content_Encoding="gzip"),
         page(b"no gzip", Content_Encoding="gzip"),
@@ -168,7 +168,7 @@ def test_a_body_that_cannot_be_read(fetch, answer):
         finally:
             tracemalloc.stop()
         assert fetched.outcome == "bad_answer"
-        assert most < 6 * MOST_BYTES
+        assert most < 6 * MAX_BYTES
 
 
 @pytest.mark.parametrize(
@@ -261,6 +261,6 @@ def test_a_cancelled_fetch_ends(way):
 
 def test_no_page_takes_longer_than_it_may(fetch, monkeypatch):
     """The limit of one page holds although the consultation has more time."""
-    monkeypatch.setattr(pages, "MOST_SECONDS", 0.3)
+    monkeypatch.setattr(pages, "MAX_SECONDS", 0.3)
     with speaking(no_headers) as host:
         assert in_time(lambda: fetch(f"http://{host}/page", [host], seconds=30), 1.0).outcome == "timeout"

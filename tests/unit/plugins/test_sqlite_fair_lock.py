@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from kr_core import Event
-from kr_plugins.journals.sqlite.fair_lock import Turns
+from kr_plugins.journals.sqlite.fair_lock import FairLock
 from kr_plugins.journals.sqlite.journal import SQLite
 
 pytestmark = pytest.mark.req("Z7")
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.req("Z7")
 
 def test_one_has_the_turn_at_a_time(tmp_path):
     """Threads of one process and a file that another one has locked: nobody is inside together with another."""
-    turns, inside, most = [Turns(tmp_path / "turn"), Turns(tmp_path / "turn")], [], []
+    turns, inside, most = [FairLock(tmp_path / "turn"), FairLock(tmp_path / "turn")], [], []
 
     def work(mine):
         for _ in range(50):
@@ -51,7 +51,7 @@ def test_a_turn_that_is_never_given_back_holds_up_nobody_for_long(tmp_path):
 
 def test_a_forked_child_has_a_turn_of_its_own(tmp_path):
     """Its parent's turn is not its own, though it inherits the open file."""
-    turns = Turns(tmp_path / "turn")
+    turns = FairLock(tmp_path / "turn")
     fork = multiprocessing.get_context("fork")
     told = fork.SimpleQueue()
 

@@ -134,7 +134,7 @@ class TestFile:
         with pytest.raises(StorageError, match="cannot be made") as caught:
             SQLite(folder)
         assert caught.value.where == str(folder)
-        assert caught.value.todo
+        assert caught.value.hint
 
     def test_a_folder_where_the_file_should_be(self, folder):
         """A journal that cannot be opened is an error that says so."""

@@ -52,7 +52,7 @@ def kept(journal, count, **values):
 
 
 def places(journal):
-    return [(flaw.kind, flaw.place) for flaw in journal.verify()]
+    return [(flaw.kind, flaw.location) for flaw in journal.verify()]
 
 
 def changed(folder, *statements):
@@ -134,7 +134,7 @@ class TestChain:
         kept(journal, 9)
         changed(folder, "DELETE FROM events WHERE number IN (4, 5)")
         assert places(journal) == [("missing", "entry 4"), ("altered", "entry 6")]
-        assert "up to entry 5" in journal.verify()[0].said
+        assert "up to entry 5" in journal.verify()[0].message
 
     def test_taken_out_and_closed_up(self, journal, folder):
         """Who gives the later entries lower numbers is shown by the hash of the first of them, and by the last number."""

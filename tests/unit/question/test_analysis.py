@@ -4,14 +4,14 @@ import pytest
 
 from kr_core import Passage
 from kr_core.expedition.facts.extraction import extracted
-from kr_core.expedition.passage_pool import Pool
+from kr_core.expedition.passage_pool import PassagePool
 from kr_core.expedition.query_expansion import first_queries
 from kr_core.question.analysis import asked_words, parts_of, weighed
 
 
 def facts(question, *passages):
     """The statements that are taken from passages: (url, title, text) each."""
-    pool = Pool(question)
+    pool = PassagePool(question)
     read = [
         pool.add("local_docs", Passage(text=text, title=title, url=url), 1) for url, title, text in passages
     ]
@@ -55,7 +55,7 @@ def test_what_asks_for_caveats_names_no_thing():
 )
 def test_everyday_verbs_are_no_subject(question, telling):
     """They say what a question does with what it is about; after an article such a word is a thing."""
-    assert Pool(question).telling == telling
+    assert PassagePool(question).telling == telling
 
 
 @pytest.mark.req("E5")
@@ -136,14 +136,14 @@ def test_a_language_that_is_named_leaves_what_is_written_in_it_in_question():
 )
 def test_what_a_hyphen_joins_is_one_thing(text, unspoken):
     """That the depot sends something says nothing of depot-sent events."""
-    pool = Pool("Which carriers have depot-sent events?")
+    pool = PassagePool("Which carriers have depot-sent events?")
     pool.add("local_docs", Passage(text=text, title="Notes", url="docs:depot/a.md"), 1)
     assert pool.unspoken == unspoken
 
 
 @pytest.mark.req("E5")
 def test_a_package_whose_name_has_a_hyphen_is_spoken_of_by_its_own_passages():
-    pool = Pool("How does heavy-lorry weigh parcels?")
+    pool = PassagePool("How does heavy-lorry weigh parcels?")
     pool.add(
         "installed_docs",
         Passage(text="Parcels are weighed.", title="weigh", url="pkg:pypi/heavy-lorry@1.0"),

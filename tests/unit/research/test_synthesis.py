@@ -8,7 +8,7 @@ import pytest
 from kr_core import Pipeline, Reply, RequestError
 from kr_core.config import load
 from kr_core.model import Finding, Outcome, Passage, ResearchQuery
-from kr_core.research.synthesis import MOST_TOKENS, synthesise
+from kr_core.research.synthesis import MAX_TOKENS, synthesise
 
 WRITTEN = Reply(
     text=json.dumps({"summary": ["x"], "details": []}), input_tokens=1000, output_tokens=10, cost_usd=0.25
@@ -62,7 +62,7 @@ def test_a_run_costs_no_more_than_its_limit(tmp_path, text, persona):
     for job in duc.jobs:
         assert job.max_tokens == 4000
     spent = sum(tokens(job.system) + tokens(job.prompt) + job.max_tokens for job in duc.jobs)
-    assert spent <= MOST_TOKENS
+    assert spent <= MAX_TOKENS
     assert "## Passage 1 (not official)\n" in duc.jobs[0].prompt
     assert ("the persona was shortened to 12,000 bytes" in synthesis.notes) is bool(persona)
 

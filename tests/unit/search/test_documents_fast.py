@@ -11,7 +11,7 @@ from fast_index import is_asked, is_current, opened
 
 from kr_core import Documents, StorageError
 from kr_core.cli import main
-from kr_core.files import claimed
+from kr_core.files import try_lock
 from kr_core.search.documents import tantivy_index as fasts
 from kr_core.search.documents.indexer import remove, update
 from kr_core.search.documents.search import search
@@ -295,7 +295,7 @@ class TestFollowing:
     def test_two_at_once(self, store, tmp_path):
         """The second leaves it to the first."""
         with (
-            claimed(tmp_path / f"{FOLDER_NAME}.lock"),
+            try_lock(tmp_path / f"{FOLDER_NAME}.lock"),
             pytest.raises(StorageError, match="another `kr docs` writes it"),
         ):
             follow(store, tmp_path / FOLDER_NAME)
@@ -415,7 +415,7 @@ class TestCommands:
 
     def test_another_that_writes_it(self, kr, tmp_path, is_up_to_date):
         """It is noted, and nothing else."""
-        with claimed(tmp_path / ".kr" / f"{FOLDER_NAME}.lock"):
+        with try_lock(tmp_path / ".kr" / f"{FOLDER_NAME}.lock"):
             out, err = kr("index", "docs", "--name", "notes")
         assert "2 files read" in out
         assert "another `kr docs` writes it; `kr docs index` when that is done" in err

@@ -193,19 +193,19 @@ class TestFaults:
             indexed(tmp_path, docs)
 
     @pytest.mark.parametrize(
-        ("code", "todo"),
+        ("code", "hint"),
         [
             (sqlite3.SQLITE_READONLY_DIRECTORY, "make the project's folder writable"),
             (sqlite3.SQLITE_CANTOPEN, "make the project's folder writable"),
             (sqlite3.SQLITE_FULL, "make room on the disk"),
         ],
     )
-    def test_what_a_person_can_do(self, tmp_path, code, todo):
+    def test_what_a_person_can_do(self, tmp_path, code, hint):
         """By SQLite's code, whose upper part says more than is needed."""
         error = sqlite3.OperationalError("what it says")
         error.sqlite_errorcode = code
         said = stores.fault("cannot be written", error, tmp_path)
-        assert (said.what, said.todo) == ("cannot be written: what it says", todo)
+        assert (said.what, said.hint) == ("cannot be written: what it says", hint)
 
     def test_a_folder_that_may_not_be_written(self, tmp_path):
         """Named, with what to do."""

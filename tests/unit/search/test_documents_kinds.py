@@ -7,7 +7,7 @@ import time
 import pytest
 from documents import found, indexed, pieces
 
-from kr_core.search.documents.loaders import Passed, decoded
+from kr_core.search.documents.loaders import SkippedFile, decoded
 
 
 class TestReaders:
@@ -27,7 +27,7 @@ class TestReaders:
         text = "# A\n\n\n\none\ntwo\n\n\n\nthree\n\n# B\n\n    code\n\n    more\n\nend\n"
         lines = text.split("\n")
         for piece in pieces("a.md", text):
-            start = int(piece.place[1:]) - 1
+            start = int(piece.location[1:]) - 1
             assert lines[start : start + piece.text.count("\n") + 1] == piece.text.split("\n")
 
     @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ class TestReaders:
         assert all(piece.head == head for piece in made[1:])
         assert all(len(piece.text) < 3300 for piece in made)
         for piece in made:
-            start = int(piece.place[1:]) - 1
+            start = int(piece.location[1:]) - 1
             assert lines[start : start + piece.text.count("\n") + 1] == piece.text.split("\n")
         assert "\n".join(piece.text for piece in made) == text.rstrip("\n")
 
@@ -65,7 +65,7 @@ class TestReaders:
         assert {piece.head for piece in made[1:]} == {"| key | meaning |\n|---|---|"}
         second = made[1]
         number = int(second.text.split("key_")[1].split(" ")[0])
-        assert second.place == f":{number + 3}"
+        assert second.location == f":{number + 3}"
 
     @pytest.mark.parametrize(
         ("rows", "head"),
@@ -99,7 +99,7 @@ class TestReaders:
         """Functions, classes and methods, each with its comment, by its dotted name."""
         text = '"""Module."""\n\n# sends\ndef send(x):\n    return x\n\n\nclass Box:\n    """A box."""\n\n    def open(self):\n        pass\n'
         made = pieces("a.py", text)
-        assert [(piece.name, piece.place, piece.kind) for piece in made] == [
+        assert [(piece.name, piece.location, piece.kind) for piece in made] == [
             ("", ":1", "code"),
             ("send", ":3", "code"),
             ("Box", ":8", "code"),
@@ -137,7 +137,7 @@ class TestReaders:
         ]
         made = pieces("a.ipynb", json.dumps({"cells": cells}))
         assert made[0].text == "# Load\n\nthe data\n\n```python\nprint(1)\n```\n\n```text\none\n```"
-        assert made[0].place == "#cell-1"
+        assert made[0].location == "#cell-1"
 
     def test_half_a_character_in_a_notebook(self, tmp_path):
         """JSON allows it; it is shown as a question mark."""
@@ -171,13 +171,13 @@ class TestReaders:
         file = io.BytesIO()
         writer.write(file)
         (piece,) = pieces("a.pdf", file.getvalue())
-        assert (piece.text, piece.place) == ("Parcels are insured.", "#page=1")
+        assert (piece.text, piece.location) == ("Parcels are insured.", "#page=1")
 
     @pytest.mark.parametrize("data", [b"", b"%PDF-1.4\n%%EOF", b"not a pdf", b"%PDF-1.7\n1 0 obj\n<<>>"])
     def test_a_broken_pdf_is_passed_over(self, data):
         """With the reason, not an error of the program."""
         pytest.importorskip("pypdf")
-        with pytest.raises(Passed, match="cannot be read"):
+        with pytest.raises(SkippedFile, match="cannot be read"):
             pieces("a.pdf", data)
 
     @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ class TestReaders:
         made = pieces("a.txt", text)
         assert time.process_time() - start < 2
         last = made[-1]
-        assert text.split("\n")[int(last.place[1:]) - 1] == last.text.split("\n")[0]
+        assert text.split("\n")[int(last.location[1:]) - 1] == last.text.split("\n")[0]
 
 
 class TestEncodings:
@@ -249,7 +249,7 @@ class TestEncodings:
     )
     def test_what_is_no_text_is_passed_over(self, data):
         """Whatever its name says."""
-        with pytest.raises(Passed, match="is no text"):
+        with pytest.raises(SkippedFile, match="is no text"):
             decoded(data)
 
     def test_line_ends_and_control_characters(self):

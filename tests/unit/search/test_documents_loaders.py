@@ -9,7 +9,7 @@ import pytest
 from documents import pieces
 
 from kr_core.markup import html_blocks, markdown
-from kr_core.search.documents.discovery import Walk
+from kr_core.search.documents.discovery import FolderWalk
 from kr_core.search.documents.indexer import update
 from kr_core.search.documents.loaders import decoded, read
 from kr_core.search.documents.source_code import LARGEST_TREE
@@ -219,7 +219,7 @@ class TestFolders:
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind("socket.md")
             for name in ("pipe.md", "socket.md"):
-                walk = Walk(tmp_path / name)
+                walk = FolderWalk(tmp_path / name)
                 assert list(walk.files()) == []
                 assert walk.faults == [
                     f"{tmp_path / name}: passed over: is no file or folder, but a pipe, socket or device"
@@ -232,7 +232,7 @@ class TestFolders:
             path = tmp_path / name
             path.parent.mkdir(exist_ok=True)
             path.write_text("parcels")
-        walk = Walk(tmp_path)
+        walk = FolderWalk(tmp_path)
         names = [os.path.relpath(seen.path, tmp_path) for seen in walk.files()]
         assert names == ["a/index.html", "b/search.js"]
         assert walk.passed == {"index pages": 2, "minified files": 1}
@@ -246,7 +246,7 @@ class TestText:
         text = "# A\n\none\ftwo\n\f\nthree\n"
         assert decoded(text.encode())[0].split("\n") == ["# A", "", "one two", "", "three", ""]
         made = pieces("a.py", "x = 1\n\n\fdef parcel():\n    return x\n")
-        assert [(piece.name, piece.place) for piece in made] == [("", ":1"), ("parcel", ":3")]
+        assert [(piece.name, piece.location) for piece in made] == [("", ":1"), ("parcel", ":3")]
 
     def test_a_huge_python_file_is_not_parsed(self):
         """Its tree would take gigabytes; it is divided as other code is, and that is noted."""

@@ -16,7 +16,7 @@ from kr_core.search.documents import indexer, worker_pool
 from kr_core.search.documents import sqlite_index as store_module
 from kr_core.search.documents.indexer import update
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
-from kr_core.search.documents.worker_pool import Job, prepared, read_all
+from kr_core.search.documents.worker_pool import ReadJob, prepared, read_all
 
 COUNT = 700
 """So many that others are asked to read: each counts as 8,000 bytes at least."""
@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
 def jobs(folder):
     for path in sorted(folder.iterdir()):
         status = path.stat()
-        yield Job(str(folder), str(path), path.name, status.st_size, status.st_mtime_ns)
+        yield ReadJob(str(folder), str(path), path.name, status.st_size, status.st_mtime_ns)
 
 
 def running():
@@ -193,10 +193,10 @@ def test_they_end_with_the_one_that_asked(folder):
     """Killed as it is, it can end nobody."""
     code = (
         "import sys, time, pathlib\n"
-        "from kr_core.search.documents.worker_pool import Job\n"
+        "from kr_core.search.documents.worker_pool import ReadJob\n"
         "from kr_core.search.documents.worker_pool import read_all\n"
         "paths = sorted(pathlib.Path(sys.argv[1]).iterdir())\n"
-        "for count, _one in enumerate(read_all((Job('', str(p), p.name, 1, 1) for p in paths), 2)):\n"
+        "for count, _one in enumerate(read_all((ReadJob('', str(p), p.name, 1, 1) for p in paths), 2)):\n"
         "    if count == 650:\n"
         "        print('there', flush=True)\n"
         "        time.sleep(60)\n"

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from kr_core.errors import ConfigError
-from kr_core.server.access import Guard, check_token, is_loopback
+from kr_core.server.access import AccessGuard, check_token, is_loopback
 
 TOKEN = "of-a-test-0123456789"
 
@@ -26,7 +26,7 @@ def asked(token=None, **headers):
         "type": "http",
         "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
     }
-    asyncio.run(Guard(inner, token)(scope, None, send))
+    asyncio.run(AccessGuard(inner, token)(scope, None, send))
     return status[0] if status else None
 
 

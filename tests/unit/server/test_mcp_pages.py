@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.server.mcp.pages import FEWEST_TOKENS, fitted, page_of, tokens
+from kr_core.server.mcp.pages import MIN_TOKENS, fitted, page_of, tokens
 
 
-@given(st.text(max_size=9000), st.integers(FEWEST_TOKENS, 2000))
+@given(st.text(max_size=9000), st.integers(MIN_TOKENS, 2000))
 def test_pages_are_the_text_and_none_is_too_long(text, limit):
     """All pages together are the text, to the letter; each has at most so many tokens; one beyond the last is empty."""
     first = page_of(text, 1, limit)

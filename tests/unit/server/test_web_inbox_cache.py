@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kr_core import HumanResponse, Question
-from kr_core.server.web.inbox_cache import STATES, Listing
+from kr_core.server.web.inbox_cache import STATES, InboxCache
 
 pytestmark = pytest.mark.req("H2", "H7")
 
@@ -22,7 +22,7 @@ def test_a_list_made_before_knows_what_another_one_does(tmp_path):
     """What is new, decided or asked anew is seen by a list that was read before, and by one that is read now."""
     with service(tmp_path, {"logs": []}, duc=Says(UNSURE)) as made:
         first = ask(made, 1)
-        old = Listing(made.pipeline.journal)
+        old = InboxCache(made.pipeline.journal)
         number, changed = old.news(0)
         assert changed is None, "what was before it, nobody knows"
         assert old.news(number) == (number, [])
@@ -37,7 +37,7 @@ def test_a_list_made_before_knows_what_another_one_does(tmp_path):
         for state in STATES:
             for feature in ("", "F-1", "F-2"):
                 mine = old.part(state, feature, "", 10)
-                assert mine == Listing(made.pipeline.journal).part(state, feature, "", 10)
+                assert mine == InboxCache(made.pipeline.journal).part(state, feature, "", 10)
         assert old.features() == [("F-1", 1)]
 
 
@@ -71,4 +71,4 @@ def many(tmp_path_factory):
         for key in keys:
             if int(key[1:]) % 3 == 0:
                 made.reply(key, HumanResponse(action="confirm"))
-        yield Listing(made.pipeline.journal), keys[::-1]
+        yield InboxCache(made.pipeline.journal), keys[::-1]

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from kr_core.server.web.middleware import Door
+from kr_core.server.web.middleware import RequestMiddleware
 
 pytestmark = pytest.mark.req("Z6")
 
@@ -52,5 +52,5 @@ async def _posted(url, origin):
         "type": "http", "path": "/api/inbox/E1/reply", "method": "POST", "scheme": "http", "headers": headers,
         "query_string": b"", "root_path": "", "http_version": "1.1",
     }  # fmt: skip
-    await Door(inner, url)(scope, receive, send)
+    await RequestMiddleware(inner, url)(scope, receive, send)
     return sent[0]["status"]

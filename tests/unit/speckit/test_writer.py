@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.speckit.parser import Found, answers_in, questions_in
+from kr_core.speckit.parser import SpecQuestion, answers_in, questions_in
 from kr_core.speckit.writer import LONGEST, replied, with_answers
 
 DAY = dt.date(2026, 1, 5)
@@ -110,10 +110,10 @@ def test_the_reply_to_blocks():
     """Letters for options, `Custom - text` where specify has it, else the text; markers have no number."""
     options = (("A", "Redis"), ("B", "Postgres"))
     asked = [
-        (Found(1, "Which?", "", "", 1, options, "Custom"), "postgres"),
-        (Found(2, "Which?", "", "", 2, options, "Custom"), "a\nfile"),
-        (Found(3, "How many?", "", "", 3), "5"),
-        (Found(4, "Why?", "", ""), "because"),
+        (SpecQuestion(1, "Which?", "", "", 1, options, "Custom"), "postgres"),
+        (SpecQuestion(2, "Which?", "", "", 2, options, "Custom"), "a\nfile"),
+        (SpecQuestion(3, "How many?", "", "", 3), "5"),
+        (SpecQuestion(4, "Why?", "", ""), "because"),
     ]
     assert replied(asked) == "Q1: B, Q2: Custom - a file, Q3: 5"
     assert replied([]) == ""

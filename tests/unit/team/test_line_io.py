@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core.team import line_io
-from kr_core.team.line_io import Outlet, TooLong
+from kr_core.team.line_io import LineWriter, OverlongLine
 
 pytestmark = pytest.mark.req("T1")
 
@@ -50,9 +50,9 @@ def test_a_last_line_without_an_end_is_a_line():
 
 @pytest.mark.req("T2")
 def test_a_line_that_is_too_long_is_passed_over_and_not_kept(monkeypatch):
-    monkeypatch.setattr(line_io, "LONGEST_LINE", 10)
+    monkeypatch.setattr(line_io, "MAX_LINE_LENGTH", 10)
     assert read(b"x" * 10 + b"\n", b"y" * 11, b"y" * 50_000 + b"\n", b"z\n", b"w" * 11) == [
-        b"x" * 10, TooLong(50_011), b"z", TooLong(11)
+        b"x" * 10, OverlongLine(50_011), b"z", OverlongLine(11)
     ]  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_woken_it_ends_though_nothing_comes():
 def test_an_outlet_nobody_reads_is_full_until_somebody_does():
     end, descriptor = os.pipe()
     room = threading.Event()
-    outlet = Outlet(descriptor, 200_000, room.set)
+    outlet = LineWriter(descriptor, 200_000, room.set)
     for _ in range(40):
         outlet.put("x" * 9_999)
     assert outlet.full
@@ -91,7 +91,7 @@ def test_an_outlet_nobody_reads_is_full_until_somebody_does():
 def test_an_outlet_whose_reader_has_gone_keeps_nothing():
     end, descriptor = os.pipe()
     gone = threading.Event()
-    outlet = Outlet(descriptor, 100, gone.set)
+    outlet = LineWriter(descriptor, 100, gone.set)
     os.close(end)
     outlet.put("one")
     assert gone.wait(30)

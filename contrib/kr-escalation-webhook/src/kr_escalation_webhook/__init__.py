@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from kr_core import ConfigError, Heard, Outcome, Provider, RequestError, Settings, hookimpl
+from kr_core import ConfigError, Outcome, PollResult, Provider, RequestError, Settings, hookimpl
 from kr_escalation_webhook.messages import Message, of_case, of_notice
 from kr_escalation_webhook.signing import Signer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kr_core import Case, Escalation, Notice, Setup, Shown, SinkContext
+    from kr_core import CaseView, Escalation, EscalationContext, Notice, OpenCase, Setup
 
 __all__ = ["Webhook", "WebhookSettings", "kr_escalation"]
 
@@ -62,17 +62,17 @@ class Webhook:
         self._place = _place(self._url)
         self._now = now
 
-    async def open(self, case: Case, context: SinkContext) -> str | None:
+    async def open(self, case: CaseView, context: EscalationContext) -> str | None:
         """Send a case; returns the host, since the rest of an address may be a secret."""
         await self._send(of_case(case), context)
         return self._place
 
-    async def poll(self, shown: Sequence[Shown], mark: str, context: SinkContext) -> Heard:
+    async def poll(self, shown: Sequence[OpenCase], mark: str, context: EscalationContext) -> PollResult:
         """Nothing: replies come by calls, which are repeated until they are taken."""
         del shown, context
-        return Heard(mark=mark)
+        return PollResult(mark=mark)
 
-    async def acknowledge(self, case: Case, notice: Notice, context: SinkContext) -> None:
+    async def acknowledge(self, case: CaseView, notice: Notice, context: EscalationContext) -> None:
         """Send a notice."""
         await self._send(of_notice(case, notice), context)
 
@@ -81,17 +81,17 @@ class Webhook:
         self._signer.verify(headers, body, self._now())
 
     async def receive(
-        self, shown: Sequence[Shown], headers: Mapping[str, str], body: bytes, context: SinkContext
-    ) -> Heard:
+        self, shown: Sequence[OpenCase], headers: Mapping[str, str], body: bytes, context: EscalationContext
+    ) -> PollResult:
         """What a person has written, by a call of the service.
 
         A call that comes again is told again: KR knows by the ids what it has applied, also after a restart.
         """
         del context
         self.verify(headers, body)
-        return Heard(Message.read(body).replies(shown, self._allow))
+        return PollResult(Message.read(body).replies(shown, self._allow))
 
-    async def _send(self, message: dict[str, Any], context: SinkContext) -> None:
+    async def _send(self, message: dict[str, Any], context: EscalationContext) -> None:
         body = json.dumps(message | {"text": self._without_secrets(message["text"])}).encode()
         headers = {
             "Content-Type": "application/json",
@@ -127,7 +127,7 @@ def _place(url: str) -> str:
     except (httpx.InvalidURL, ValueError):
         host = ""
     if not host or parts.scheme not in {"http", "https"} or not re.fullmatch(r"[!-~]+", url):
-        raise ConfigError("`url` is no address of http or https", todo="copy it anew from the service")
+        raise ConfigError("`url` is no address of http or https", hint="copy it anew from the service")
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
@@ -138,8 +138,8 @@ def _refusal(response: httpx.Response, place: str) -> RequestError | None:
         if _is_taken(response):
             return None
         said = f"answered {status}, but not as one that has taken the message"
-        todo = "see that `url` is right; README of kr-escalation-webhook tells what to answer"
-        return RequestError(Outcome.unavailable, said, where=place, todo=todo)
+        hint = "see that `url` is right; README of kr-escalation-webhook tells what to answer"
+        return RequestError(Outcome.unavailable, said, where=place, hint=hint)
     said = f"answered {status}"
     if status == httpx.codes.TOO_MANY_REQUESTS:
         wait = response.headers.get("retry-after", "")
@@ -148,7 +148,7 @@ def _refusal(response: httpx.Response, place: str) -> RequestError | None:
     if status in _OF_THE_MESSAGE:
         return RequestError(Outcome.bad_answer, said, where=place)
     if status < httpx.codes.INTERNAL_SERVER_ERROR:
-        return RequestError(Outcome.blocked, said, where=place, todo="see that `url` and `secret` are right")
+        return RequestError(Outcome.blocked, said, where=place, hint="see that `url` and `secret` are right")
     return RequestError(Outcome.unavailable, said, where=place)
 
 

@@ -6,36 +6,36 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import HumanReply, Outcome, RequestError, Unclear, read_replies
+from kr_core import HumanReply, Outcome, RequestError, UnparsedReply, read_replies
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from kr_core import Case, Notice, Shown
+    from kr_core import CaseView, Notice, OpenCase
 
 __all__ = ["VERSION", "Message", "of_case", "of_notice"]
 
 VERSION = 1
-_LONGEST_FIELD = 250
-_LONGEST_NAME = 200
-_LONGEST_TEXT = 65_536
-_LONGEST_SAID = 4000
+_MAX_FIELD_LENGTH = 250
+_MAX_NAME_LENGTH = 200
+_MAX_TEXT_LENGTH = 65_536
+_MAX_SAID_LENGTH = 4000
 
 
-def of_case(case: Case) -> dict[str, Any]:
+def of_case(case: CaseView) -> dict[str, Any]:
     """The message that shows a case."""
-    return _message(case, "case", f"{case.request.revision}", case.said)
+    return _message(case, "case", f"{case.request.revision}", case.message)
 
 
-def of_notice(case: Case, notice: Notice) -> dict[str, Any]:
+def of_notice(case: CaseView, notice: Notice) -> dict[str, Any]:
     """The message that says something about a case."""
     people = f"{', '.join(notice.ask)}: " if notice.ask else ""
-    message = _message(case, "notice", f"notice {notice.id}", f"{people}{notice.said}")
+    message = _message(case, "notice", f"notice {notice.id}", f"{people}{notice.message}")
     reply_to = notice.reply_to.rpartition(":")[0]  # without the line, which the sink has put there
     return message | {"notice": {"kind": notice.kind, "reply_to": reply_to or None, "ask": list(notice.ask)}}
 
 
-def _message(case: Case, event: str, about: str, text: str) -> dict[str, Any]:
+def _message(case: CaseView, event: str, about: str, text: str) -> dict[str, Any]:
     request = case.request
     # Several projects may send to one address, and each has an E1: when it was opened tells them apart, and stays.
     name = f"{request.id} {request.opened.isoformat()} {about}"
@@ -47,8 +47,8 @@ def _message(case: Case, event: str, about: str, text: str) -> dict[str, Any]:
         "case": {
             "id": request.id,
             "revision": request.revision,
-            "topic": request.question.topic[:_LONGEST_FIELD],
-            "feature": request.question.feature_id[:_LONGEST_FIELD],
+            "topic": request.question.topic[:_MAX_FIELD_LENGTH],
+            "feature": request.question.feature_id[:_MAX_FIELD_LENGTH],
             "agent": request.agent,
             "confidence": None if request.answer is None else request.answer.confidence,
             "threshold": request.threshold,
@@ -78,12 +78,12 @@ class Message(NamedTuple):
         if not isinstance(told, dict):
             raise RequestError(Outcome.bad_answer, "the call is no JSON object")
         return cls(
-            _text(told, "text", _LONGEST_TEXT),
-            _text(told, "by", _LONGEST_NAME),
-            _text(told, "id", _LONGEST_NAME),
+            _text(told, "text", _MAX_TEXT_LENGTH),
+            _text(told, "by", _MAX_NAME_LENGTH),
+            _text(told, "id", _MAX_NAME_LENGTH),
         )
 
-    def replies(self, shown: Sequence[Shown], allow: Collection[str]) -> list[HumanReply | Unclear]:
+    def replies(self, shown: Sequence[OpenCase], allow: Collection[str]) -> list[HumanReply | UnparsedReply]:
         """What it means for the cases that were shown; nothing where it is talk.
 
         Args:
@@ -102,8 +102,8 @@ class Message(NamedTuple):
             said = (
                 "You may not answer here; who may is named in KR's configuration, as `allow` of this webhook."
             )
-            return [Unclear(about, self.by, "refused", said, f"{self.id}:0")]
-        found: list[HumanReply | Unclear] = []
+            return [UnparsedReply(about, self.by, "refused", said, f"{self.id}:0")]
+        found: list[HumanReply | UnparsedReply] = []
         for command in read.commands:
             response = command.response(self.by)
             if response.revision is None:  # what they saw is meant, not what has come since
@@ -112,8 +112,10 @@ class Message(NamedTuple):
             external = f"{self.id}:{command.line}"
             found.append(HumanReply(command.escalation_id, response, external, beside=about))
         if read.faults:
-            said = "\n".join(f"- line {fault.line}: {fault.said}" for fault in read.faults)[:_LONGEST_SAID]
-            found.append(Unclear(about, self.by, "help", said, f"{self.id}:0"))
+            said = "\n".join(f"- line {fault.line}: {fault.message}" for fault in read.faults)[
+                :_MAX_SAID_LENGTH
+            ]
+            found.append(UnparsedReply(about, self.by, "help", said, f"{self.id}:0"))
         return found
 
 

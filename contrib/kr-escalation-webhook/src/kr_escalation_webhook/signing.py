@@ -23,7 +23,7 @@ __all__ = ["WINDOW_SECONDS", "Signer"]
 WINDOW_SECONDS = 300
 """How far the time of a call may be from ours, in both directions."""
 _PREFIX = "whsec_"
-_LEAST_BYTES = 24
+_MIN_BYTES = 24
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 
@@ -42,10 +42,10 @@ class Signer:
             self._key = base64.b64decode(secret.strip().removeprefix(_PREFIX), validate=True)
         except (binascii.Error, ValueError):  # with neither its cause nor its value, which are the secret
             self._key = b""
-        if len(self._key) < _LEAST_BYTES:
+        if len(self._key) < _MIN_BYTES:
             raise ConfigError(
-                f"`secret` is not Base64 of {_LEAST_BYTES} bytes or more",
-                todo="make one, such as with `openssl rand -base64 32`",
+                f"`secret` is not Base64 of {_MIN_BYTES} bytes or more",
+                hint="make one, such as with `openssl rand -base64 32`",
             )
 
     def headers(self, message: str, seconds: int, body: bytes) -> dict[str, str]:
@@ -82,9 +82,9 @@ class Signer:
         if not sum(hmac.compare_digest(wanted, one) for one in given):
             raise RequestError(Outcome.blocked, "the call is not signed with the secret")
         if abs(now - int(seconds)) > WINDOW_SECONDS:
-            todo = "sign it anew each time it is sent, and see that both clocks are right"
+            hint = "sign it anew each time it is sent, and see that both clocks are right"
             raise RequestError(
-                Outcome.blocked, f"the call was signed more than {WINDOW_SECONDS} s ago, or ahead", todo=todo
+                Outcome.blocked, f"the call was signed more than {WINDOW_SECONDS} s ago, or ahead", hint=hint
             )
 
     def _signature(self, message: bytes, seconds: str, body: bytes) -> str:

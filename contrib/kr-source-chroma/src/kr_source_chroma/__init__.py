@@ -33,7 +33,7 @@ KR_CONTRACT = 1
 
 _NEAREST = 30
 _SHOWN = 6
-_LONGEST_ADDRESS = 2000
+_MAX_ADDRESS_LENGTH = 2000
 
 
 class ChromaSettings(Settings):
@@ -146,7 +146,7 @@ def _address(record: Record) -> str:
     """Where a document was taken from, if its metadata say it as an address of the web."""
     for key in ("url", "source"):
         value = record.metadata.get(key)
-        if not isinstance(value, str) or len(value) > _LONGEST_ADDRESS or not value.isprintable():
+        if not isinstance(value, str) or len(value) > _MAX_ADDRESS_LENGTH or not value.isprintable():
             continue
         try:
             parts = urlsplit(value)
@@ -168,7 +168,7 @@ def kr_source() -> Provider[Source]:
 
     def build(settings: ChromaSettings, setup: Setup) -> Chroma:
         if bool(settings.folder) == bool(settings.url):
-            raise ConfigError("needs either `folder` or `url`", todo="name the one where the collection is")
+            raise ConfigError("needs either `folder` or `url`", hint="name the one where the collection is")
         collection: Collection
         if settings.url:
             place = (settings.tenant, settings.database, settings.collection)

@@ -48,7 +48,7 @@ class Folder:
         self._lock = threading.Lock()
         if not self._folder.is_relative_to(root.resolve()):
             raise ConfigError(
-                f"the folder `{folder}` is not in the project", todo="set `folder` to one below the project"
+                f"the folder `{folder}` is not in the project", hint="set `folder` to one below the project"
             )
 
     async def length(self, context: SourceContext) -> int:
@@ -90,9 +90,9 @@ class Folder:
         try:
             chromadb: Any = import_module("chromadb")
         except ImportError as error:
-            todo = 'pip install "kr-source-chroma[folder]"'
+            hint = 'pip install "kr-source-chroma[folder]"'
             raise RequestError(
-                Outcome.unavailable, f"the package chromadb: {error}", where=self._shown, todo=todo
+                Outcome.unavailable, f"the package chromadb: {error}", where=self._shown, hint=hint
             ) from None
         self._check_version(Path(chromadb.__file__).parent / "migrations")
         with self._lock:
@@ -113,7 +113,7 @@ class Folder:
             Outcome.unavailable,
             f"there is no collection `{self._name}`",
             where=self._shown,
-            todo=f"there are: {named}",
+            hint=f"there are: {named}",
         )
 
     def _check_version(self, shipped: Path) -> None:
@@ -135,7 +135,7 @@ class Folder:
                 Outcome.unavailable,
                 "its tables are those of an older ChromaDB",
                 where=self._shown,
-                todo="open it once with a program of your own, which brings it up to date",
+                hint="open it once with a program of your own, which brings it up to date",
             )
 
     def _unreadable(self, error: Exception) -> RequestError:
@@ -144,5 +144,5 @@ class Folder:
             Outcome.unavailable,
             said,
             where=self._shown,
-            todo="see whether it is whole, and which version of ChromaDB wrote it",
+            hint="see whether it is whole, and which version of ChromaDB wrote it",
         )

@@ -44,7 +44,7 @@ class Server:
         except ValueError:
             right = False
         if not right:
-            raise ConfigError("`url` is no address of a server", todo="write it as http://127.0.0.1:8000")
+            raise ConfigError("`url` is no address of a server", hint="write it as http://127.0.0.1:8000")
         self._place = f"{parts.scheme}://{parts.netloc}"
         self._base = (
             f"{url.rstrip('/')}/api/v2/tenants/{quote(tenant, safe='')}/databases/{quote(database, safe='')}"
@@ -91,7 +91,7 @@ class Server:
                 Outcome.unavailable,
                 "no Chroma server of 0.6 or later",
                 where=self._place,
-                todo="see that `url` is right",
+                hint="see that `url` is right",
             )
         there = self._read(await self._sent("GET", f"/collections?limit={_NAMED}", context))
         names = (
@@ -104,7 +104,7 @@ class Server:
             Outcome.unavailable,
             said,
             where=self._place,
-            todo=f"there are: {', '.join(map(str, names)) or 'none'}",
+            hint=f"there are: {', '.join(map(str, names)) or 'none'}",
         )
 
     async def _sent(
@@ -118,7 +118,7 @@ class Server:
                 Outcome.blocked,
                 f"answered {status}",
                 where=self._place,
-                todo="set `token: {env: NAME}`, or another one",
+                hint="set `token: {env: NAME}`, or another one",
             )
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             raise RequestError(Outcome.limited, f"answered {status}", where=self._place)
@@ -127,7 +127,7 @@ class Server:
                 Outcome.unavailable,
                 "no Chroma server of 0.6 or later",
                 where=self._place,
-                todo="bring it up to date",
+                hint="bring it up to date",
             )
         if not answer.is_success and status != HTTPStatus.NOT_FOUND:
             raise RequestError(

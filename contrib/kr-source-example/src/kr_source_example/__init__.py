@@ -96,7 +96,7 @@ class Notes:
         self._lock = threading.Lock()
         if not self._folder.is_relative_to(self._root):
             raise ConfigError(
-                f"the folder `{folder}` is not in the project", todo="set `folder` to one below the project"
+                f"the folder `{folder}` is not in the project", hint="set `folder` to one below the project"
             )
 
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
@@ -128,7 +128,7 @@ class Notes:
         )
 
     def _passage(self, hit: Hit) -> Passage:
-        path, section = hit.place
+        path, section = hit.location
         return Passage(
             text=section.text,
             url=f"file:{path}",

@@ -10,7 +10,7 @@ from kr_core import IndexedPassage, build_index, question_terms, rank
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kr_core import Ranked
+    from kr_core import RankedPassage
     from kr_source_example.sections import Section
 
 _CONTENTS = re.compile(r"^\s*[-*+]\s+\[.*\]\(#[^)]*\)\s*$", re.MULTILINE)
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 class Hit(NamedTuple):
     """A section that holds words of the question."""
 
-    place: Place
+    location: Place
     coverage: float
     """Share of the question's words that it holds, weighted by rarity, 0-1."""
     covered: frozenset[str]
@@ -56,7 +56,7 @@ class Index:
             self._places.append(place)
             yield _indexed(number, place)
 
-    def _hit(self, found: Ranked) -> Hit:
+    def _hit(self, found: RankedPassage) -> Hit:
         return Hit(self._places[found.passage.data["place"]], found.coverage, found.covered)
 
 

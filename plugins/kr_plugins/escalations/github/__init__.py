@@ -13,13 +13,13 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from kr_core import ConfigError, Heard, Outcome, Provider, RequestError, hookimpl
-from kr_plugins.escalations.github.client import Client, Pace
+from kr_core import ConfigError, Outcome, PollResult, Provider, RequestError, hookimpl
+from kr_plugins.escalations.github.client import GitHubClient, Pace
 from kr_plugins.escalations.github.comment_body import mentions, name_of, still
 from kr_plugins.escalations.github.comments import place_of
-from kr_plugins.escalations.github.inbound import Mark, Places, Reader
+from kr_plugins.escalations.github.inbound import CommentReader, IssueCases, ReadCursor
 from kr_plugins.escalations.github.outbound import GoneError, Poster
-from kr_plugins.escalations.github.outbox import Ledger, Posted
+from kr_plugins.escalations.github.outbox import Outbox, PostedItem
 from kr_plugins.escalations.github.permissions import Permissions
 from kr_plugins.escalations.github.settings import GitHubSettings
 from kr_plugins.escalations.github.webhook import Deliveries, verified
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from pathlib import Path
 
-    from kr_core import Case, Escalation, Notice, Setup, Shown, SinkContext
+    from kr_core import CaseView, Escalation, EscalationContext, Notice, OpenCase, Setup
 
 __all__ = ["GitHub", "GitHubSettings", "kr_escalation"]
 
 _GENERAL = "general"
 """The feature of questions that name none."""
-_LONGEST_TITLE = 120
+_MAX_TITLE_LENGTH = 120
 _CHECKED_SECONDS = 300.0
 """So long an issue that was open is taken to be open: each feature costs a request more in that time."""
 
@@ -42,8 +42,8 @@ _CHECKED_SECONDS = 300.0
 class _Call(NamedTuple):
     """What one call of the engine works with."""
 
-    client: Client
-    ledger: Ledger
+    client: GitHubClient
+    ledger: Outbox
     poster: Poster
 
 
@@ -66,12 +66,12 @@ class GitHub:
         self._checked: dict[int, float] = {}
         """Issues that were there and open, with the time (`time.monotonic()`) when that was seen."""
         self._looked: dict[str, int] = {}
-        self._ledger: Ledger | None = None
+        self._ledger: Outbox | None = None
         self._turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
     # -- showing -----------------------------------------------------------------------------------------
 
-    async def open(self, case: Case, context: SinkContext) -> str | None:
+    async def open(self, case: CaseView, context: EscalationContext) -> str | None:
         """Show a case as a comment on the issue of its feature; returns the comment's address."""
         async with self._call(context) as call:
             name = _name(case)
@@ -81,16 +81,16 @@ class GitHub:
                 await self._supersede(call, case, known)
             return known.url
 
-    async def _shown(self, call: _Call, case: Case) -> Posted:
+    async def _shown(self, call: _Call, case: CaseView) -> PostedItem:
         feature = case.request.question.feature_id
-        title = "" if feature == _GENERAL else name_of(feature, _LONGEST_TITLE)
+        title = "" if feature == _GENERAL else name_of(feature, _MAX_TITLE_LENGTH)
         rest = f"`kr inbox show {case.request.id} --json`"
         for last in (False, True):
             issue = await call.poster.issue(feature, title, self._is_checked)
             if not self._is_checked(issue):
                 self._checked[issue] = time.monotonic()
             try:
-                return await call.poster.comment(_name(case), issue, self._fit(case.said), rest)
+                return await call.poster.comment(_name(case), issue, self._fit(case.message), rest)
             except GoneError:
                 self._checked.pop(issue, None)
                 if last:
@@ -100,12 +100,12 @@ class GitHub:
     def _is_checked(self, issue: int) -> bool:
         return time.monotonic() - self._checked.get(issue, -_CHECKED_SECONDS) < _CHECKED_SECONDS
 
-    async def _supersede(self, call: _Call, case: Case, posted: Posted) -> None:
+    async def _supersede(self, call: _Call, case: CaseView, posted: PostedItem) -> None:
         """Say above an earlier revision that there is another one; a reply to it is refused anyway."""
         request = case.request
         earlier = [call.ledger.posted(f"{request.id}@{number}") for number in range(1, request.revision)]
         ids = {one.id for one in earlier if one is not None}
-        place = place_of(case.place or "", self._settings.repository)
+        place = place_of(case.location or "", self._settings.repository)
         ids |= set() if place is None else {place[1]}
         with suppress(RequestError):
             for one in sorted(ids - {posted.id})[-1:]:
@@ -113,16 +113,16 @@ class GitHub:
                     one, f"Superseded: the answer that waits is [{_name(case)}]({posted.url})."
                 )
 
-    async def acknowledge(self, case: Case, notice: Notice, context: SinkContext) -> None:
+    async def acknowledge(self, case: CaseView, notice: Notice, context: EscalationContext) -> None:
         """Tell what was understood or refused, or remind, by a comment; that a case is over is told above the case."""
         async with self._call(context) as call:
             posted = call.ledger.posted(_name(case))
-            place = place_of(case.place or "", self._settings.repository)
+            place = place_of(case.location or "", self._settings.repository)
             if posted is None and place is not None:
-                posted = Posted(place[0], place[1], case.place or "", "")
+                posted = PostedItem(place[0], place[1], case.location or "", "")
             if posted is None:
                 return  # it was never shown here, so there is nobody to tell
-            said = self._fit(notice.said)
+            said = self._fit(notice.message)
             if notice.kind == "ended":
                 await call.poster.head(posted.id, said)
                 return
@@ -132,7 +132,7 @@ class GitHub:
                 if notice.kind == "reminder":
                     await self._say(call, case, notice, await self._shown(call, case), said)
 
-    async def _say(self, call: _Call, case: Case, notice: Notice, posted: Posted, said: str) -> None:
+    async def _say(self, call: _Call, case: CaseView, notice: Notice, posted: PostedItem, said: str) -> None:
         if notice.kind == "reminder":
             people = mentions(notice.ask or self._settings.responders)
             text = f"{f'{people}: ' if people else ''}{said}\n\n[{_name(case)}]({posted.url})"
@@ -147,54 +147,58 @@ class GitHub:
 
     # -- hearing -----------------------------------------------------------------------------------------
 
-    async def poll(self, shown: Sequence[Shown], mark: str, context: SinkContext) -> Heard:
+    async def poll(self, shown: Sequence[OpenCase], mark: str, context: EscalationContext) -> PollResult:
         """What people have written in the repository since a mark, on the issues of these cases."""
         if not shown:
-            return Heard()
+            return PollResult()
         async with self._call(context) as call:
             reader = await self._reader(call, shown, context)
-            return await reader.since(self._root, Mark.read(mark))
+            return await reader.since(self._root, ReadCursor.read(mark))
 
     def verify(self, headers: Mapping[str, str], body: bytes) -> None:
         """Let a webhook's call pass that is signed with the secret, and JSON."""
         verified(headers, body, self._webhook_secret, self._settings.repository)
 
     async def receive(
-        self, shown: Sequence[Shown], headers: Mapping[str, str], body: bytes, context: SinkContext
-    ) -> Heard:
+        self, shown: Sequence[OpenCase], headers: Mapping[str, str], body: bytes, context: EscalationContext
+    ) -> PollResult:
         """What a webhook's call tells of a new comment; who wrote it is looked into as for `poll`."""
         comment = verified(headers, body, self._webhook_secret, self._settings.repository)
         if comment is None or comment.is_edited or not shown or self._deliveries.has(headers):
-            return Heard()
+            return PollResult()
         async with self._call(context) as call:
             reading = await (await self._reader(call, shown, context)).of(comment)
         self._deliveries.take(headers)
-        return Heard(reading.replies)
+        return PollResult(reading.replies)
 
-    async def _reader(self, call: _Call, shown: Sequence[Shown], context: SinkContext) -> Reader:
-        places = Places(shown, call.ledger, self._settings.repository)
+    async def _reader(
+        self, call: _Call, shown: Sequence[OpenCase], context: EscalationContext
+    ) -> CommentReader:
+        places = IssueCases(shown, call.ledger, self._settings.repository)
         permissions = Permissions(call.client, self._settings, await call.poster.login())
-        return Reader(call.client, call.poster, call.ledger, permissions, places, lambda: context.deadline)
+        return CommentReader(
+            call.client, call.poster, call.ledger, permissions, places, lambda: context.deadline
+        )
 
     # -- parts -------------------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def _call(self, context: SinkContext) -> AsyncIterator[_Call]:
+    async def _call(self, context: EscalationContext) -> AsyncIterator[_Call]:
         """What a call works with, one after the other: two at once would open two issues.
 
         Raises:
             RequestError: the token is missing, or the project's state cannot be read.
         """
         if not self._token:
-            todo = "set `token`, such as `{env: GITHUB_TOKEN}`"
-            raise RequestError(Outcome.blocked, "GitHub needs a token", todo=todo)
+            hint = "set `token`, such as `{env: GITHUB_TOKEN}`"
+            raise RequestError(Outcome.blocked, "GitHub needs a token", hint=hint)
         async with self._turns.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             base, repository = self._settings.base_url, self._settings.repository
             if self._ledger is None:
-                self._ledger = Ledger(self._folder, f"{base.rstrip('/')}/{repository}")
+                self._ledger = Outbox(self._folder, f"{base.rstrip('/')}/{repository}")
             else:
                 self._ledger.refresh()
-            client = Client(context.http, base, self._token, self._ledger, self._pace)
+            client = GitHubClient(context.http, base, self._token, self._ledger, self._pace)
             poster = Poster(client, self._ledger, repository, self._token, self._looked)
             yield _Call(client, self._ledger, poster)
 
@@ -205,7 +209,7 @@ class GitHub:
         return still(text)
 
 
-def _name(case: Case) -> str:
+def _name(case: CaseView) -> str:
     return f"{case.request.id}@{case.request.revision}"
 
 
@@ -218,7 +222,7 @@ def _token(value: str | None) -> str:
     token = (value or "").strip()
     if not (token.isascii() and token.isprintable()) or " " in token:
         # The HTTP client would refuse it as well, and show it in its message.
-        raise ConfigError("`token` has characters that no token has", todo="copy it anew")
+        raise ConfigError("`token` has characters that no token has", hint="copy it anew")
     return token
 
 

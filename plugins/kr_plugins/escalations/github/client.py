@@ -19,9 +19,9 @@ from kr_core import Outcome, RequestError, json_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kr_plugins.escalations.github.outbox import Ledger
+    from kr_plugins.escalations.github.outbox import Outbox
 
-__all__ = ["GONE", "MOVED", "Client", "Pace", "RefusedError", "date_of", "is_whole"]
+__all__ = ["GONE", "MOVED", "GitHubClient", "GitHubRefusedError", "Pace", "date_of", "is_whole"]
 
 GONE = frozenset({404, 410})
 """What is not there, any more or for this token."""
@@ -32,14 +32,14 @@ _BETWEEN_WRITES = 1.0
 """Seconds, as GitHub asks for."""
 _SECONDARY_SECONDS = 60.0
 """The least pause after a secondary limit that does not say how long; doubled each time."""
-_LONGEST_WAIT = 4000.0
+_MAX_WAIT_LENGTH = 4000.0
 """A limit lasts an hour at most; a clock that was set wrong does not stop KR for longer."""
-_LONGEST_SAID = 300
+_MAX_SAID_LENGTH = 300
 _LIMITED = re.compile(r"rate limit|abuse|too many|wait a few minutes", re.IGNORECASE)
 _LOCKED = re.compile(r"\block(?:ed)?\b", re.IGNORECASE)
 
 
-class RefusedError(RequestError):
+class GitHubRefusedError(RequestError):
     """GitHub answered with a status that is no success.
 
     Args:
@@ -54,10 +54,10 @@ class RefusedError(RequestError):
         *,
         status: int,
         where: str,
-        todo: str = "",
+        hint: str = "",
         seconds: float | None = None,
     ) -> None:
-        super().__init__(outcome, what, where=where, todo=todo, seconds=seconds)
+        super().__init__(outcome, what, where=where, hint=hint, seconds=seconds)
         self.status = status
 
 
@@ -84,7 +84,7 @@ class Pace:
         self._last_write = time.monotonic()
 
 
-class Client:
+class GitHubClient:
     """GitHub, as it is asked during one call of the engine.
 
     Args:
@@ -96,7 +96,7 @@ class Client:
     """
 
     def __init__(
-        self, http: httpx.AsyncClient, base_url: str, token: str, ledger: Ledger, pace: Pace
+        self, http: httpx.AsyncClient, base_url: str, token: str, ledger: Outbox, pace: Pace
     ) -> None:
         self._http = http
         self._base = base_url.rstrip("/")
@@ -131,7 +131,7 @@ class Client:
         self, method: str, path: str, params: dict[str, str], headers: dict[str, str], body: Any
     ) -> httpx.Response:
         left = self._ledger.wait_until - self._pace.now()
-        if 0 < left < _LONGEST_WAIT:
+        if 0 < left < _MAX_WAIT_LENGTH:
             said = f"GitHub has asked to wait; the limit ends in {left:.0f} s"
             raise RequestError(Outcome.limited, said, where=self._base, seconds=left)
         url = f"{self._base}{path}"
@@ -156,16 +156,16 @@ class Client:
             return response
         raise self._refusal(response, url)
 
-    def _refusal(self, response: httpx.Response, url: str) -> RefusedError:
-        status, said = response.status_code, self._without_secret(_message(response))[:_LONGEST_SAID]
+    def _refusal(self, response: httpx.Response, url: str) -> GitHubRefusedError:
+        status, said = response.status_code, self._without_secret(_message(response))[:_MAX_SAID_LENGTH]
         told = f"answered {status}{f': {said}' if said else ''}"
         seconds = self._wait_of(response, said)
         if seconds is not None:
             self._ledger.wait(self._pace.now() + seconds)
             what = f"{told}; it is left alone for {seconds:.0f} s"
-            return RefusedError(Outcome.limited, what, status=status, where=url, seconds=seconds)
-        outcome, todo = _meaning(status, said)
-        return RefusedError(outcome, told, status=status, where=url, todo=todo)
+            return GitHubRefusedError(Outcome.limited, what, status=status, where=url, seconds=seconds)
+        outcome, hint = _meaning(status, said)
+        return GitHubRefusedError(outcome, told, status=status, where=url, hint=hint)
 
     def _wait_of(self, response: httpx.Response, said: str) -> float | None:
         """The seconds that GitHub asks to wait; None where it has not refused because of a limit."""
@@ -183,7 +183,7 @@ class Client:
                 return None
             seconds = _SECONDARY_SECONDS * 2.0 ** min(self._pace.strikes, 5)
             self._pace.strikes += 1
-        return min(seconds, _LONGEST_WAIT - 1)
+        return min(seconds, _MAX_WAIT_LENGTH - 1)
 
     def _without_secret(self, text: str) -> str:
         text = " ".join(text.split())

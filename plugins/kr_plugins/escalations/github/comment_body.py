@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kr_plugins.escalations.github.outbox import Ledger
+    from kr_plugins.escalations.github.outbox import Outbox
 
 __all__ = [
     "MOST",
@@ -114,12 +114,12 @@ def named(about: str) -> str:
     return about if _PLAIN.fullmatch(about) else hashlib.sha256(about.encode("utf-8", "replace")).hexdigest()
 
 
-def marked(ledger: Ledger, name: str) -> str:
+def marked(ledger: Outbox, name: str) -> str:
     """The first line of what KR posts: what it is about, signed, in a comment of HTML, which nobody sees."""
     return f"<!-- kr {name} {ledger.signature(name)} -->"
 
 
-def about_of(ledger: Ledger, text: str) -> str | None:
+def about_of(ledger: Outbox, text: str) -> str | None:
     """What a body is about, by its marker; None where it has none that this project has signed."""
     found = _MARKER.match(text[:_MARKER_LENGTH])
     if found is None or not hmac.compare_digest(found[2], ledger.signature(found[1])):
@@ -132,7 +132,7 @@ def unmarked(text: str) -> str:
     return _MARKER.sub("", text, count=1)
 
 
-def body(ledger: Ledger, name: str, text: str, rest: str) -> str:
+def body(ledger: Outbox, name: str, text: str, rest: str) -> str:
     """A whole body; `text` is fit to be posted, `rest` is told where it is too long."""
     head = f"{marked(ledger, name)}\n\n"
     return head + shortened(text, MOST - len(head), rest)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
-from kr_core import Heard, HumanReply, Outcome, RequestError, Unclear, read_replies
-from kr_plugins.escalations.github.client import GONE, RefusedError, date_of
+from kr_core import HumanReply, Outcome, PollResult, RequestError, UnparsedReply, read_replies
+from kr_plugins.escalations.github.client import GONE, GitHubRefusedError, date_of
 from kr_plugins.escalations.github.comment_body import about_of
 from kr_plugins.escalations.github.comments import Comment, comment_of, place_of
 from kr_plugins.escalations.github.outbound import before, page_of
@@ -21,25 +21,25 @@ from kr_plugins.escalations.github.outbound import before, page_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kr_core import Shown
-    from kr_plugins.escalations.github.client import Client
+    from kr_core import OpenCase
+    from kr_plugins.escalations.github.client import GitHubClient
     from kr_plugins.escalations.github.outbound import Poster
-    from kr_plugins.escalations.github.outbox import Ledger
+    from kr_plugins.escalations.github.outbox import Outbox
     from kr_plugins.escalations.github.permissions import Permissions
 
-__all__ = ["Mark", "Places", "Reader", "Readings"]
+__all__ = ["CommentReader", "CommentReading", "IssueCases", "ReadCursor"]
 
-_MOST_PAGES = 10
+_MAX_PAGES = 10
 """Of one poll; the next one goes on."""
 _PAGE_SIZES = (100, 10, 1)
 """Comments of a page; smaller where so many are more than an answer may hold."""
-_MOST_SEEN = 1000
-_MOST_LATER = 100
+_MAX_SEEN = 1000
+_MAX_LATER = 100
 _FORGOTTEN = 7 * 24 * 3600
 """Seconds: whoever puts a case and is killed is followed by another one before; older cases are over."""
 _ALWAYS = "2008-01-01T00:00:00Z"
 """Before GitHub was."""
-_LONGEST_SAID = 4000
+_MAX_SAID_LENGTH = 4000
 _SPARE = 0.25
 """Of the time that a call has: at its end nothing more is begun, so that what was read is not read in vain."""
 _LINE = re.compile(r"\r\n|\r|\n")
@@ -54,7 +54,7 @@ _HELP = (
 )
 
 
-class Mark(NamedTuple):
+class ReadCursor(NamedTuple):
     """How far comments were read."""
 
     since: str = ""
@@ -72,7 +72,7 @@ class Mark(NamedTuple):
         return json.dumps(self._asdict(), separators=(",", ":"))
 
     @classmethod
-    def read(cls, text: str) -> Mark:
+    def read(cls, text: str) -> ReadCursor:
         """The mark that was written; the first one where it cannot be read."""
         try:
             told = json.loads(text)
@@ -84,7 +84,7 @@ class Mark(NamedTuple):
 
 
 @dataclass
-class Issue:
+class GitHubIssue:
     """The cases that stand in one issue: ids, with the latest revision."""
 
     waiting: dict[str, int] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Issue:
         )
 
 
-class Places:
+class IssueCases:
     """Which cases stand in which issue.
 
     Args:
@@ -113,9 +113,9 @@ class Places:
         repository: `owner/name`.
     """
 
-    def __init__(self, shown: Iterable[Shown], ledger: Ledger, repository: str) -> None:
+    def __init__(self, shown: Iterable[OpenCase], ledger: Outbox, repository: str) -> None:
         self._ledger = ledger
-        self.of_issue: dict[int, Issue] = {}
+        self.of_issue: dict[int, GitHubIssue] = {}
         self.begun = ""
         """When the first of them was posted; empty where that is not known of all."""
         self.oldest = 0
@@ -127,7 +127,7 @@ class Places:
         for one in shown:
             self.known.add(one.escalation_id)
             posted = ledger.posted(f"{one.escalation_id}@{one.revision}")
-            place = (posted.issue, posted.id) if posted is not None else place_of(one.place, repository)
+            place = (posted.issue, posted.id) if posted is not None else place_of(one.location, repository)
             if place is None:
                 continue  # shown elsewhere, before the configuration was changed
             if posted is not None and posted.created:
@@ -150,8 +150,8 @@ class Places:
             else:
                 issue.old[name] = revision
 
-    def _add(self, number: int, name: str, revision: int, comment: int) -> Issue:
-        issue = self.of_issue.setdefault(number, Issue())
+    def _add(self, number: int, name: str, revision: int, comment: int) -> GitHubIssue:
+        issue = self.of_issue.setdefault(number, GitHubIssue())
         issue.names.add(name)
         posted = [self._ledger.posted(f"{name}@{one}") for one in range(1, revision + 1)]
         ids = [one.id for one in posted if one is not None and one.issue == number]
@@ -188,17 +188,17 @@ class Places:
         return max((number for number, was in enumerate(earlier, 1) if was), default=0)
 
 
-class Readings(NamedTuple):
+class CommentReading(NamedTuple):
     """What one comment means; nothing where it is talk."""
 
-    replies: tuple[HumanReply | Unclear, ...] = ()
+    replies: tuple[HumanReply | UnparsedReply, ...] = ()
     was_judged: bool = False
     """Whether it had to be looked into: it has a command, or what looks like one."""
     later: tuple[str, ...] = ()
     """Cases that it is about, and that nobody has noted yet."""
 
 
-class Reader:
+class CommentReader:
     """Reads comments.
 
     Args:
@@ -212,11 +212,11 @@ class Reader:
 
     def __init__(
         self,
-        client: Client,
+        client: GitHubClient,
         poster: Poster,
-        ledger: Ledger,
+        ledger: Outbox,
         permissions: Permissions,
-        places: Places,
+        places: IssueCases,
         deadline: Callable[[], float],
     ) -> None:
         self._client = client
@@ -230,7 +230,7 @@ class Reader:
 
     # -- many comments -----------------------------------------------------------------------------------
 
-    async def since(self, root: str, mark: Mark) -> Heard:
+    async def since(self, root: str, mark: ReadCursor) -> PollResult:
         """What was written since a mark; as far as GitHub tells it now.
 
         Raises:
@@ -238,11 +238,11 @@ class Reader:
         """
         self._spare = (self._deadline() - asyncio.get_running_loop().time()) * _SPARE
         if not mark.since:
-            mark = Mark(await self._first(root))
-        replies: list[HumanReply | Unclear] = []
+            mark = ReadCursor(await self._first(root))
+        replies: list[HumanReply | UnparsedReply] = []
         mark = await self._put_off(root, mark, replies)
         size, start, complete = 0, mark, False
-        for number in range(_MOST_PAGES):
+        for number in range(_MAX_PAGES):
             if self._is_late():
                 break
             try:
@@ -269,9 +269,11 @@ class Reader:
                 mark, complete = _ended(mark, read, comments, answer.headers.get("etag", "")), True
                 break
             mark = _continued(mark, read, comments, _PAGE_SIZES[size])
-        return Heard(replies, str(mark), complete)
+        return PollResult(replies, str(mark), complete)
 
-    async def _put_off(self, root: str, mark: Mark, replies: list[HumanReply | Unclear]) -> Mark:
+    async def _put_off(
+        self, root: str, mark: ReadCursor, replies: list[HumanReply | UnparsedReply]
+    ) -> ReadCursor:
         """Read what could not be read before, as far as it can now."""
         left = []
         for one, names in mark.later:
@@ -280,7 +282,7 @@ class Reader:
                 continue
             try:
                 comment = comment_of((await self._client.get(f"{root}/issues/comments/{one}")).json())
-            except RefusedError as refused:
+            except GitHubRefusedError as refused:
                 if refused.status not in GONE:
                     raise
                 continue
@@ -306,14 +308,18 @@ class Reader:
                 begun = min(begun or told.created, told.created)
         return before(begun) or _ALWAYS
 
-    async def _page(self, root: str, mark: Mark, size: int, etag: str) -> httpx.Response:
+    async def _page(self, root: str, mark: ReadCursor, size: int, etag: str) -> httpx.Response:
         asked = {"since": mark.since, "sort": "updated", "direction": "asc", "per_page": str(size)}
         asked |= {"page": str(mark.skip // size + 1)} if mark.skip >= size else {}
         return await self._client.get(f"{root}/issues/comments", asked, etag)
 
     async def _read(
-        self, comments: Sequence[Comment], mark: Mark, begun: str, replies: list[HumanReply | Unclear]
-    ) -> tuple[Mark, RequestError | None]:
+        self,
+        comments: Sequence[Comment],
+        mark: ReadCursor,
+        begun: str,
+        replies: list[HumanReply | UnparsedReply],
+    ) -> tuple[ReadCursor, RequestError | None]:
         """Read a page; where that fails in the middle, what was dealt with is in the mark all the same."""
         seen = dict.fromkeys(mark.seen)
         later = dict(mark.later)
@@ -335,13 +341,11 @@ class Reader:
                 seen[comment.id, comment.updated] = None
             if reading.later:
                 later[comment.id] = reading.later
-        return mark._replace(
-            seen=tuple(seen)[-_MOST_SEEN:], later=tuple(later.items())[-_MOST_LATER:]
-        ), failed
+        return mark._replace(seen=tuple(seen)[-_MAX_SEEN:], later=tuple(later.items())[-_MAX_LATER:]), failed
 
     # -- one comment -------------------------------------------------------------------------------------
 
-    async def of(self, comment: Comment, *, was_read: bool = False) -> Readings:
+    async def of(self, comment: Comment, *, was_read: bool = False) -> CommentReading:
         """What a comment means.
 
         Args:
@@ -353,27 +357,27 @@ class Reader:
         """
         issue = self._places.of_issue.get(comment.issue)
         if await self._is_marked(comment) or issue is None or not comment.is_person:
-            return Readings()
+            return CommentReading()
         if not _COMMAND.search(comment.body):  # most comments are talk
-            return Readings()
+            return CommentReading()
         read = read_replies(comment.body, self._places.meant(comment), issue.names)
         if not (read.commands or read.faults):
-            return Readings()
+            return CommentReading()
         if comment.is_edited and was_read:
-            return Readings(was_judged=True)
+            return CommentReading(was_judged=True)
         lines = _LINE.split(comment.body)
         named = [command.escalation_id for command in read.commands]
         named += [found[0].upper() for fault in read.faults if (found := _ID.search(lines[fault.line - 1]))]
         about = self._about(named, issue)
         if not about:  # nobody can be told yet
             unnoted = [name for name in (*named, *issue.waiting) if name in self._places.unnoted]
-            return Readings(was_judged=True, later=tuple(dict.fromkeys(unnoted)))
+            return CommentReading(was_judged=True, later=tuple(dict.fromkeys(unnoted)))
         refused = await self._refusal(comment)
         if refused:
             return self._unclear(comment, about, "refused", refused)
         if comment.is_edited:
             return self._unclear(comment, about, "edited", _EDITED)
-        replies: list[HumanReply | Unclear] = []
+        replies: list[HumanReply | UnparsedReply] = []
         later: dict[str, None] = {}
         for command in read.commands:
             name = command.escalation_id
@@ -386,12 +390,14 @@ class Reader:
             beside = "" if name in self._places.known else about
             replies.append(HumanReply(name, response, f"{comment.id}:{command.line}", beside))
         if read.faults:
-            listed = "\n".join(f"- line {fault.line}: {fault.said}" for fault in read.faults)[:_LONGEST_SAID]
+            listed = "\n".join(f"- line {fault.line}: {fault.message}" for fault in read.faults)[
+                :_MAX_SAID_LENGTH
+            ]
             said = f"{listed}\n\n{_HELP.format(name=f'{about}@{issue.latest(about)}')}"
             replies += self._unclear(comment, about, "help", said).replies
-        return Readings(tuple(replies), was_judged=True, later=tuple(later))
+        return CommentReading(tuple(replies), was_judged=True, later=tuple(later))
 
-    def _about(self, named: Sequence[str], issue: Issue) -> str:
+    def _about(self, named: Sequence[str], issue: GitHubIssue) -> str:
         """The case by which the writer of a comment is told something; empty where there is none yet."""
         there = [name for name in named if name in issue.names]
         found = (*there, *issue.waiting, *issue.closed)
@@ -418,22 +424,24 @@ class Reader:
                 await self._poster.delete(comment.id)
         return True
 
-    def _unclear(self, comment: Comment, about: str, kind: Any, said: str) -> Readings:
+    def _unclear(self, comment: Comment, about: str, kind: Any, said: str) -> CommentReading:
         key = (comment.login.casefold(), about, kind, said)
         if key in self._told:
-            return Readings(was_judged=True)
+            return CommentReading(was_judged=True)
         self._told.add(key)
-        return Readings((Unclear(about, comment.login, kind, said, str(comment.id)),), was_judged=True)
+        return CommentReading(
+            (UnparsedReply(about, comment.login, kind, said, str(comment.id)),), was_judged=True
+        )
 
 
-def _ended(asked: Mark, read: Mark, comments: Sequence[Comment], etag: str) -> Mark:
+def _ended(asked: ReadCursor, read: ReadCursor, comments: Sequence[Comment], etag: str) -> ReadCursor:
     """The mark where there is no more to read: a little earlier than the last comment, since some may come to light late."""
     since = max([asked.since, *(before(comment.updated) for comment in comments[-1:])])
     seen = tuple(one for one in read.seen if one[1] >= since)
-    return Mark(since, 0, etag if since == asked.since and not asked.skip else "", seen, read.later)
+    return ReadCursor(since, 0, etag if since == asked.since and not asked.skip else "", seen, read.later)
 
 
-def _continued(asked: Mark, read: Mark, comments: Sequence[Comment], size: int) -> Mark:
+def _continued(asked: ReadCursor, read: ReadCursor, comments: Sequence[Comment], size: int) -> ReadCursor:
     """The mark where there is more to read: by the time of the last comment, since pages shift when one of them changes."""
     last = before(comments[-1].updated, 1) if comments else ""  # whether that second counts is not told
     if last > asked.since:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from kr_core import Outcome, RequestError
-from kr_plugins.escalations.github.client import GONE, MOVED, RefusedError, is_whole
+from kr_plugins.escalations.github.client import GONE, MOVED, GitHubRefusedError, is_whole
 from kr_plugins.escalations.github.comment_body import (
     MOST,
     about_of,
@@ -21,19 +21,19 @@ from kr_plugins.escalations.github.comment_body import (
     unmarked,
 )
 from kr_plugins.escalations.github.comments import Comment, comment_of
-from kr_plugins.escalations.github.outbox import Posted
+from kr_plugins.escalations.github.outbox import PostedItem
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from kr_plugins.escalations.github.client import Client
-    from kr_plugins.escalations.github.outbox import Intent, Ledger
+    from kr_plugins.escalations.github.client import GitHubClient
+    from kr_plugins.escalations.github.outbox import Intent, Outbox
 
 __all__ = ["GoneError", "Poster", "before", "page_of"]
 
 _OVERLAP = 60
 """Seconds: GitHub has many servers, whose clocks are not quite the same."""
-_MOST_PAGES = 20
+_MAX_PAGES = 20
 """That a call looks through; the next one goes on."""
 _ISSUE_TEXT = """\
 KR puts questions{about} here that a person has to decide. Each comes as a comment, which says how to answer: with a new comment \
@@ -57,7 +57,7 @@ class Poster:
     """
 
     def __init__(
-        self, client: Client, ledger: Ledger, repository: str, token: str, looked: dict[str, int]
+        self, client: GitHubClient, ledger: Outbox, repository: str, token: str, looked: dict[str, int]
     ) -> None:
         self._client = client
         self._ledger = ledger
@@ -78,7 +78,7 @@ class Poster:
         try:
             told = (await self._client.get("/user")).json()
             login = str(told["login"])
-        except RefusedError as refused:
+        except GitHubRefusedError as refused:
             if refused.status not in {403, 404}:
                 raise
             login = known  # the token of an app is nobody's
@@ -103,11 +103,11 @@ class Poster:
         """Note a comment of KR's own that was posted although nobody was told."""
         intent = self._ledger.intent(about)
         if intent is not None and intent.issue == comment.issue and self._ledger.posted(about) is None:
-            self._ledger.is_posted(about, Posted(comment.issue, comment.id, comment.url, comment.created))
+            self._ledger.is_posted(about, PostedItem(comment.issue, comment.id, comment.url, comment.created))
 
     # -- comments ----------------------------------------------------------------------------------------
 
-    async def comment(self, about: str, issue: int, text: str, rest: str) -> Posted:
+    async def comment(self, about: str, issue: int, text: str, rest: str) -> PostedItem:
         """Post a comment, unless it stands there already.
 
         Args:
@@ -133,10 +133,10 @@ class Poster:
         told = await self._post(about, issue, f"{self._root}/issues/{issue}/comments", written)
         return await asyncio.to_thread(self._noted, about, issue, told["id"], told)
 
-    def _noted(self, about: str, issue: int, comment: int, told: dict[str, Any]) -> Posted:
+    def _noted(self, about: str, issue: int, comment: int, told: dict[str, Any]) -> PostedItem:
         """Note where something stands, as GitHub tells it."""
         url, created = told.get("html_url"), told.get("created_at")
-        posted = Posted(
+        posted = PostedItem(
             issue,
             comment,
             url if isinstance(url, str) else f"{self._root}/issues/{issue}#issuecomment-{comment}",
@@ -149,7 +149,7 @@ class Poster:
             self._ledger.belongs_to(self._token, login)  # GitHub tells an app only so
         return posted
 
-    async def _found(self, about: str, intent: Intent) -> Posted | None:
+    async def _found(self, about: str, intent: Intent) -> PostedItem | None:
         """The comment that was posted although nobody was told."""
         marker, since = marked(self._ledger, about), before(intent.after)
         path = f"{self._root}/issues/{intent.issue}/comments"
@@ -157,10 +157,10 @@ class Poster:
             async for page in self._pages(about, path, {"since": since} if since else {}):
                 for comment in filter(None, map(comment_of, page)):
                     if comment.body.startswith(marker) and await self.is_own(comment):
-                        posted = Posted(intent.issue, comment.id, comment.url, comment.created)
+                        posted = PostedItem(intent.issue, comment.id, comment.url, comment.created)
                         self._ledger.is_posted(about, posted)
                         return posted
-        except RefusedError as refused:
+        except GitHubRefusedError as refused:
             raise await self._about_issue(refused, intent.issue) from None
         return None
 
@@ -171,7 +171,7 @@ class Poster:
             RequestError: there are more than a call may read; the next one goes on.
         """
         first = self._looked.get(about, 1)
-        for number in range(first, first + _MOST_PAGES):
+        for number in range(first, first + _MAX_PAGES):
             answer = await self._client.get(path, {**asked, "per_page": "100", "page": str(number)})
             yield page_of(answer)
             if "next" not in answer.links:
@@ -191,7 +191,7 @@ class Poster:
         )
         try:
             told = await self._client.send("POST", path, written)
-        except RefusedError as refused:
+        except GitHubRefusedError as refused:
             if refused.status >= httpx.codes.INTERNAL_SERVER_ERROR:
                 raise
             self._ledger.was_not_posted(about)
@@ -206,7 +206,7 @@ class Poster:
         """Remove a comment of KR's own; one that is not there is removed."""
         try:
             await self._client.send("DELETE", f"{self._root}/issues/comments/{comment}")
-        except RefusedError as refused:
+        except GitHubRefusedError as refused:
             if refused.status not in GONE:
                 raise
 
@@ -218,7 +218,7 @@ class Poster:
         path = f"{self._root}/issues/comments/{comment}"
         try:
             found = comment_of((await self._client.get(path)).json())
-        except RefusedError as refused:
+        except GitHubRefusedError as refused:
             if refused.status in GONE:
                 return False
             raise
@@ -260,7 +260,7 @@ class Poster:
         told = await self._post(about, 0, f"{self._root}/issues", written)
         return (await asyncio.to_thread(self._noted, about, told["number"], 0, told)).issue
 
-    async def _found_issue(self, about: str, intent: Intent) -> Posted | None:
+    async def _found_issue(self, about: str, intent: Intent) -> PostedItem | None:
         marker, login, since = marked(self._ledger, about), await self.login(), before(intent.after)
         asked = {"state": "all", "sort": "created", "direction": "desc"}
         asked |= {"creator": login} if login else {}
@@ -283,7 +283,7 @@ class Poster:
         path = f"{self._root}/issues/{issue}"
         try:
             told = (await self._client.get(path)).json()
-        except RefusedError as refused:
+        except GitHubRefusedError as refused:
             why = await self._about_issue(refused, issue)
             if isinstance(why, GoneError):
                 return False
@@ -292,13 +292,13 @@ class Poster:
             await self._client.send("PATCH", path, {"state": "open"})
         return True
 
-    async def _about_issue(self, refused: RefusedError, issue: int) -> RequestError:
+    async def _about_issue(self, refused: GitHubRefusedError, issue: int) -> RequestError:
         """What a refusal means: where the repository is there as ever, the issue is gone, and forgotten."""
         if refused.status not in GONE | MOVED:
             return refused
         try:
             await self._client.get(f"{self._root}/issues", {"per_page": "1"})
-        except RefusedError:
+        except GitHubRefusedError:
             return refused  # the repository is not there either, for this token
         self._ledger.is_gone(issue)
         what = "was transferred" if refused.status in MOVED else "was deleted"

@@ -22,7 +22,7 @@ from kr_core import Outcome, RequestError, make_state_folder, read_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Intent", "Ledger", "Posted"]
+__all__ = ["Intent", "Outbox", "PostedItem"]
 
 _CASE = re.compile(r"(E[0-9]+)@([0-9]+)")
 _LARGEST = 100_000_000
@@ -30,7 +30,7 @@ _SIGNED = 32
 """Characters of a signature."""
 
 
-class Posted(NamedTuple):
+class PostedItem(NamedTuple):
     """Something that stands on GitHub."""
 
     issue: int
@@ -50,7 +50,7 @@ class Intent(NamedTuple):
     """A time of GitHub's before it can have been posted; empty where none is known."""
 
 
-class Ledger:
+class Outbox:
     """What was posted to a repository, shared by all processes of a project.
 
     Args:
@@ -74,7 +74,7 @@ class Ledger:
         self._read_up_to = 0
         self._last = b""
         """The last line that was read, by which a file is known to be the same."""
-        self._posted: dict[str, Posted] = {}
+        self._posted: dict[str, PostedItem] = {}
         self._intents: dict[str, Intent] = {}
         self._logins: dict[str, str] = {}
         self._secret = b""
@@ -136,8 +136,8 @@ class Ledger:
             with suppress(ValueError, KeyError, TypeError, AttributeError):  # a line that a crash cut off
                 self._learn(json.loads(line))
         if not self._secret:
-            todo = "remove it; KR then opens new issues"
-            raise RequestError(Outcome.unavailable, "has no secret in it", where=str(self._path), todo=todo)
+            hint = "remove it; KR then opens new issues"
+            raise RequestError(Outcome.unavailable, "has no secret in it", where=str(self._path), hint=hint)
 
     def _learn(self, line: Mapping[str, Any]) -> None:
         if "secret" in line:
@@ -150,7 +150,7 @@ class Ledger:
             self._intents[line["will"]] = intent
             self._note_case(line["will"], intent.issue, intent.after)
         elif "is" in line:
-            posted = Posted(line["issue"], line["id"], line["url"], line["created"])
+            posted = PostedItem(line["issue"], line["id"], line["url"], line["created"])
             self._posted[line["is"]] = posted
             self._note_case(line["is"], posted.issue, posted.created)
             self._intents.pop(line["is"], None)
@@ -173,7 +173,7 @@ class Ledger:
         if found and int(found[2]) >= self.cases.get(found[1], (0, 0, ""))[1]:
             self.cases[found[1]] = (issue, int(found[2]), time)
 
-    def posted(self, about: str) -> Posted | None:
+    def posted(self, about: str) -> PostedItem | None:
         """Where something stands; None where it does not, or nobody knows."""
         return self._posted.get(about)
 
@@ -191,7 +191,7 @@ class Ledger:
         """Note that something is about to be posted; durable on return."""
         self._add({"will": about, "issue": issue, "after": after})
 
-    def is_posted(self, about: str, posted: Posted) -> None:
+    def is_posted(self, about: str, posted: PostedItem) -> None:
         """Note where something stands."""
         self._add({"is": about, **posted._asdict()})
 

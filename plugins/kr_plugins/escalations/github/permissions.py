@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from kr_core import Outcome, RequestError
-from kr_plugins.escalations.github.client import GONE, RefusedError
+from kr_plugins.escalations.github.client import GONE, GitHubRefusedError
 from kr_plugins.escalations.github.settings import Permission
 
 if TYPE_CHECKING:
-    from kr_plugins.escalations.github.client import Client
+    from kr_plugins.escalations.github.client import GitHubClient
     from kr_plugins.escalations.github.settings import GitHubSettings
 
 __all__ = ["Permissions"]
@@ -28,7 +28,7 @@ class Permissions:
         own: the account of the token; it may answer only where it is named.
     """
 
-    def __init__(self, client: Client, settings: GitHubSettings, own: str) -> None:
+    def __init__(self, client: GitHubClient, settings: GitHubSettings, own: str) -> None:
         self._client = client
         self._settings = settings
         self._own = own.casefold()
@@ -70,7 +70,7 @@ class Permissions:
                 told = (
                     await self._client.get(f"/orgs/{organisation}/teams/{slug}/memberships/{login}")
                 ).json()
-            except RefusedError as refused:
+            except GitHubRefusedError as refused:
                 if refused.outcome == Outcome.limited or refused.status >= 500:
                     raise
                 if refused.status not in GONE:  # who is in a team is no reason to hear nobody else
@@ -86,7 +86,7 @@ class Permissions:
         path = f"/repos/{self._settings.repository}/collaborators/{login}/permission"
         try:
             told = (await self._client.get(path)).json()
-        except RefusedError as refused:
+        except GitHubRefusedError as refused:
             if refused.status in GONE:
                 return "none"
             raise

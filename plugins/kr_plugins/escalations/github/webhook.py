@@ -48,18 +48,18 @@ def verified(headers: Mapping[str, str], body: bytes, secret: str, repository: s
         RequestError: it is not GitHub's (`blocked`), or cannot be understood (`bad_answer`).
     """
     if not secret:
-        todo = "set `webhook_secret`, and the same secret at the webhook"
-        raise RequestError(Outcome.blocked, "no secret is configured, so no call is taken", todo=todo)
+        hint = "set `webhook_secret`, and the same secret at the webhook"
+        raise RequestError(Outcome.blocked, "no secret is configured, so no call is taken", hint=hint)
     signed = f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
     if not hmac.compare_digest(
         signed.encode(), headers.get("x-hub-signature-256", "").encode("utf-8", "replace")
     ):
-        todo = "see that the webhook has the same secret as `webhook_secret`"
-        raise RequestError(Outcome.blocked, "the call is not signed with the secret", todo=todo)
+        hint = "see that the webhook has the same secret as `webhook_secret`"
+        raise RequestError(Outcome.blocked, "the call is not signed with the secret", hint=hint)
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        todo = "set the webhook's content type to `application/json`"
-        raise RequestError(Outcome.bad_answer, f"the call is `{kind[:60]}`, not JSON", todo=todo)
+        hint = "set the webhook's content type to `application/json`"
+        raise RequestError(Outcome.bad_answer, f"the call is `{kind[:60]}`, not JSON", hint=hint)
     if headers.get("x-github-event") != "issue_comment":
         return None
     told = _json(body)

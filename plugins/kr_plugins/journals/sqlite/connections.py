@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-__all__ = ["MOVE_ASIDE", "Connections", "use_write_ahead_log"]
+__all__ = ["MOVE_ASIDE", "ConnectionPool", "use_write_ahead_log"]
 
 MOVE_ASIDE = "move it aside together with its -wal and -shm files; KR then starts a new one"
 _BUSY_SECONDS = 30.0
@@ -35,11 +35,11 @@ def _for_reading(file: Path) -> str:
     return f"{file.resolve(strict=True).as_uri()}?mode=ro{still}"
 
 
-class _Reading(sqlite3.Connection):
+class _ReadConnection(sqlite3.Connection):
     """A connection to a file that cannot be written."""
 
 
-class Connections:
+class ConnectionPool:
     """As many as threads use at the same time; they are kept, since to make one takes as long as several statements.
 
     Args:
@@ -59,7 +59,7 @@ class Connections:
         Raises:
             StorageError: SQLite has failed, in the block or before it.
         """
-        return _Lent(self)
+        return _LentConnection(self)
 
     def lend(self) -> sqlite3.Connection:
         """One that is idle, or a new one; to be given back."""
@@ -73,7 +73,7 @@ class Connections:
 
         So is one for reading alone: the next one may be able to write, or see what others have written.
         """
-        if error is None and not self._closed and not isinstance(connection, _Reading):
+        if error is None and not self._closed and not isinstance(connection, _ReadConnection):
             self._idle.append(connection)
             return
         connection.close()
@@ -92,7 +92,7 @@ class Connections:
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNWRITABLE:
                 with suppress(sqlite3.Error, OSError):
-                    return self._opened(_for_reading(self._file), _Reading)
+                    return self._opened(_for_reading(self._file), _ReadConnection)
             raise self._failure(error) from error
 
     def _opened(self, where: str, kind: type[sqlite3.Connection]) -> sqlite3.Connection:
@@ -102,7 +102,7 @@ class Connections:
             isolation_level=None,
             check_same_thread=False,
             factory=kind,
-            uri=kind is _Reading,
+            uri=kind is _ReadConnection,
         )
         try:
             _distrust(connection)
@@ -117,19 +117,19 @@ class Connections:
     def _failure(self, error: sqlite3.Error) -> StorageError:
         # The low byte is the plain code; the rest says more. Errors of the Python module itself have none.
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        what, todo = "the journal cannot be used", "see that the folder can be written and is not full"
+        what, hint = "the journal cannot be used", "see that the folder can be written and is not full"
         if code in _DAMAGED:
-            what, todo = "the journal is damaged, or is not one", MOVE_ASIDE
+            what, hint = "the journal is damaged, or is not one", MOVE_ASIDE
         elif code in _BUSY:
-            what, todo = (
+            what, hint = (
                 f"another process kept the journal locked for {_BUSY_SECONDS:.0f} s",
                 "end it and try again",
             )
         elif code == sqlite3.SQLITE_FULL:
-            what, todo = "the journal cannot be written", "make room on the disk"
+            what, hint = "the journal cannot be written", "make room on the disk"
         elif code == sqlite3.SQLITE_READONLY:
             what = "the journal can be read, and not written"
-        return StorageError(f"{what} ({error})", where=str(self._file), todo=todo)
+        return StorageError(f"{what} ({error})", where=str(self._file), hint=hint)
 
 
 def _distrust(connection: sqlite3.Connection) -> None:
@@ -145,12 +145,12 @@ def _distrust(connection: sqlite3.Connection) -> None:
             connection.setconfig(what, is_on)
 
 
-class _Lent:
+class _LentConnection:
     """A connection for a while. A class, since each event needs one: a generator would take longer."""
 
     __slots__ = ("_connection", "_connections")
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: ConnectionPool) -> None:
         self._connections = connections
 
     def __enter__(self) -> sqlite3.Connection:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-__all__ = ["Turns"]
+__all__ = ["FairLock"]
 
 _SHORTEST, _LONGEST = 0.0002, 0.01
 """Seconds between two looks, each time twice as many: a file that changes hands with each event is read anew by each."""
@@ -29,7 +29,7 @@ _PATIENCE = 0.25
 """Seconds after which whoever has the turn may be stopped, and not only slow."""
 
 
-class Turns:
+class FairLock:
     """The turns of all threads and processes at one file.
 
     Args:
@@ -103,7 +103,7 @@ class _Turn:
 
     __slots__ = ("_taken", "_turns")
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: FairLock) -> None:
         self._turns = turns
 
     def __enter__(self) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Groups"]
+__all__ = ["GroupCommit"]
 
 OPEN_SECONDS = 0.01
 """How long a group that nobody waits for is open to more."""
@@ -30,10 +30,10 @@ MOST = 1000
 Item = TypeVar("Item")
 
 
-class _Group(Future[None], Generic[Item]):
+class _CommitGroup(Future[None], Generic[Item]):
     """Resolves when its things are durable; who waits for it, or wants to be told, has them committed at once."""
 
-    def __init__(self, commit: Callable[[_Group[Any]], None], wake: threading.Event) -> None:
+    def __init__(self, commit: Callable[[_CommitGroup[Any]], None], wake: threading.Event) -> None:
         super().__init__()
         self.items: list[Item] = []
         self.hurries = False
@@ -71,7 +71,7 @@ class _Group(Future[None], Generic[Item]):
             self._commit(self)
 
 
-class Groups(Generic[Item]):
+class GroupCommit(Generic[Item]):
     """Collects things and has them committed, in their order, group by group.
 
     Args:
@@ -81,9 +81,9 @@ class Groups(Generic[Item]):
 
     def __init__(self, commit: Callable[[list[Item]], None]) -> None:
         self._commit = commit
-        self._waiting: deque[_Group[Item]] = deque()
-        self._open: _Group[Item] | None = None
-        self._newest: _Group[Item] | None = None
+        self._waiting: deque[_CommitGroup[Item]] = deque()
+        self._open: _CommitGroup[Item] | None = None
+        self._newest: _CommitGroup[Item] | None = None
         self._wake = threading.Event()  # one for all groups: it takes long to make
         self._lock = threading.Lock()
         self._turn = threading.RLock()  # a callback may wait for another group
@@ -99,7 +99,7 @@ class Groups(Generic[Item]):
                 return None
             group = self._open
             if group is None:
-                group = self._open = self._newest = _Group(self._through, self._wake)
+                group = self._open = self._newest = _CommitGroup(self._through, self._wake)
                 self._waiting.append(group)
                 if self._writer is None:
                     self._start_writer()
@@ -148,7 +148,7 @@ class Groups(Generic[Item]):
                         continue  # who commits would have to wait for this thread the next time
                 self._through(group)
 
-    def _oldest(self) -> _Group[Item] | None:
+    def _oldest(self) -> _CommitGroup[Item] | None:
         """The first group that is not committed."""
         with self._lock:
             while self._waiting and self._waiting[0].done():
@@ -164,7 +164,7 @@ class Groups(Generic[Item]):
         self._wake.wait(seconds)
         self._asleep = False
 
-    def _through(self, wanted: _Group[Item]) -> None:
+    def _through(self, wanted: _CommitGroup[Item]) -> None:
         """Commit groups in their order until one is done; a group leaves its place only after that."""
         with self._turn:
             self._committing = True

@@ -16,7 +16,7 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Flaw
+from kr_core import Issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +43,7 @@ def feature_of(data: Any) -> str | None:
     return feature if isinstance(feature, str) and feature else None
 
 
-def flaws(rows: Iterable[_Stored], *, last: int, dense_after: int) -> list[Flaw]:
+def flaws(rows: Iterable[_Stored], *, last: int, dense_after: int) -> list[Issue]:
     """What is wrong with a record, entry by entry; at most 1000 flaws are told.
 
     Args:
@@ -51,7 +51,7 @@ def flaws(rows: Iterable[_Stored], *, last: int, dense_after: int) -> list[Flaw]
         last: the highest number that was ever given.
         dense_after: up to this number some may have been left out.
     """
-    found: list[Flaw] = []
+    found: list[Issue] = []
     number, before = 0, START
     for this, *row, feature, told in rows:
         if this != number + 1 and this > dense_after:
@@ -59,7 +59,7 @@ def flaws(rows: Iterable[_Stored], *, last: int, dense_after: int) -> list[Flaw]
         number = this
         if link(before, *row) != told:
             found.append(
-                Flaw(
+                Issue(
                     "altered",
                     f"entry {number}",
                     "it does not follow from the entry before it: one of the two was altered, added or moved, or one "
@@ -69,7 +69,7 @@ def flaws(rows: Iterable[_Stored], *, last: int, dense_after: int) -> list[Flaw]
             )
         elif not _listed_rightly(row[-1], feature):
             found.append(
-                Flaw("altered", f"entry {number}", "it is listed by another feature than its own", _COMPARE)
+                Issue("altered", f"entry {number}", "it is listed by another feature than its own", _COMPARE)
             )
         before = told
         if len(found) >= _MOST:
@@ -79,9 +79,9 @@ def flaws(rows: Iterable[_Stored], *, last: int, dense_after: int) -> list[Flaw]
     return found
 
 
-def _missing(first: int, last: int) -> Flaw:
+def _missing(first: int, last: int) -> Issue:
     said = "it is missing" if first == last else f"it and those up to entry {last} are missing"
-    return Flaw("missing", f"entry {first}", said, _COMPARE)
+    return Issue("missing", f"entry {first}", said, _COMPARE)
 
 
 def _listed_rightly(data: str, feature: str | None) -> bool:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core import Document, Event, StorageError, make_state_folder
 from kr_plugins.journals.sqlite import hash_chain, migrations
-from kr_plugins.journals.sqlite.connections import MOVE_ASIDE, Connections, use_write_ahead_log
-from kr_plugins.journals.sqlite.fair_lock import Turns
-from kr_plugins.journals.sqlite.group_commit import Groups
+from kr_plugins.journals.sqlite.connections import MOVE_ASIDE, ConnectionPool, use_write_ahead_log
+from kr_plugins.journals.sqlite.fair_lock import FairLock
+from kr_plugins.journals.sqlite.group_commit import GroupCommit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from kr_core import Flaw
+    from kr_core import Issue
 
 __all__ = ["SQLite"]
 
@@ -43,7 +43,7 @@ _Row = tuple[str, str, str, str, str, str | None]
 """An event as it is stored: id, time, run, kind, data and feature."""
 
 
-class _Change:
+class _DocumentChange:
     """A document that is to be changed, if nobody was first, and the events of that."""
 
     __slots__ = ("data", "document", "made", "rows")
@@ -68,11 +68,11 @@ class SQLite:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "journal.sqlite"
-        self._turns = Turns(folder / "journal.turn")
-        self._connections = Connections(self._file, self._link)
+        self._turns = FairLock(folder / "journal.turn")
+        self._connections = ConnectionPool(self._file, self._link)
         self._last = hash_chain.START
         """The hash of the last event that this process has written; right as long as no other writes."""
-        self._groups: Groups[_Row | _Change] = Groups(self._commit)
+        self._groups: GroupCommit[_Row | _DocumentChange] = GroupCommit(self._commit)
         _make_folder(folder)
         try:
             with self._connections.one() as connection:
@@ -97,17 +97,17 @@ class SQLite:
             return _ended()
         return self._queued(rows)
 
-    def _queued(self, rows: Sequence[_Row | _Change]) -> Future[None]:
+    def _queued(self, rows: Sequence[_Row | _DocumentChange]) -> Future[None]:
         done = self._groups.add(rows)
         return _ended(StorageError("the journal is closed", where=str(self._file))) if done is None else done
 
-    def _commit(self, group: Sequence[_Row | _Change]) -> None:
+    def _commit(self, group: Sequence[_Row | _DocumentChange]) -> None:
         """Write a group in one transaction.
 
         An event alone, as most are that somebody waits for, is one statement; so are many while no other process writes.
         Python's lock is let go and fought for again at each.
         """
-        rows = [one for one in group if not isinstance(one, _Change)]
+        rows = [one for one in group if not isinstance(one, _DocumentChange)]
         if len(rows) == len(group):
             with self._turns.turn(), self._connections.one() as connection:
                 if _append(connection, rows[0]) if len(rows) == 1 else self._appended(connection, rows):
@@ -115,7 +115,7 @@ class SQLite:
         with self._transaction() as connection:
             rows = []
             for one in group:
-                if isinstance(one, _Change):
+                if isinstance(one, _DocumentChange):
                     one.made = _change(connection, one.document, one.data)
                     rows += one.rows if one.made else []
                 else:
@@ -173,10 +173,10 @@ class SQLite:
         return StorageError(
             f"{what} cannot be read: {error}",
             where=str(self._file),
-            todo="`kr log --verify` tells what else is wrong; restore the journal from a backup",
+            hint="`kr log --verify` tells what else is wrong; restore the journal from a backup",
         )
 
-    def verify(self) -> Sequence[Flaw]:
+    def verify(self) -> Sequence[Issue]:
         """What is wrong with the record: entries that were altered, added, moved or taken out, also at its end.
 
         Raises:
@@ -247,7 +247,7 @@ class SQLite:
         Raises:
             StorageError: nothing was kept, or JSON has no form for it.
         """
-        change = _Change(document, [_row(event) for event in events])
+        change = _DocumentChange(document, [_row(event) for event in events])
         self._queued([change]).result()
         return change.made
 
@@ -349,7 +349,7 @@ class SQLite:
             raise StorageError(
                 f"the journal {found}",
                 where=str(self._file),
-                todo=f"if you added it yourself, take it out; else {MOVE_ASIDE}",
+                hint=f"if you added it yourself, take it out; else {MOVE_ASIDE}",
             )
 
     def _version(self, connection: sqlite3.Connection) -> int:
@@ -358,7 +358,7 @@ class SQLite:
             raise StorageError(
                 f"the journal was written by a newer KR (its form is {version}, this KR knows {migrations.VERSION})",
                 where=str(self._file),
-                todo=f"update KR, or {MOVE_ASIDE}",
+                hint=f"update KR, or {MOVE_ASIDE}",
             )
         return version
 
@@ -466,7 +466,7 @@ def _make_folder(folder: Path) -> None:
         raise StorageError(
             f"the folder for KR's state cannot be made or written: {error.strerror or error}",
             where=str(folder),
-            todo="make the project's folder writable",
+            hint="make the project's folder writable",
         ) from error
 
 

@@ -17,11 +17,11 @@ from pydantic import Field
 import kr_core
 from kr_core import ConfigError, Finding, Outcome, Provider, Settings
 from kr_plugins.sources.context7.answering import answer
-from kr_plugins.sources.context7.cache import Remembered
+from kr_plugins.sources.context7.cache import CachedLibrary
 from kr_plugins.sources.context7.libraries import Library, choose
 from kr_plugins.sources.context7.service import Service, ServiceError, sendable
 from kr_plugins.sources.context7.snippets import snippets_in
-from kr_plugins.sources.context7.versions import Reading, newest, reading
+from kr_plugins.sources.context7.versions import RequestedVersion, newest, reading
 from kr_plugins.sources.repositories import repository_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Context7:
         """Look the library up, unless it is remembered, and ask its documentation."""
         service = Service(context.http, self._base_url, self._api_key, query.question or query.topic)
         repository = await asyncio.to_thread(repository_of, query.framework, context.project)
-        known = Remembered(context.cache, self._base_url, query.framework, repository)
+        known = CachedLibrary(context.cache, self._base_url, query.framework, repository)
         try:
             library = await known.library()
             if library is not None:
@@ -74,7 +74,7 @@ class Context7:
             return Finding(outcome=error.outcome, reason=error.what, url=error.where or None)
 
     async def _looked_up(
-        self, service: Service, known: Remembered, query: ResearchQuery, repository: str | None
+        self, service: Service, known: CachedLibrary, query: ResearchQuery, repository: str | None
     ) -> Finding:
         if not sendable(query.framework, 1):
             return Finding(outcome=Outcome.unavailable, reason="no framework is named", reached=False)
@@ -86,7 +86,7 @@ class Context7:
         return await self._read(service, known, library, query)
 
     async def _read(
-        self, service: Service, known: Remembered, library: Library, query: ResearchQuery
+        self, service: Service, known: CachedLibrary, library: Library, query: ResearchQuery
     ) -> Finding:
         """What the documentation of a library says, in the version that is closest to the one in use.
 
@@ -96,7 +96,7 @@ class Context7:
         chosen = reading(library.versions, query.framework_version)
         while True:
             try:
-                body = await service.context(library.place(chosen.tag))
+                body = await service.context(library.location(chosen.tag))
                 break
             except ServiceError as error:
                 moved = library.moved_to(error.redirected_to)
@@ -112,10 +112,12 @@ class Context7:
         return await asyncio.to_thread(_finding, snippets_in(body), library, chosen, query)
 
 
-def _finding(snippets: list[Snippet], library: Library, chosen: Reading, query: ResearchQuery) -> Finding:
+def _finding(
+    snippets: list[Snippet], library: Library, chosen: RequestedVersion, query: ResearchQuery
+) -> Finding:
     page = library.page(chosen.tag)
     answered = answer(snippets, library, chosen, query)
-    place = library.place(chosen.tag)
+    place = library.location(chosen.tag)
     reason = f"Context7 has nothing about the question in {place}"
     if snippets:
         count = f"{len(snippets)} snippet{'s' * (len(snippets) != 1)}"
@@ -147,7 +149,7 @@ def kr_source() -> Provider[kr_core.Source]:
         key = (settings.api_key or "").strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
             # The HTTP client would refuse it as well, and show it in its message.
-            raise ConfigError("`api_key` has characters that no key has", todo="copy it anew")
+            raise ConfigError("`api_key` has characters that no key has", hint="copy it anew")
         return Context7(settings.base_url, key)
 
     return Provider(build, Context7Settings)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kr_core import PassageIndex, ResearchQuery, Term
     from kr_plugins.sources.context7.libraries import Library
     from kr_plugins.sources.context7.snippets import Snippet
-    from kr_plugins.sources.context7.versions import Reading
+    from kr_plugins.sources.context7.versions import RequestedVersion
 
 _ABOUT = 0.4
 """What holds less of the question is not about it."""
@@ -25,7 +25,7 @@ _WEAK = 0.3
 """What ordinary English counts against words that say what the question is about."""
 
 
-class Answered(NamedTuple):
+class RelevantSnippets(NamedTuple):
     """What is about the question."""
 
     passages: tuple[Passage, ...]
@@ -33,16 +33,18 @@ class Answered(NamedTuple):
     """Words of the question that stand in no snippet."""
 
 
-class _Hit(NamedTuple):
+class _SnippetHit(NamedTuple):
     snippet: Snippet
     coverage: float
     covered: frozenset[str]
 
 
-def answer(snippets: Sequence[Snippet], library: Library, chosen: Reading, query: ResearchQuery) -> Answered:
+def answer(
+    snippets: Sequence[Snippet], library: Library, chosen: RequestedVersion, query: ResearchQuery
+) -> RelevantSnippets:
     """Rank the snippets by KR's own search; what is not about the question is dropped."""
     if not snippets:
-        return Answered((), ())
+        return RelevantSnippets((), ())
     index = build_index(None, map(_indexed, range(len(snippets)), snippets))
     try:
         names = {query.framework, library.title} - {""}
@@ -51,14 +53,14 @@ def answer(snippets: Sequence[Snippet], library: Library, chosen: Reading, query
         ranked = [(found.passage.data["place"], found.covered) for found in rank(index, terms, len(snippets))]
     finally:
         index.close()
-    hits = [_Hit(snippets[place], coverage[place], covered) for place, covered in ranked]
+    hits = [_SnippetHit(snippets[place], coverage[place], covered) for place, covered in ranked]
     # among those that hold as much of the question, the search has put the better first
     hits.sort(key=lambda hit: -round(hit.coverage, 1))
     hits = [hit for hit in hits if hit.coverage >= _ABOUT] or [hit for hit in hits if hit.coverage >= _NEAR][
         :2
     ]
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
-    return Answered(tuple(_passage(hit, library, chosen) for hit in hits[:_SHOWN]), missing)
+    return RelevantSnippets(tuple(_passage(hit, library, chosen) for hit in hits[:_SHOWN]), missing)
 
 
 def _coverage(index: PassageIndex, terms: Sequence[Term]) -> dict[int, float]:
@@ -103,7 +105,7 @@ def _indexed(place: int, snippet: Snippet) -> IndexedPassage:
     )
 
 
-def _passage(hit: _Hit, library: Library, chosen: Reading) -> Passage:
+def _passage(hit: _SnippetHit, library: Library, chosen: RequestedVersion) -> Passage:
     snippet = hit.snippet
     return Passage(
         text=snippet.text,

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from kr_plugins.sources.context7.libraries import Library
 
 KEPT_SECONDS = 30 * 86_400.0
-_LONGEST_NAME = 300
+_MAX_NAME_LENGTH = 300
 
 
-class Remembered:
+class CachedLibrary:
     """The library of one framework at one service.
 
     Args:
@@ -31,7 +31,7 @@ class Remembered:
 
     def __init__(self, cache: Cache, base_url: str, framework: str, repository: str | None) -> None:
         self._cache = cache
-        name = fold_name(framework[:_LONGEST_NAME]).encode("utf-8", "replace").decode()
+        name = fold_name(framework[:_MAX_NAME_LENGTH]).encode("utf-8", "replace").decode()
         self._key = f"library {base_url} {name} {(repository or '').lower()}"
 
     async def library(self) -> Library | None:

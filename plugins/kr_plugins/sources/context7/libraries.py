@@ -14,8 +14,8 @@ SITE = "https://context7.com"
 _ID = re.compile(r"/[^/\s@?#]+/[^/\s@?#]+")
 _PLACE = re.compile(rf"({_ID.pattern})(?:[/@][^/\s?#]+)?")
 _TAG = re.compile(r"[^/\s?#]+")
-_LONGEST_ID = 300
-_MOST_VERSIONS = 500
+_MAX_ID_LENGTH = 300
+_MAX_VERSIONS = 500
 _MOST = 1e12
 _COLLECTED = frozenset({"websites", "llmstxt", "packages", "npm", "docs"})
 """First parts of ids that are no owners on GitHub."""
@@ -62,17 +62,17 @@ class Library(NamedTuple):
         by_the_maker = self.owner not in _COLLECTED or self.owner in _BY_THE_MAKER
         return by_the_maker and not 0 <= self.trust < _LOW_TRUST
 
-    def place(self, tag: str = "") -> str:
+    def location(self, tag: str = "") -> str:
         """What is asked for: the id, with a tag."""
         return f"{self.id}/{tag}" if tag else self.id
 
     def page(self, tag: str = "") -> str:
         """Where a person finds it."""
-        return SITE + self.place(tag)
+        return SITE + self.location(tag)
 
     def moved_to(self, target: str) -> Library | None:
         """The library under the id that the service redirects to; None where that is none."""
-        found = _PLACE.fullmatch(target) if len(target) <= _LONGEST_ID else None
+        found = _PLACE.fullmatch(target) if len(target) <= _MAX_ID_LENGTH else None
         return None if found is None else self._replace(id=found[1], moved_from=self.id)
 
     def kept(self) -> dict[str, Any]:
@@ -93,10 +93,10 @@ def library_of(value: Any) -> Library | None:
     if not isinstance(value, dict):
         return None
     name = _text(value.get("id"))
-    if len(name) > _LONGEST_ID or not _ID.fullmatch(name):
+    if len(name) > _MAX_ID_LENGTH or not _ID.fullmatch(name):
         return None
     versions = value.get("versions")
-    tags = [_text(tag) for tag in versions[:_MOST_VERSIONS]] if isinstance(versions, list) else []
+    tags = [_text(tag) for tag in versions[:_MAX_VERSIONS]] if isinstance(versions, list) else []
     return Library(
         name,
         " ".join(_text(value.get("title")).split())[:200],

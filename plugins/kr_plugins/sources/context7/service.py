@@ -15,10 +15,10 @@ from kr_plugins.sources.context7.libraries import Library, library_of
 if TYPE_CHECKING:
     import httpx
 
-LONGEST_QUERY = 500
+MAX_QUERY_LENGTH = 500
 """Characters; a longer one is refused."""
-_MOST_LIBRARIES = 100
-_LONGEST_MESSAGE = 200
+_MAX_LIBRARIES = 100
+_MAX_MESSAGE_LENGTH = 200
 _BY_CODE = {
     "library_not_finalized": Outcome.pending,
     "spending_limit_exceeded": Outcome.limited,
@@ -109,7 +109,7 @@ class Service:
         results = body.get("results")
         if not isinstance(results, list):
             raise self._error(response, body)
-        found = [library for library in map(library_of, results[:_MOST_LIBRARIES]) if library is not None]
+        found = [library for library in map(library_of, results[:_MAX_LIBRARIES]) if library is not None]
         if results and not found:
             raise ServiceError(Outcome.bad_answer, "no library of its list has an id")
         if not results and _told(body):
@@ -209,7 +209,7 @@ class Service:
     def _told(self, message: str) -> str:
         """A message of the service, short and without the key, should it repeat it."""
         folded = " ".join(message.split())
-        return (folded.replace(self._api_key, "[key]") if self._api_key else folded)[:_LONGEST_MESSAGE]
+        return (folded.replace(self._api_key, "[key]") if self._api_key else folded)[:_MAX_MESSAGE_LENGTH]
 
 
 def _alone_in(body: dict[str, Any]) -> str:
@@ -221,7 +221,7 @@ def _alone_in(body: dict[str, Any]) -> str:
     return "" if only.get("pageId") else _text(only.get("content"))
 
 
-def sendable(text: str, longest: int = LONGEST_QUERY) -> str:
+def sendable(text: str, longest: int = MAX_QUERY_LENGTH) -> str:
     """A text as it may be sent: on one line, without lone surrogates, cut where the service would refuse it.
 
     It counts in UTF-16 units, as JavaScript does.

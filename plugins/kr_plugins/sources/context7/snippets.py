@@ -19,8 +19,8 @@ _MOST = 100
 """So many snippets of a kind are read; the service sends the best first, and some ten."""
 _LONGEST = 20_000
 """Characters; a longer snippet is a file, and no passage."""
-_LONGEST_TITLE = 200
-_LONGEST_URL = 1000
+_MAX_TITLE_LENGTH = 200
+_MAX_URL_LENGTH = 1000
 _NUMBER = re.compile(r"#_snippet_\d+$")
 _LANGUAGE = re.compile(r"\w[\w+#-]{0,29}")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -141,7 +141,7 @@ def _address(value: Any) -> str:
     """The page of a snippet's id; empty where that is no address of the web, or bears a password."""
     url = _NUMBER.sub("", value) if isinstance(value, str) else ""
     if (
-        len(url) > _LONGEST_URL
+        len(url) > _MAX_URL_LENGTH
         or not re.fullmatch(r"https?://[!-~]+", url)
         or re.search(r"[\"<>\\^`{|}]", url)
     ):
@@ -159,7 +159,7 @@ def _list(value: dict[str, Any], key: str) -> list[Any]:
 
 
 def _line(value: Any) -> str:
-    return " ".join(_text(value).split())[:_LONGEST_TITLE]
+    return " ".join(_text(value).split())[:_MAX_TITLE_LENGTH]
 
 
 def _text(value: Any, *, strip: str | None = None) -> str:

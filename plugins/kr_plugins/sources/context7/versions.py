@@ -19,7 +19,7 @@ _TAG = re.compile(
 _PLAIN = re.compile(r"v?[0-9]{1,9}(?:\.[0-9]{1,9})*")
 
 
-class Reading(NamedTuple):
+class RequestedVersion(NamedTuple):
     """What is asked for, and what is known of it."""
 
     tag: str = ""
@@ -28,10 +28,10 @@ class Reading(NamedTuple):
     """The version that is read, as far as it is known."""
     notes: tuple[str, ...] = ()
 
-    def unpinned(self) -> Reading:
+    def unpinned(self) -> RequestedVersion:
         """The same without the tag, where the service no longer has it: nobody knows then which version is read."""
         note = f"the listed version {self.tag} is not there; its current documentation was read"
-        return Reading(notes=(note,))
+        return RequestedVersion(notes=(note,))
 
 
 def newest(listed: Sequence[str]) -> str | None:
@@ -57,7 +57,7 @@ class _Tag(NamedTuple):
         return _numbers(self.release)
 
 
-def reading(listed: Sequence[str], asked: str) -> Reading:
+def reading(listed: Sequence[str], asked: str) -> RequestedVersion:
     """What to ask for: the best listed tag of the same major version, else the tracked branch.
 
     The list is not complete: versions are added to it by hand.
@@ -67,28 +67,32 @@ def reading(listed: Sequence[str], asked: str) -> Reading:
         asked: the version in use, a range, or what is no version (`latest`).
     """
     if not _is_known(asked):
-        return Reading()
+        return RequestedVersion()
     tags = [tag for tag in map(_tag, listed) if tag is not None]
     same = [tag for tag in tags if gap(tag.release, asked) is None]
     near = [tag for tag in tags if gap(tag.release, asked) == "minor"]
     if same:
         best = _closest(same, asked)
-        return Reading(best.text, best.version)
+        return RequestedVersion(best.text, best.version)
     if near:
         best = _closest(near, asked)
-        return Reading(best.text, best.version, (f"{best.text} is the listed version closest to {asked}",))
+        return RequestedVersion(
+            best.text, best.version, (f"{best.text} is the listed version closest to {asked}",)
+        )
     return _tracked(tags, asked)
 
 
-def _tracked(tags: Sequence[_Tag], asked: str) -> Reading:
+def _tracked(tags: Sequence[_Tag], asked: str) -> RequestedVersion:
     """The tracked branch, and what the list tells of its version: it is as new as the newest at least."""
     if not tags:
-        return Reading(notes=(f"no versions are listed, so it may be about another one than {asked}",))
+        return RequestedVersion(
+            notes=(f"no versions are listed, so it may be about another one than {asked}",)
+        )
     newest = max(tags, key=lambda tag: tag.numbers)
     shown = ", ".join(tag.text for tag in sorted(tags, key=lambda tag: tag.numbers, reverse=True)[:_SHOWN])
     note = f"no version close to {asked} is listed ({shown}); the current documentation was read"
     later = _PLAIN.fullmatch(asked) is not None and newest.numbers > _numbers(asked)
-    return Reading(version=newest.version if later else None, notes=(note,))
+    return RequestedVersion(version=newest.version if later else None, notes=(note,))
 
 
 def _closest(tags: Sequence[_Tag], asked: str) -> _Tag:

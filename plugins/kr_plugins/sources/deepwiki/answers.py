@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core import Finding, Outcome, refusal
-from kr_plugins.sources.sections import Text, search
+from kr_plugins.sources.sections import AnswerText, search
 
 if TYPE_CHECKING:
     from kr_core import ToolResult
@@ -39,7 +39,7 @@ def told(result: ToolResult, question: str, repository: str) -> Finding:
         return Finding(outcome=outcome, reason=" ".join(said.split())[:300] or "it said nothing", url=wiki)
     there = _SEARCH.search(text, tail.start()) if tail else None
     found = search(
-        [Text(said, repository)],
+        [AnswerText(said, repository)],
         question,
         url=there.group() if there else wiki,
         agreement=_MADE_FROM_ITS_OWN_CODE,

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import COVERED, Passage, Ranked, Term, closest_name, question_terms, rank, telling_parameters
+from kr_core import (
+    COVERED,
+    Passage,
+    RankedPassage,
+    Term,
+    closest_name,
+    question_terms,
+    rank,
+    telling_parameters,
+)
 from kr_plugins.sources.installed_docs.parameters import with_site
 
 if TYPE_CHECKING:
@@ -28,7 +37,7 @@ class Origin(NamedTuple):
     official: bool = True
 
 
-class Answer(NamedTuple):
+class IndexAnswer(NamedTuple):
     """What the index says to a question."""
 
     passages: tuple[Passage, ...]
@@ -39,7 +48,7 @@ class Answer(NamedTuple):
 
 def answer(
     index: PassageIndex, question: str, names: Iterable[str], origin: Origin, modules: Sequence[str] = ()
-) -> Answer:
+) -> IndexAnswer:
     """The best passages for a question, each under the name the question asks for, and what explains them."""
     terms = question_terms(index, question, without=names)
     ranked = _named_first(rank(index, terms, _SHOWN, within=modules), question)
@@ -50,17 +59,17 @@ def answer(
         for found, passage in list(zip(ranked, shown, strict=True))[:_EXPLAINED]
         for passage in _explain(index, found, passage, origin, terms)
     ]
-    return Answer(tuple(shown), tuple({passage.title: passage for passage in support}.values()), missing)
+    return IndexAnswer(tuple(shown), tuple({passage.title: passage for passage in support}.values()), missing)
 
 
-def _not_sure(found: Ranked, passage: Passage, missing: Sequence[str]) -> Passage:
+def _not_sure(found: RankedPassage, passage: Passage, missing: Sequence[str]) -> Passage:
     """A page of prose says most of a package's everyday words: where a telling one stands nowhere, it is no sure answer."""
     if found.passage.kind != "page" or not missing:
         return passage
     return passage.model_copy(update={"coverage": min(passage.coverage, COVERED - 0.01)})
 
 
-def _named_first(ranked: list[Ranked], question: str) -> list[Ranked]:
+def _named_first(ranked: list[RankedPassage], question: str) -> list[RankedPassage]:
     """The symbols that a question names in full (`json.dumps`) before all others."""
     named = set(_DOTTED.findall(question))
     return sorted(
@@ -68,7 +77,7 @@ def _named_first(ranked: list[Ranked], question: str) -> list[Ranked]:
     )
 
 
-def _passage(found: Ranked, terms: Sequence[Term], origin: Origin) -> Passage:
+def _passage(found: RankedPassage, terms: Sequence[Term], origin: Origin) -> Passage:
     indexed = found.passage
     if indexed.kind == "parameter":
         sites = [indexed.data["site"], *indexed.data.get("sites", [])]
@@ -136,7 +145,7 @@ def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> 
 
 
 def _explain(
-    index: PassageIndex, found: Ranked, passage: Passage, origin: Origin, terms: Sequence[Term]
+    index: PassageIndex, found: RankedPassage, passage: Passage, origin: Origin, terms: Sequence[Term]
 ) -> list[Passage]:
     data = found.passage.data
     linked = [*data.get("types", ()), *data.get("defaults", ())]

@@ -22,7 +22,7 @@ from kr_core import INDEX_FORMAT, PassageIndex, build_index, lies_within, read_t
 from kr_plugins.sources.installed_docs.python import builtins as compiled
 from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
 from kr_plugins.sources.installed_docs.python.passages import make
-from kr_plugins.sources.installed_docs.python.public_names import Names
+from kr_plugins.sources.installed_docs.python.public_names import PublicNames
 from kr_plugins.sources.installed_docs.sections import TextFile
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _SKIPPED_FILES = frozenset({"conftest.py", "setup.py", "__main__.py"})
 _TEXT_SUFFIXES = (".md", ".rst")
 _MAX_TEXT_BYTES = 400_000
 _MAX_METADATA_BYTES = 20_000_000
-_MOST_FILES = 100_000
+_MAX_FILES = 100_000
 """So many files of a package are looked at; the largest that are known have a tenth."""
 _EXTENSIONS = (".so", ".pyd")
 _LARGEST_CACHE = 2**30
@@ -93,7 +93,7 @@ class Material:
             Cancelled: `cancelled()` became true.
         """
         modules, notes = _read(self, progress, cancelled)
-        names = Names(modules, [name for _path, name in self.roots])
+        names = PublicNames(modules, [name for _path, name in self.roots])
         return make(modules, names, self.texts), notes
 
 
@@ -250,7 +250,7 @@ def python_files(root: Path, name: str, within: Sequence[Path] | None = None) ->
     if root.is_file():
         yield root, name
         return
-    yield from itertools.islice(_below(root, name, within, set()), _MOST_FILES)
+    yield from itertools.islice(_below(root, name, within, set()), _MAX_FILES)
 
 
 def _below(

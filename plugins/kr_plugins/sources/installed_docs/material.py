@@ -36,8 +36,8 @@ _EVERYDAY_MODULES = frozenset(
 """Modules whose names are also plain words: only `the time module`, `time.sleep` or backticks mean them."""
 _DOC_FOLDERS = ("docs", "doc")
 _DOC_SUFFIXES = (".md", ".rst", ".txt")
-_MOST_TEXTS = 500
-_MOST_SEEN = 20_000
+_MAX_TEXTS = 500
+_MAX_SEEN = 20_000
 """So many files below `docs` are looked at."""
 _LARGEST_PROJECT = 5_000_000
 _LARGEST_METADATA = 50_000_000
@@ -45,7 +45,7 @@ _LARGEST_METADATA = 50_000_000
 
 
 @dataclass(slots=True)
-class Found:
+class LocatedMaterial:
     """Material, and how to speak of it."""
 
     material: Readable
@@ -72,7 +72,7 @@ class Found:
         return tuple(sorted(named))
 
 
-def find(framework: str, project: LocalProject, folders: Sequence[Path] = ()) -> Found | None:
+def find(framework: str, project: LocalProject, folders: Sequence[Path] = ()) -> LocatedMaterial | None:
     """The material for a framework, or None where nothing of it is installed.
 
     Args:
@@ -102,11 +102,11 @@ def find(framework: str, project: LocalProject, folders: Sequence[Path] = ()) ->
 
 def _with_pages(
     framework: str,
-    found: Found | None,
+    found: LocatedMaterial | None,
     project: LocalProject,
     distribution: Distribution | None,
     folders: Sequence[Path],
-) -> Found | None:
+) -> LocatedMaterial | None:
     """What was found with the built documentation of it; that of another major version is left out, and noted."""
     shipped = list(in_distribution(distribution)) if distribution is not None else []
     listed = [
@@ -125,7 +125,7 @@ def _with_pages(
         url = f"pkg:generic/{name}@{first.head.version}" if first.head.version else f"pkg:generic/{name}"
         material = PageMaterial(f"pages-{name}", first.head.version or "unknown", listed[:1])
         names = tuple(dict.fromkeys((framework, first.head.project, name)))
-        return Found(
+        return LocatedMaterial(
             material, names, Origin(url, first.head.version or None), _place(first.folder, project.root)
         )
     version = found.material.version
@@ -164,10 +164,10 @@ def _place(folder: Path, root: Path) -> str:
         return "/".join(folder.parts[-2:])
 
 
-def _node_package(framework: str, package: NodePackage, where: str) -> Found:
+def _node_package(framework: str, package: NodePackage, where: str) -> LocatedMaterial:
     bare = package.name.rpartition("/")[2]
     names = (framework, package.name, bare, bare.replace("-", " "), f"{bare}.js", "npm")
-    return Found(
+    return LocatedMaterial(
         NodeMaterial(package), tuple(dict.fromkeys(names)), Origin(package.url, package.version), where
     )
 
@@ -183,7 +183,7 @@ def own_name(root: Path) -> str:
     return name if isinstance(name, str) and name else root.resolve().name
 
 
-def _distribution(framework: str, distribution: Distribution) -> Found:
+def _distribution(framework: str, distribution: Distribution) -> LocatedMaterial:
     site, within = distribution.site, distribution.environment.bounds
     tops = import_names(distribution)
     roots = [found for top in tops for found in _roots(distribution, top)]
@@ -212,7 +212,7 @@ def _distribution(framework: str, distribution: Distribution) -> Found:
     )  # fmt: skip
     names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
     origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version)
-    return Found(material, names, origin, distribution.environment.label)
+    return LocatedMaterial(material, names, origin, distribution.environment.label)
 
 
 def _roots(distribution: Distribution, top: str) -> Iterator[tuple[Path, str]]:
@@ -286,7 +286,7 @@ def _times(files: Iterator[Path]) -> Iterator[str]:
         yield f"{file.name}:{status.st_size}:{status.st_mtime_ns}"
 
 
-def _standard_library(project: LocalProject) -> Found:
+def _standard_library(project: LocalProject) -> LocatedMaterial:
     folder, version, where = project.standard_library()
     names = sys.stdlib_module_names
     roots = [
@@ -307,7 +307,7 @@ def _standard_library(project: LocalProject) -> Found:
         within=(folder,),
     )
     modules = frozenset(name for _path, name in roots) | (builtins.PUBLIC if same else frozenset())
-    return Found(
+    return LocatedMaterial(
         material, ("python", "python3"), Origin(f"pkg:generic/python@{version}", version), where, modules
     )
 
@@ -317,28 +317,28 @@ def _documents(folder: Path) -> Iterator[Path]:
     seen = 0
     for here, _folders, names in os.walk(folder):
         seen += len(names)
-        if seen > _MOST_SEEN:
+        if seen > _MAX_SEEN:
             return
         yield from (Path(here, name) for name in names if name.endswith(_DOC_SUFFIXES))
 
 
-def _own_documentation(project: LocalProject) -> Found | None:
+def _own_documentation(project: LocalProject) -> LocatedMaterial | None:
     root = project.root
     name = own_name(root)
     files = sorted(path for path in root.glob("*.md")) + sorted(root.glob("*.rst"))
     for folder in _DOC_FOLDERS:
         if lies_within(root / folder, project.workspace):  # a link may lead to everything there is
-            files += sorted(itertools.islice(_documents(root / folder), _MOST_SEEN))
+            files += sorted(itertools.islice(_documents(root / folder), _MAX_SEEN))
     within = (project.workspace,)
     texts = [
         text
-        for file in files[:_MOST_TEXTS]
+        for file in files[:_MAX_TEXTS]
         if (text := indexer.text_file(file, root, file.stem, within)) is not None
     ]
     if not texts:
         return None
     fingerprint = hashlib.sha256(json.dumps([[text.path, text.text] for text in texts]).encode()).hexdigest()
     material = Material(name, "project", root, [], texts, fingerprint)
-    return Found(
+    return LocatedMaterial(
         material, (name, name.replace("-", " ")), Origin(f"pkg:generic/{name}", None), "this project"
     )

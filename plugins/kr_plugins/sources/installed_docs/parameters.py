@@ -9,12 +9,12 @@ from kr_plugins.sources.installed_docs.python import docstrings
 
 if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Parameter
-    from kr_plugins.sources.installed_docs.python.public_names import Naming
+    from kr_plugins.sources.installed_docs.python.public_names import PublicName
 
 _OPTIONAL = re.compile(r"^\*?\(optional\)\*?[:,.]?\s+|^Optional[.:]\s+(?=[A-Z])", re.IGNORECASE)
 
 
-def site_of(definition: Definition, naming: Naming, parameter: Parameter | None) -> dict[str, Any]:
+def site_of(definition: Definition, naming: PublicName, parameter: Parameter | None) -> dict[str, Any]:
     """Where a callable takes a parameter: what a citation of the signature needs."""
     header = re.match(r"(?:async )?(?:def|class) \w+", definition.signature)
     return {

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from kr_core import Finding, Outcome, refusal
-from kr_plugins.sources.sections import Text, search
+from kr_plugins.sources.sections import AnswerText, search
 
 if TYPE_CHECKING:
     import re
@@ -50,17 +50,17 @@ def told(
     )
 
 
-def texts_of(result: ToolResult, tool: str) -> list[Text]:
+def texts_of(result: ToolResult, tool: str) -> list[AnswerText]:
     """The texts of a result; structured content, given again as JSON in a text block, counts once."""
     plain = result.text.strip()
     data = _json(plain)
     if data is None:
         known = "".join(plain.split())
-        found = [Text(result.text, tool)] if plain else []
+        found = [AnswerText(result.text, tool)] if plain else []
         more = _leaves(result.structured, tool, "", _DEEPEST)
         return found + [one for one in more if "".join(one.text.split()) not in known]
     leaves = list(_leaves(data, tool, "", _DEEPEST))
-    return leaves or [Text(result.text, tool)]
+    return leaves or [AnswerText(result.text, tool)]
 
 
 def _json(text: str) -> Any:
@@ -73,11 +73,11 @@ def _json(text: str) -> Any:
         return None
 
 
-def _leaves(value: Any, place: str, title: str, depth: int) -> Iterator[Text]:
+def _leaves(value: Any, place: str, title: str, depth: int) -> Iterator[AnswerText]:
     """The texts in structured content, each called by its title or by its place in there."""
     if isinstance(value, str):
         if len(value.split()) >= _SHORTEST:
-            yield Text(value, title or place, title)
+            yield AnswerText(value, title or place, title)
     elif depth and isinstance(value, dict):
         own = next((value[key] for key in _TITLES if isinstance(value.get(key), str)), "")
         for key, item in value.items():

@@ -22,7 +22,7 @@ import kr_core
 from kr_core import Finding, Outcome, Provider, Rate, Settings
 from kr_plugins.sources.web_search.answering import answer
 from kr_plugins.sources.web_search.engines import Brave, SearXNG
-from kr_plugins.sources.web_search.pages import Failed, Read, choose, read_pages
+from kr_plugins.sources.web_search.pages import FailedPage, ReadPage, choose, read_pages
 from kr_plugins.sources.web_search.query import search_text
 
 if TYPE_CHECKING:
@@ -87,10 +87,10 @@ class WebSearch:
         results = await engine.search(context, text)
         if not results.found:
             reason = f"nothing was found for `{text}`"
-            return Finding(outcome=Outcome.empty, reason=reason, url=engine.place, notes=results.notes)
+            return Finding(outcome=Outcome.empty, reason=reason, url=engine.location, notes=results.notes)
         made = await read_pages(choose(results.found), query.question, context, self._allow_hosts)
-        pages = [one for one in made if isinstance(one, Read)]
-        failed = [one for one in made if isinstance(one, Failed)]
+        pages = [one for one in made if isinstance(one, ReadPage)]
+        failed = [one for one in made if isinstance(one, FailedPage)]
         notes = (*results.notes, *(f"{one.host}: {one.reason}" for one in failed[:_TOLD]))
         found = await asyncio.to_thread(answer, pages, query)
         if not found.passages:
@@ -101,7 +101,7 @@ class WebSearch:
                 outcome = Outcome.empty
                 reason = f"none of {len(pages)} pages is about the question"
             return Finding(
-                outcome=outcome, reason=reason, url=engine.place, notes=notes, missing=found.missing
+                outcome=outcome, reason=reason, url=engine.location, notes=notes, missing=found.missing
             )
         return Finding(
             outcome=Outcome.ok,
@@ -112,7 +112,7 @@ class WebSearch:
         )
 
 
-def _common(failed: Sequence[Failed]) -> Outcome:
+def _common(failed: Sequence[FailedPage]) -> Outcome:
     """What became of all pages alike; else that they could not be asked."""
     outcomes = Counter(one.outcome for one in failed)
     only = next(iter(outcomes)) if len(outcomes) == 1 else ""

@@ -8,17 +8,17 @@ from itertools import chain, repeat, starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core import IndexedPassage, build_index, question_terms, rank, site_of
-from kr_plugins.sources.sections import Section, Text, indexed, passage, sections_of
-from kr_plugins.sources.web_search.corroboration import Said, Standing, agreements
+from kr_plugins.sources.sections import AnswerText, Section, indexed, passage, sections_of
+from kr_plugins.sources.web_search.corroboration import Corroboration, PlacedPassage, agreements
 from kr_plugins.sources.web_search.query import framework_words, letters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import Passage, Ranked, ResearchQuery
-    from kr_plugins.sources.web_search.pages import Read
+    from kr_core import Passage, RankedPassage, ResearchQuery
+    from kr_plugins.sources.web_search.pages import ReadPage
 
-__all__ = ["Answer", "answer"]
+__all__ = ["WebAnswer", "answer"]
 
 _ABOUT = 0.4
 """A section that holds less of the question is not about it."""
@@ -40,10 +40,10 @@ _WEAK = 0.25
 """A passage that says so much less than the best one is left out, unless it agrees with another."""
 _LIFT = 0.1
 """So much more counts a passage for each further place that says the same."""
-_MOST_LIFTS = 2
+_MAX_LIFTS = 2
 
 
-class Answer(NamedTuple):
+class WebAnswer(NamedTuple):
     """What the pages say; no passages where none of them is about the question."""
 
     passages: tuple[Passage, ...]
@@ -52,21 +52,21 @@ class Answer(NamedTuple):
 
 
 class _Place(NamedTuple):
-    page: Read
+    page: ReadPage
     section: Section
 
 
-class _Hit(NamedTuple):
-    place: _Place
-    found: Ranked
-    standing: Standing
+class _PageHit(NamedTuple):
+    location: _Place
+    found: RankedPassage
+    standing: Corroboration
 
     @property
     def score(self) -> float:
-        return self.found.score * (1 + _LIFT * min(self.standing.agreement - 1, _MOST_LIFTS))
+        return self.found.score * (1 + _LIFT * min(self.standing.agreement - 1, _MAX_LIFTS))
 
 
-def answer(pages: Sequence[Read], query: ResearchQuery) -> Answer:
+def answer(pages: Sequence[ReadPage], query: ResearchQuery) -> WebAnswer:
     """The sections that say most of what was asked, best first; of pages that never name the framework none.
 
     A page that says that it is the official documentation is as unofficial as any: nobody vouches for it.
@@ -76,7 +76,7 @@ def answer(pages: Sequence[Read], query: ResearchQuery) -> Answer:
         _Place(page, section)
         for page in pages
         if _names(page, framework)
-        for section in sections_of(Text(page.text[:_MOST], _clean(page.title) or site_of(page.url)))
+        for section in sections_of(AnswerText(page.text[:_MOST], _clean(page.title) or site_of(page.url)))
         if not _CONTENTS.search(section.title)
     ]
     index = build_index(None, chain(starmap(_indexed, enumerate(places)), repeat(_BLANK, _ELSEWHERE)))
@@ -87,13 +87,17 @@ def answer(pages: Sequence[Read], query: ResearchQuery) -> Answer:
     finally:
         index.close()
     about = [(places[found.passage.data["place"]], found) for found in ranked if found.coverage >= _ABOUT]
-    said = [Said(site_of(place.page.url), place.page.text, place.section.text) for place, _found in about]
+    said = [
+        PlacedPassage(site_of(place.page.url), place.page.text, place.section.text) for place, _found in about
+    ]
     standings = agreements(said, f"{framework} {query.question}")
-    hits = [_Hit(place, found, standing) for (place, found), standing in zip(about, standings, strict=True)]
-    return Answer(tuple(map(_passage, _shown(hits))), missing)
+    hits = [
+        _PageHit(place, found, standing) for (place, found), standing in zip(about, standings, strict=True)
+    ]
+    return WebAnswer(tuple(map(_passage, _shown(hits))), missing)
 
 
-def _names(page: Read, framework: str) -> bool:
+def _names(page: ReadPage, framework: str) -> bool:
     """Whether a page is about the framework at all; signs within the name do not count."""
     name = letters(framework)
     return not name or name in letters(f"{page.url} {page.title} {page.text}")
@@ -107,24 +111,24 @@ def _indexed(number: int, place: _Place) -> IndexedPassage:
     return indexed(number, place.section, words=_clean(place.page.title))
 
 
-def _shown(hits: Sequence[_Hit]) -> list[_Hit]:
+def _shown(hits: Sequence[_PageHit]) -> list[_PageHit]:
     """The best hits and those that agree with others: not all of one page, and none that is a copy of one before it."""
     best = sorted(hits, key=lambda hit: (-hit.score, hit.found.passage.data["place"]))
-    shown: list[_Hit] = []
+    shown: list[_PageHit] = []
     of: Counter[str] = Counter()
     site_at: dict[int, str] = {}
     for hit in best:
-        url, site = hit.place.page.url, site_of(hit.place.page.url)
+        url, site = hit.location.page.url, site_of(hit.location.page.url)
         is_weak = hit.score < _WEAK * best[0].score and hit.standing.agreement == 1
-        if is_weak or of[url] == _OF_ONE_PAGE or site_at.setdefault(hit.standing.place, site) != site:
+        if is_weak or of[url] == _OF_ONE_PAGE or site_at.setdefault(hit.standing.location, site) != site:
             continue
         of[url] += 1
         shown.append(hit)
     return shown[:_SHOWN]
 
 
-def _passage(hit: _Hit) -> Passage:
-    page, section = hit.place
+def _passage(hit: _PageHit) -> Passage:
+    page, section = hit.location
     return passage(
         section,
         section.title,

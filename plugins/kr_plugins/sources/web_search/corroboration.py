@@ -11,7 +11,7 @@ from kr_core import content_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Said", "Standing", "agreements"]
+__all__ = ["Corroboration", "PlacedPassage", "agreements"]
 
 _SHINGLE = 5
 """Words in a row; two writers seldom choose the same five."""
@@ -19,7 +19,7 @@ _COPIED = 0.5
 """Of two passages that share so much of the shorter one, one is a copy of the other."""
 _MIRRORED = 0.8
 """The same for whole pages, which may share a licence or an introduction."""
-_FEWEST_SHINGLES = 4
+_MIN_SHINGLES = 4
 """Of a shorter text nobody can say whether it was copied, unless it is the same."""
 _SAME_WORDS = 0.5
 _CLAIMS = 2
@@ -50,7 +50,7 @@ _NEGATION = re.compile(
 )
 
 
-class Said(NamedTuple):
+class PlacedPassage(NamedTuple):
     """A passage, and where it stands."""
 
     site: str
@@ -68,22 +68,22 @@ class _Claim(NamedTuple):
     negated: bool
 
 
-class Standing(NamedTuple):
+class Corroboration(NamedTuple):
     """Where a passage stands among the others."""
 
-    place: int
+    location: int
     """The same for passages of one site, and for copies."""
     agreement: int
     """In how many independent places the same stands, its own counted."""
 
 
-def agreements(passages: Sequence[Said], question: str) -> list[Standing]:
+def agreements(passages: Sequence[PlacedPassage], question: str) -> list[Corroboration]:
     """The standing of each passage."""
     places = _places(passages)
     asked = frozenset(_stems(question))
     claims = [_claim(passage.text[:_LOOKED_AT], asked) for passage in passages]
     return [
-        Standing(
+        Corroboration(
             place,
             1
             + len(
@@ -101,7 +101,7 @@ def agreements(passages: Sequence[Said], question: str) -> list[Standing]:
 # -- places ----------------------------------------------------------------------------------------------------
 
 
-def _places(passages: Sequence[Said]) -> list[int]:
+def _places(passages: Sequence[PlacedPassage]) -> list[int]:
     """A number for the place of each passage: the same for those of one site, and for copies of one text."""
     place = list(range(len(passages)))
     pages = [_shingles(passage.page) for passage in passages]
@@ -123,7 +123,7 @@ def _places(passages: Sequence[Said]) -> list[int]:
 def _share(one: frozenset[int], other: frozenset[int]) -> float:
     """How much of the shorter text stands in the other one, 0-1; 0 where it is too short to tell."""
     fewer = min(len(one), len(other))
-    return len(one & other) / fewer if fewer >= _FEWEST_SHINGLES else 0.0
+    return len(one & other) / fewer if fewer >= _MIN_SHINGLES else 0.0
 
 
 def _shingles(text: str) -> frozenset[int]:

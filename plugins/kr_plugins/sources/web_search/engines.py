@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kr_core import SourceContext
 
-__all__ = ["BRAVE", "Brave", "Engine", "Result", "Results", "SearXNG"]
+__all__ = ["BRAVE", "Brave", "Engine", "SearXNG", "SearchResult", "SearchResults"]
 
 BRAVE = "https://api.search.brave.com/res/v1/web/search"
 _MOST = 20
@@ -24,17 +24,17 @@ _NAMED = 5
 """So many engines that did not answer are named."""
 
 
-class Result(NamedTuple):
+class SearchResult(NamedTuple):
     """A page that was found; what the engine says of it is not used, for a page must say it itself."""
 
     url: str
     title: str
 
 
-class Results(NamedTuple):
+class SearchResults(NamedTuple):
     """What was found, best first."""
 
-    found: tuple[Result, ...]
+    found: tuple[SearchResult, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -43,10 +43,10 @@ class Engine(Protocol):
 
     rate: Rate
     """How often it may be asked."""
-    place: str
+    location: str
     """Its address, without what is asked there."""
 
-    async def search(self, context: SourceContext, text: str) -> Results:
+    async def search(self, context: SourceContext, text: str) -> SearchResults:
         """Search.
 
         Raises:
@@ -66,33 +66,35 @@ class SearXNG:
 
     def __init__(self, url: str) -> None:
         base = url.rstrip("/")
-        self.place = base if base.endswith("/search") else f"{base}/search"
+        self.location = base if base.endswith("/search") else f"{base}/search"
 
-    async def search(self, context: SourceContext, text: str) -> Results:
+    async def search(self, context: SourceContext, text: str) -> SearchResults:
         """Search the engines of the instance."""
         # Its limiter takes requests without these headers for those of a robot that hides.
         headers = {"Accept": "application/json, text/html;q=0.1", "Accept-Language": "en;q=1.0, *;q=0.5"}
         params = {"q": text, "format": "json"}
-        response = await context.http.get(self.place, params=params, headers=headers)
+        response = await context.http.get(self.location, params=params, headers=headers)
         self._check(response)
         try:
             told = json_of(response)
         except RequestError as error:
-            raise RequestError(error.outcome, error.what, where=self.place, todo=_ENABLE) from None
+            raise RequestError(error.outcome, error.what, where=self.location, hint=_ENABLE) from None
         if not isinstance(told, dict) or not isinstance(told.get("results"), list):
-            raise RequestError(Outcome.bad_answer, "the answer is no list of results", where=self.place)
+            raise RequestError(Outcome.bad_answer, "the answer is no list of results", where=self.location)
         found = tuple(_results(told["results"]))
         silent = _unresponsive(told.get("unresponsive_engines"))
         if told["results"]:
-            return Results(found, (f"engines that did not answer: {silent}",) if silent else ())
-        failed = f"unresponsive {self.place}"
+            return SearchResults(found, (f"engines that did not answer: {silent}",) if silent else ())
+        failed = f"unresponsive {self.location}"
         if silent:
             await context.cache.set(failed, silent, _SUSPENDED_SECONDS)
         elif before := await context.cache.get(failed):
             silent = f"{before}, a moment ago"
         if silent:
-            raise RequestError(Outcome.unavailable, f"its engines did not answer: {silent}", where=self.place)
-        return Results(())
+            raise RequestError(
+                Outcome.unavailable, f"its engines did not answer: {silent}", where=self.location
+            )
+        return SearchResults(())
 
     def _check(self, response: httpx.Response) -> None:
         status = response.status_code
@@ -100,22 +102,22 @@ class SearXNG:
             return
         if status == 403:
             raise RequestError(
-                Outcome.blocked, "it does not answer in JSON (403)", where=self.place, todo=_ENABLE
+                Outcome.blocked, "it does not answer in JSON (403)", where=self.location, hint=_ENABLE
             )
         if status == 429:
-            todo = (
+            hint = (
                 "set `server.limiter: false` there, or let this machine pass (`pass_ip` in its limiter.toml)"
             )
-            raise RequestError(Outcome.limited, "its limiter refuses (429)", where=self.place, todo=todo)
+            raise RequestError(Outcome.limited, "its limiter refuses (429)", where=self.location, hint=hint)
         if response.has_redirect_location:
             target = response.headers["location"].partition("?")[0][:200]
             raise RequestError(
                 Outcome.bad_answer,
                 f"it redirects to {target}",
-                where=self.place,
-                todo="set `url` to its real address",
+                where=self.location,
+                hint="set `url` to its real address",
             )
-        raise _refused(response, self.place)
+        raise _refused(response, self.location)
 
 
 _ENABLE = "enable JSON in its settings.yml: `search.formats: [html, json]`"
@@ -133,22 +135,22 @@ class Brave:
     """The smallest plan's."""
 
     def __init__(self, url: str, key: str) -> None:
-        self.place = url or BRAVE
+        self.location = url or BRAVE
         self._key = key
 
-    async def search(self, context: SourceContext, text: str) -> Results:
+    async def search(self, context: SourceContext, text: str) -> SearchResults:
         """Search the web."""
         headers = {"Accept": "application/json", "X-Subscription-Token": self._key}
         params = {"q": text, "count": str(_MOST), "text_decorations": "false", "result_filter": "web"}
-        response = await context.http.get(self.place, params=params, headers=headers)
+        response = await context.http.get(self.location, params=params, headers=headers)
         if response.status_code != 200:
-            raise _refused(response, self.place)
+            raise _refused(response, self.location)
         told = json_of(response)
         if not isinstance(told, dict) or told.get("type") != "search":
-            raise RequestError(Outcome.bad_answer, "the answer is no list of results", where=self.place)
+            raise RequestError(Outcome.bad_answer, "the answer is no list of results", where=self.location)
         web = told.get("web")  # which is not there where nothing was found
         results = web.get("results") if isinstance(web, dict) else None
-        return Results(tuple(_results(results if isinstance(results, list) else [])))
+        return SearchResults(tuple(_results(results if isinstance(results, list) else [])))
 
 
 _OUTCOMES = {
@@ -178,11 +180,11 @@ def _said(response: httpx.Response) -> str:
     return error[:200] if isinstance(error, str) else ""
 
 
-def _results(told: list[Any]) -> Iterator[Result]:
+def _results(told: list[Any]) -> Iterator[SearchResult]:
     for one in told[:_MOST]:
         url, title = (one.get("url"), one.get("title")) if isinstance(one, dict) else (None, None)
         if isinstance(url, str) and url.startswith(("https://", "http://")):
-            yield Result(url, title if isinstance(title, str) else "")
+            yield SearchResult(url, title if isinstance(title, str) else "")
 
 
 def _unresponsive(told: Any) -> str:

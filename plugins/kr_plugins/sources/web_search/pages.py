@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core import SourceContext
-    from kr_plugins.sources.web_search.engines import Result
+    from kr_plugins.sources.web_search.engines import SearchResult
 
-__all__ = ["Failed", "Read", "choose", "read_pages"]
+__all__ = ["FailedPage", "ReadPage", "choose", "read_pages"]
 
 _AT_ONCE = 5
 _ENOUGH = 3
@@ -26,7 +26,7 @@ _SPARED_SECONDS = 3.0
 """Kept of the time that is left, for what is done with the pages."""
 
 
-class Read(NamedTuple):
+class ReadPage(NamedTuple):
     """A page that was read."""
 
     url: str
@@ -36,7 +36,7 @@ class Read(NamedTuple):
     """Its main text, as Markdown."""
 
 
-class Failed(NamedTuple):
+class FailedPage(NamedTuple):
     """A page that could not be read."""
 
     host: str
@@ -44,9 +44,9 @@ class Failed(NamedTuple):
     reason: str
 
 
-def choose(results: Sequence[Result]) -> list[Result]:
+def choose(results: Sequence[SearchResult]) -> list[SearchResult]:
     """The results whose pages are tried: each page once, and few of one site, since one site agrees with itself."""
-    chosen: list[Result] = []
+    chosen: list[SearchResult] = []
     seen: set[str] = set()
     sites: Counter[str] = Counter()
     for result in results:
@@ -60,19 +60,19 @@ def choose(results: Sequence[Result]) -> list[Result]:
 
 
 async def read_pages(
-    results: Sequence[Result], question: str, context: SourceContext, allow_hosts: Sequence[str]
-) -> list[Read | Failed]:
+    results: Sequence[SearchResult], question: str, context: SourceContext, allow_hosts: Sequence[str]
+) -> list[ReadPage | FailedPage]:
     """The pages of the first results, and of the next ones where too few could be read; in the order of the results."""
-    made: list[Read | Failed] = []
+    made: list[ReadPage | FailedPage] = []
     for start in (0, _AT_ONCE):
-        if sum(isinstance(one, Read) for one in made) < _ENOUGH:
+        if sum(isinstance(one, ReadPage) for one in made) < _ENOUGH:
             made += await _together(results[start : start + _AT_ONCE], question, context, allow_hosts)
     return made
 
 
 async def _together(
-    results: Sequence[Result], question: str, context: SourceContext, allow_hosts: Sequence[str]
-) -> list[Read | Failed]:
+    results: Sequence[SearchResult], question: str, context: SourceContext, allow_hosts: Sequence[str]
+) -> list[ReadPage | FailedPage]:
     """Several pages at once; those that are not there in time are left."""
     left = context.deadline - asyncio.get_running_loop().time()
     if not results or left <= 0:
@@ -83,7 +83,7 @@ async def _together(
         return [
             task.result()
             if task.done()
-            else Failed(host_of(result.url), Outcome.timeout, "not there in time")
+            else FailedPage(host_of(result.url), Outcome.timeout, "not there in time")
             for task, result in zip(tasks, results, strict=True)
         ]
     finally:
@@ -93,19 +93,19 @@ async def _together(
 
 
 async def _page(
-    result: Result, question: str, context: SourceContext, allow_hosts: Sequence[str]
-) -> Read | Failed:
+    result: SearchResult, question: str, context: SourceContext, allow_hosts: Sequence[str]
+) -> ReadPage | FailedPage:
     try:
         page = await context.fetch(result.url, allow_hosts=allow_hosts)
         text = await main_text(page)
     except RequestError as error:
-        reason = f"{error.what}; {error.todo}" if error.todo else error.what
-        return Failed(host_of(result.url), error.outcome, reason)
+        reason = f"{error.what}; {error.hint}" if error.hint else error.what
+        return FailedPage(host_of(result.url), error.outcome, reason)
     except Exception as error:  # a page may provoke anything, and others are left
-        return Failed(host_of(result.url), Outcome.bad_answer, f"{type(error).__name__}: {error}"[:200])
+        return FailedPage(host_of(result.url), Outcome.bad_answer, f"{type(error).__name__}: {error}"[:200])
     refused = refusal(text, question)
     if refused is not None or not text.strip():
-        return Failed(
+        return FailedPage(
             host_of(page.url), refused or Outcome.bad_answer, "says nothing but that it cannot be read"
         )
-    return Read(page.url, result.title, text)
+    return ReadPage(page.url, result.title, text)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 __all__ = ["framework_words", "letters", "search_text"]
 
-_MOST_WORDS = 40
-_MOST_CHARACTERS = 300
+_MAX_WORDS = 40
+_MAX_CHARACTERS = 300
 """Brave takes 400 characters and 50 words; the longer a query, the less is found."""
-_LONGEST_WORD = 80
+_MAX_WORD_LENGTH = 80
 _READ = 4000
 """Characters of a question that are looked at."""
 _STEERING = "!?:<+-*\"'()"
@@ -28,16 +28,16 @@ def search_text(query: ResearchQuery) -> str:
     A long question is cut down to the words that say what it is about.
     """
     asked = _words(query.question) or _words(query.topic)
-    if len(asked) > _MOST_WORDS or len(" ".join(asked)) > _MOST_CHARACTERS:
+    if len(asked) > _MAX_WORDS or len(" ".join(asked)) > _MAX_CHARACTERS:
         telling = set(content_words(" ".join(asked)))
         asked = [word for word in asked if telling & set(content_words(word))]
     named = _words(framework_words(query.framework))
     said = letters("".join(asked))
     chosen = asked if all(letters(word) in said for word in named) else [*named, *asked]
     text = ""
-    for word in chosen[:_MOST_WORDS]:
+    for word in chosen[:_MAX_WORDS]:
         longer = f"{text} {word}".strip()
-        if len(longer) > _MOST_CHARACTERS:
+        if len(longer) > _MAX_CHARACTERS:
             break
         text = longer
     return text
@@ -57,4 +57,4 @@ def _words(text: str) -> list[str]:
     """The words of a text that are fit to be sent, without the signs that would make orders of them."""
     sendable = text[:_READ].encode("utf-8", "ignore").decode()
     bare = (re.sub(r"[\x00-\x1f\x7f-\x9f]", "", word).lstrip(_STEERING) for word in sendable.split())
-    return [word for word in bare if word and len(word) <= _LONGEST_WORD and re.search(r"\w", word)]
+    return [word for word in bare if word and len(word) <= _MAX_WORD_LENGTH and re.search(r"\w", word)]

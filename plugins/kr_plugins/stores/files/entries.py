@@ -18,7 +18,7 @@ _REQUIRED = ("id", "framework", "topic", "path")
 _STATUSES: tuple[str, ...] = get_args(EntryStatus)
 
 
-class Read(NamedTuple):
+class ReadEntry(NamedTuple):
     """An item and the entry that it stands for."""
 
     item: Any
@@ -30,13 +30,13 @@ class Read(NamedTuple):
     """False where the day it was created is not said, so that the day of the file stands in."""
 
 
-def read(item: Any, undated: date) -> Read:
+def read(item: Any, undated: date) -> ReadEntry:
     """The entry that an item stands for; `undated` is the day of one that has none."""
     if not isinstance(item, dict):
-        return Read(item, None, "keys")
+        return ReadEntry(item, None, "keys")
     required = {key: _text(item.get(key)) for key in _REQUIRED}
     if lacking := [key for key, value in required.items() if not value]:
-        return Read(item, None, ", ".join(lacking))
+        return ReadEntry(item, None, ", ".join(lacking))
     known = _date(item.get("created"))
     created = known or undated
     status = _text(item.get("status")).casefold()
@@ -51,7 +51,7 @@ def read(item: Any, undated: date) -> Read:
             "status": status if status in _STATUSES else "stale",
         }
     )
-    return Read(item, entry, dated=known is not None)
+    return ReadEntry(item, entry, dated=known is not None)
 
 
 def item_with(entry: Entry, item: Any) -> dict[str, Any]:

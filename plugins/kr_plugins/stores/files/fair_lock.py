@@ -12,7 +12,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kr_core import locked, make_state_folder
+from kr_core import lock, make_state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def _draw(room: Path) -> tuple[Path, int]:
     """Take the next number; the tickets of the dead are cleared away, while nobody else can take one."""
     if not room.is_dir():
         make_state_folder(room.parent)  # else a ticket of the dead would show in git
-    with locked(room):
+    with lock(room):
         waiting = [name for name in _tickets(room) if not _cleared(room / name)]
         ticket = room / f"{int(waiting[-1]) + 1 if waiting else 1:0{_DIGITS}}"
         handle = os.open(ticket, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)

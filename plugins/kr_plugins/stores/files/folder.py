@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kr_core import StorageError, inside, locked, write_atomically
+from kr_core import StorageError, inside, lock, write_atomically
 from kr_plugins.stores.files import report_files
 from kr_plugins.stores.files.entries import is_report_path
 from kr_plugins.stores.files.reports import as_text
@@ -39,7 +39,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Folder:
+class KnowledgeFolder:
     """The files of a knowledge base.
 
     Args:
@@ -93,7 +93,7 @@ class Folder:
     def changing(self) -> Iterator[None]:
         """Exclude other writers, and say what to do about what the system refuses."""
         try:
-            with self._turn(), locked(self.root):
+            with self._turn(), lock(self.root):
                 self.written = []  # the lock excludes other threads too
                 yield
         except (OSError, UnicodeError) as error:
@@ -168,16 +168,16 @@ class Folder:
     def failure(self, what: str, error: Exception) -> StorageError:
         """What to say, and to do, about what the system refused."""
         number = error.errno if isinstance(error, OSError) else None
-        todo = "see what lies there"
+        hint = "see what lies there"
         if number in _SPACE:
-            todo = "make room on the disk"
+            hint = "make room on the disk"
         elif number == errno.ELOOP:
-            todo = "remove the link"
+            hint = "remove the link"
         elif number in _PERMISSION:
-            todo = "make the folder writable, or set knowledge_research.knowledge_base_path to one that is"
+            hint = "make the folder writable, or set knowledge_research.knowledge_base_path to one that is"
         where = Path(getattr(error, "filename2", None) or getattr(error, "filename", None) or self.root)
         where = where.parent if _LEFTOVER.fullmatch(where.name) else where
-        return StorageError(f"{what}: {reason(error)}", where=str(where), todo=todo)
+        return StorageError(f"{what}: {reason(error)}", where=str(where), hint=hint)
 
 
 def reason(error: Exception) -> str:

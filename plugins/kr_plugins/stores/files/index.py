@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import fold_name, yaml_text
-from kr_plugins.stores.files.entries import KEYS, Read, closeness, is_report_path, item_with, read
-from kr_plugins.stores.files.yaml_edit import Cut, cut, edited, item_of, written
+from kr_plugins.stores.files.entries import KEYS, ReadEntry, closeness, is_report_path, item_with, read
+from kr_plugins.stores.files.yaml_edit import IndexText, cut, edited, item_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ _MOST_LINES = 60
 _BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
-class UnreadableError(Exception):
+class UnreadableIndexError(Exception):
     """The text is not an index; the message says where and why."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
@@ -40,12 +40,12 @@ class UnreadableError(Exception):
         self.line = line
 
 
-class Row(NamedTuple):
+class IndexRow(NamedTuple):
     """An item of the list: its lines as they stand in the file, and what they say."""
 
     text: str
     """Empty for one that has no lines of its own yet."""
-    read: Read
+    read: ReadEntry
 
 
 class Oddity(NamedTuple):
@@ -55,7 +55,7 @@ class Oddity(NamedTuple):
     number: int
     """Which item it is, from 1."""
     line: int | None
-    said: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Index:
     key: str
     header: Mapping[str, Any] | None
     """The keys beside the list; None where the file is a bare list."""
-    rows: tuple[Row, ...]
+    rows: tuple[IndexRow, ...]
     head: str
     """The text before the list."""
     tail: str = ""
@@ -153,11 +153,13 @@ class Index:
         """
         if position is None:
             new = item_with(entry, item)
-            return replace(self, rows=(*self.rows, Row(written(new, self.indent), Read(new, entry))))
+            return replace(
+                self, rows=(*self.rows, IndexRow(written(new, self.indent), ReadEntry(new, entry)))
+            )
         row = self.rows[position]
         new = item_with(entry, row.read.item)
         text = edited(row.text, self.indent, row.read.item, new, KEYS)
-        changed = Row(text, row.read._replace(item=new, entry=entry))
+        changed = IndexRow(text, row.read._replace(item=new, entry=entry))
         return replace(self, rows=(*self.rows[:position], changed, *self.rows[position + 1 :]))
 
     def touched(self, position: int, today: date) -> Index:
@@ -166,10 +168,10 @@ class Index:
         new = {**row.read.item, "last_accessed": today.isoformat()}
         text = edited(row.text, self.indent, row.read.item, new, KEYS)
         entry = self.entry_at(position).model_copy(update={"last_accessed": today})
-        changed = Row(text, row.read._replace(item=new, entry=entry))
+        changed = IndexRow(text, row.read._replace(item=new, entry=entry))
         return self.with_rows((*self.rows[:position], changed, *self.rows[position + 1 :]))
 
-    def with_rows(self, rows: Iterable[Row]) -> Index:
+    def with_rows(self, rows: Iterable[IndexRow]) -> Index:
         """The index with other rows."""
         return replace(self, rows=tuple(rows))
 
@@ -251,7 +253,7 @@ def parse(
     key: str = LIVE,
     header: Mapping[str, Any],
     undated: date,
-    known: Mapping[str, Row] | None = None,
+    known: Mapping[str, IndexRow] | None = None,
 ) -> Index:
     """Read an index.
 
@@ -270,7 +272,7 @@ def parse(
     conflict = _CONFLICT.search(text) if "<<<<<<<" in text or ">>>>>>>" in text else None
     if conflict is not None:
         line = text.count("\n", 0, conflict.start()) + 1
-        raise UnreadableError("a merge conflict that is not resolved", line)
+        raise UnreadableIndexError("a merge conflict that is not resolved", line)
     pieces = cut(text, key)
     index = None if pieces is None else _of_pieces(pieces, key, header, undated, known or {})
     index = index or _of_document(text, key, header, undated)
@@ -278,14 +280,15 @@ def parse(
 
 
 def _of_pieces(
-    pieces: Cut, key: str, header: Mapping[str, Any], undated: date, known: Mapping[str, Row]
+    pieces: IndexText, key: str, header: Mapping[str, Any], undated: date, known: Mapping[str, IndexRow]
 ) -> Index | None:
     """The index of a text that could be cut; None where the pieces do not mean what the whole does."""
     is_list = bool(pieces.items) and not re.search(rf"^{key}:", pieces.head, re.MULTILINE)
     try:
         beside = yaml_text.load(pieces.head + pieces.tail)
         rows = [
-            known.get(text) or Row(text, read(item_of(text, pieces.indent), undated)) for text in pieces.items
+            known.get(text) or IndexRow(text, read(item_of(text, pieces.indent), undated))
+            for text in pieces.items
         ]
     except (yaml_text.YAMLError, ValueError, RecursionError):
         return None
@@ -304,25 +307,25 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
     lists = list(re.finditer(rf"""^["']?{key}["']?[ ]*:""", text, re.MULTILINE))
     if len(lists) > 1:  # YAML would take the last one, and the others would be gone with the next change
         line = text.count("\n", 0, lists[1].start()) + 1
-        raise UnreadableError(f"the key `{key}` stands there twice", line)
+        raise UnreadableIndexError(f"the key `{key}` stands there twice", line)
     try:
         document = yaml_text.load(text)
         lines = yaml_text.node_lines(text)
     except (yaml_text.YAMLError, ValueError, RecursionError) as error:
-        raise UnreadableError(_said(error), _line_of(error, text)) from error
+        raise UnreadableIndexError(_said(error), _line_of(error, text)) from error
     found: dict[str, Any] | None = {} if document is None else None
     items: Any = document
     if document is None or isinstance(document, dict):
         found = {name: value for name, value in (document or {}).items() if name != key}
         items = (document or {}).get(key) or []
     if not isinstance(items, list):
-        raise UnreadableError(f"it holds no list of {key.replace('_', ' ')}", 1)
+        raise UnreadableIndexError(f"it holds no list of {key.replace('_', ' ')}", 1)
     head = comment.group() if comment else ""
     full = None if found is None else found or header
     if full is not None:
         head += (yaml_text.dump(full) if full else "") + f"{key}:\n"
     above: tuple[str, ...] = () if found is None else (key,)
-    rows = tuple(Row("", read(item, undated)) for item in items)
+    rows = tuple(IndexRow("", read(item, undated)) for item in items)
     at = tuple(lines.get((*above, number), 0) for number in range(len(items)))
     below = text[comment.end() :] if comment else text
     loses = re.search(r"(?:^|[ \t])#", below, re.MULTILINE) is not None
@@ -352,7 +355,7 @@ def head_of(text: str, key: str, new: Index, undated: date) -> Index:
         return new
     try:
         return parse(f"{text[: found.start()]}{key}: []\n", key=key, header=new.header or {}, undated=undated)
-    except UnreadableError:
+    except UnreadableIndexError:
         return new
 
 
@@ -361,13 +364,13 @@ def _without_marks(text: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if not _CONFLICT.match(line))
 
 
-def salvaged(text: str, undated: date) -> list[Row]:
+def salvaged(text: str, undated: date) -> list[IndexRow]:
     """The items of a file that is no index any more and can still be read one by one.
 
     The marks of a merge conflict are passed over, so that both sides count.
     """
     found = (read(_item(chunk), undated) for chunk in _chunks(_without_marks(text)))
-    return [Row("", made) for made in found if made.entry is not None]
+    return [IndexRow("", made) for made in found if made.entry is not None]
 
 
 def _item(chunk: str) -> Any:

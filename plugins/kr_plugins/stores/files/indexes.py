@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import StorageError, read_bytes
 from kr_plugins.stores.files.folder import reason
-from kr_plugins.stores.files.index import Index, UnreadableError, parse
+from kr_plugins.stores.files.index import Index, UnreadableIndexError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import date
 
-    from kr_plugins.stores.files.folder import Folder
-    from kr_plugins.stores.files.index import Row
+    from kr_plugins.stores.files.folder import KnowledgeFolder
+    from kr_plugins.stores.files.index import IndexRow
 
 _LARGEST = 100_000_000
 """Bytes of an index; one of 50,000 entries has a quarter of it."""
@@ -39,7 +39,7 @@ class IndexFile:
 
     def __init__(
         self,
-        folder: Folder,
+        folder: KnowledgeFolder,
         name: str,
         key: str,
         header: Callable[[], Mapping[str, Any]],
@@ -71,7 +71,9 @@ class IndexFile:
         try:
             text = raw.decode("utf-8")
         except UnicodeError as error:
-            raise UnreadableError(f"not UTF-8: {error}", raw.count(b"\n", 0, _start_of(error)) + 1) from error
+            raise UnreadableIndexError(
+                f"not UTF-8: {error}", raw.count(b"\n", 0, _start_of(error)) + 1
+            ) from error
         index = parse(
             text, key=self._key, header=self._header(), known=_rows(known),
             undated=datetime.fromtimestamp(status.st_mtime, UTC).date(),
@@ -87,11 +89,11 @@ class IndexFile:
         """
         try:
             return self.read()
-        except (OSError, UnreadableError) as error:
+        except (OSError, UnreadableIndexError) as error:
             raise StorageError(
                 f"the index cannot be read: {reason(error)}",
                 where=self.place_of(error),
-                todo="mend it, or `kr cache rebuild`; the next report that is kept sets it aside and rebuilds it from the reports",
+                hint="mend it, or `kr cache rebuild`; the next report that is kept sets it aside and rebuilds it from the reports",
             ) from error
 
     def new(self) -> Index:
@@ -132,7 +134,7 @@ def _start_of(error: UnicodeError) -> int:
     return error.start if isinstance(error, UnicodeDecodeError) else 0
 
 
-def _rows(known: _Snapshot | None) -> dict[str, Row]:
+def _rows(known: _Snapshot | None) -> dict[str, IndexRow]:
     """The rows that need not be read again; the date of a file stands in for one that an entry lacks."""
     if known is None:
         return {}

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kr_core import Entry
-    from kr_plugins.stores.files.folder import Folder
+    from kr_plugins.stores.files.folder import KnowledgeFolder
     from kr_plugins.stores.files.index import Index
 
 
-class Places:
+class ReportPaths:
     """The places of reports in a knowledge base.
 
     Args:
@@ -29,7 +29,7 @@ class Places:
         archived: tells the paths of archived entries, whose reports stay; asked where a file is in the way.
     """
 
-    def __init__(self, folder: Folder, archived: Callable[[], frozenset[str]]) -> None:
+    def __init__(self, folder: KnowledgeFolder, archived: Callable[[], frozenset[str]]) -> None:
         self._folder = folder
         self._archived = archived
 
@@ -51,7 +51,7 @@ class Places:
             raise StorageError(
                 f"the report of {entry.id!r} would lie outside the knowledge base's reports",
                 where=entry.path,
-                todo="a report's path is relative to the knowledge base and ends with .md",
+                hint="a report's path is relative to the knowledge base and ends with .md",
             )
         path = PurePosixPath(entry.path)
         digests = (hashlib.sha256(f"{entry.id}\0{n}".encode()).hexdigest()[:8] for n in itertools.count())

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import SKELETON_MARK, Flaw
+from kr_core import SKELETON_MARK, Issue
 from kr_plugins.stores.files.entries import odd_values, read
 from kr_plugins.stores.files.folder import reason
-from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, Row, UnreadableError, head_of, salvaged
+from kr_plugins.stores.files.index import (
+    ARCHIVED,
+    LIVE,
+    Index,
+    IndexRow,
+    UnreadableIndexError,
+    head_of,
+    salvaged,
+)
 from kr_plugins.stores.files.reports import entry_of, files_below, readable_text, report_files, written_on
 
 if TYPE_CHECKING:
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from kr_core import Entry
-    from kr_plugins.stores.files.folder import Folder
+    from kr_plugins.stores.files.folder import KnowledgeFolder
     from kr_plugins.stores.files.indexes import IndexFile
 
 _REBUILD = "`kr cache rebuild`"
@@ -32,17 +40,17 @@ _TODO = {
 # -- looking -----------------------------------------------------------------------------------------------
 
 
-def flaws(folder: Folder, live: IndexFile, archive: IndexFile, today: date) -> list[Flaw]:
+def flaws(folder: KnowledgeFolder, live: IndexFile, archive: IndexFile, today: date) -> list[Issue]:
     """Everything that is wrong, the index first, then reports by path."""
-    found: list[Flaw] = []
+    found: list[Issue] = []
     known: set[str] = set()
     broken = False
     for file in (live, archive):
         try:
             index = file.read()
-        except (OSError, UnreadableError) as error:
+        except (OSError, UnreadableIndexError) as error:
             place = file.place_of(error)
-            found.append(Flaw("unreadable", place, f"cannot be read: {reason(error)}", _TODO["unreadable"]))
+            found.append(Issue("unreadable", place, f"cannot be read: {reason(error)}", _TODO["unreadable"]))
             broken = True
             continue
         known |= index.paths
@@ -53,48 +61,52 @@ def flaws(folder: Folder, live: IndexFile, archive: IndexFile, today: date) -> l
     return found
 
 
-def _of_items(folder: Folder, file: IndexFile, index: Index, today: date) -> Iterator[Flaw]:
+def _of_items(folder: KnowledgeFolder, file: IndexFile, index: Index, today: date) -> Iterator[Issue]:
     for odd in index.oddities:
         is_lost = odd.kind == "unreadable" and not _can_be_completed(
             folder, index.rows[odd.number - 1], today
         )
-        yield Flaw(odd.kind, _at(file, odd.line), odd.said, _TODO["nothing" if is_lost else odd.kind])
+        yield Issue(odd.kind, _at(file, odd.line), odd.message, _TODO["nothing" if is_lost else odd.kind])
     for number, row in enumerate(index.rows):
         if row.read.entry is not None:
             for said in odd_values(row.read.item, row.read.entry, today):
                 place = _at(file, index.line_of(number))
-                yield Flaw("value", place, f"entry {number + 1}, {row.read.entry.id}: {said}", _TODO["value"])
+                yield Issue(
+                    "value", place, f"entry {number + 1}, {row.read.entry.id}: {said}", _TODO["value"]
+                )
 
 
 def _at(file: IndexFile, line: int | None) -> str:
     return f"{file.path}:{line}" if line else str(file.path)
 
 
-def _dangling(folder: Folder, index: Index, *, is_archive: bool) -> Iterator[Flaw]:
+def _dangling(folder: KnowledgeFolder, index: Index, *, is_archive: bool) -> Iterator[Issue]:
     for entry in index.entries:
         file = folder.report(entry.path)
         if file is not None and readable_text(file) is None:
             where = "archived, and its report" if is_archive else "its report"
-            todo = f"bring {entry.path} back, or {_REBUILD}; else it is dropped when it is next asked for"
-            yield Flaw("dangling", entry.id, f"{where} is gone, empty or no text", todo)
+            hint = f"bring {entry.path} back, or {_REBUILD}; else it is dropped when it is next asked for"
+            yield Issue("dangling", entry.id, f"{where} is gone, empty or no text", hint)
 
 
-def _orphans(folder: Folder, known: set[str]) -> Iterator[Flaw]:
+def _orphans(folder: KnowledgeFolder, known: set[str]) -> Iterator[Issue]:
     for path, file in report_files(folder.root):
         text = None if path in known else readable_text(file)
         if text is not None and SKELETON_MARK not in text:
             if entry_of(path, text, undated=written_on(file)) is None:
-                todo = (
+                hint = (
                     "give it a title and a line `**Framework:** name version`, or move it out of the folder"
                 )
-                yield Flaw("orphan", path, "no entry leads to it, and it does not say what it is about", todo)
+                yield Issue(
+                    "orphan", path, "no entry leads to it, and it does not say what it is about", hint
+                )
             else:
-                yield Flaw("orphan", path, "no entry leads to it", f"{_REBUILD} takes it up")
+                yield Issue("orphan", path, "no entry leads to it", f"{_REBUILD} takes it up")
     for evidence in sorted(files_below(folder.root, ".evidence.json")):
         report = evidence.with_name(evidence.name.removesuffix(".evidence.json") + ".md")
         if not report.exists():
             path = evidence.relative_to(folder.root).as_posix()
-            yield Flaw("orphan", path, "its report is gone", "remove it, or bring the report back")
+            yield Issue("orphan", path, "its report is gone", "remove it, or bring the report back")
 
 
 # -- mending -----------------------------------------------------------------------------------------------
@@ -103,11 +115,11 @@ def _orphans(folder: Folder, known: set[str]) -> Iterator[Flaw]:
 class _Made(NamedTuple):
     """A row and how it came about: `kept`, `mended` or `made` from its report; or why it is left out: `lost` or `double`."""
 
-    row: Row
+    row: IndexRow
     how: str
 
 
-def rebuild(folder: Folder, live: IndexFile, archive: IndexFile, today: date) -> list[str]:
+def rebuild(folder: KnowledgeFolder, live: IndexFile, archive: IndexFile, today: date) -> list[str]:
     """Make both index files anew where that changes them; say what was done, a line for each file.
 
     Raises:
@@ -145,14 +157,14 @@ _SAID = {
 _LEFT_OUT = frozenset({"lost", "double"})
 
 
-def rebuilt(folder: Folder, live: IndexFile, archived: frozenset[str], today: date) -> Index:
+def rebuilt(folder: KnowledgeFolder, live: IndexFile, archived: frozenset[str], today: date) -> Index:
     """The index of a file that cannot be parsed: what it still tells, and the rest from the reports."""
     found = _readable(live, LIVE, today)
     made = _rows(folder, found.contents, archived, today)
     return found.contents.with_rows(one.row for one in made if one.how not in _LEFT_OUT)
 
 
-def salvaged_rows(file: IndexFile, today: date) -> list[Row]:
+def salvaged_rows(file: IndexFile, today: date) -> list[IndexRow]:
     """The items of a broken file that can still be read; none where the file cannot be."""
     try:
         return salvaged(file.raw(), today)
@@ -169,7 +181,7 @@ def _readable(file: IndexFile, key: str, today: date) -> _Found:
     """An index, or what can be read of a broken one: its head, and its items one by one."""
     try:
         return _Found(file.read(), is_broken=False)
-    except UnreadableError:
+    except UnreadableIndexError:
         index = head_of(file.raw(), key, file.new(), today)
         for row in salvaged_rows(file, today):
             assert row.read.entry is not None
@@ -177,7 +189,7 @@ def _readable(file: IndexFile, key: str, today: date) -> _Found:
         return _Found(index, is_broken=True)
 
 
-def _rows(folder: Folder, index: Index, archived: frozenset[str], today: date) -> Iterator[_Made]:
+def _rows(folder: KnowledgeFolder, index: Index, archived: frozenset[str], today: date) -> Iterator[_Made]:
     """The rows of the old index that have a report, in their order, then those of reports without one."""
     reports = {
         path: text
@@ -206,7 +218,7 @@ def _rows(folder: Folder, index: Index, archived: frozenset[str], today: date) -
             yield _Made(index.with_entry(made).rows[-1], "made")
 
 
-def _can_be_completed(folder: Folder, row: Row, today: date) -> bool:
+def _can_be_completed(folder: KnowledgeFolder, row: IndexRow, today: date) -> bool:
     """Whether `rebuild` makes an entry of an item that lacks something."""
     path = row.read.item.get("path") if isinstance(row.read.item, dict) else None
     if not isinstance(path, str):
@@ -216,7 +228,7 @@ def _can_be_completed(folder: Folder, row: Row, today: date) -> bool:
     return text is not None and _completed(row, {path: text}, folder, today) is not None
 
 
-def _completed(row: Row, reports: dict[str, str], folder: Folder, today: date) -> Entry | None:
+def _completed(row: IndexRow, reports: dict[str, str], folder: KnowledgeFolder, today: date) -> Entry | None:
     """The entry of an item that lacks something, where its report says the rest."""
     item = row.read.item
     path = item.get("path") if isinstance(item, dict) else None

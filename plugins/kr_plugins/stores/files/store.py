@@ -8,17 +8,17 @@ from datetime import date, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Candidates, Kept, Moved, Rebuilt, StorageError, fold_name
+from kr_core import Candidates, ChangeResult, RebuildResult, StorageError, WriteResult, fold_name
 from kr_plugins.stores.files import repair
-from kr_plugins.stores.files.folder import Folder, reason, utc_now
-from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, UnreadableError
+from kr_plugins.stores.files.folder import KnowledgeFolder, reason, utc_now
+from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, UnreadableIndexError
 from kr_plugins.stores.files.indexes import IndexFile
-from kr_plugins.stores.files.paths import Places
+from kr_plugins.stores.files.paths import ReportPaths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kr_core import Entry, Flaw, ResearchQuery
+    from kr_core import Entry, Issue, ResearchQuery
 
 _ARCHIVE = "schema_version: 1\narchived_entries: []\n"
 _LESSONS = "# Lessons Learned\n"
@@ -48,14 +48,14 @@ class Files:
         now: Callable[[], datetime] = utc_now,
         turns: Path | None = None,
     ) -> None:
-        self._folder = Folder(folder, now=now, turns=turns)
+        self._folder = KnowledgeFolder(folder, now=now, turns=turns)
         self._today = today
         self._limits = {"max_entries": max_entries, "cache_ttl_days": cache_ttl_days}
         self._live = IndexFile(self._folder, "index.yaml", LIVE, self._header, today)
         self._archive = IndexFile(
             self._folder, "_archived-index.yaml", ARCHIVED, lambda: {"schema_version": 1}, today
         )
-        self._places = Places(self._folder, self._archived_paths)
+        self._places = ReportPaths(self._folder, self._archived_paths)
         self.warnings: list[str] = []
         """What a write had to mend; handed over, and forgotten, with the next candidates."""
 
@@ -71,9 +71,11 @@ class Files:
         files = (self._live.path,)
         try:
             index = self._live.read()
-        except (OSError, UnreadableError) as error:
+        except (OSError, UnreadableIndexError) as error:
             said = f"{self._live.place_of(error)} cannot be read: {reason(error)}"
-            if isinstance(error, UnreadableError):  # who writes may well be gone before the next candidates
+            if isinstance(
+                error, UnreadableIndexError
+            ):  # who writes may well be gone before the next candidates
                 said += "; the next report that is kept sets it aside and rebuilds it from the reports"
             return Candidates((), (*pending, said), files)
         entries = index.by_framework.get(fold_name(query.framework), ())
@@ -105,7 +107,9 @@ class Files:
 
     # -- writing -----------------------------------------------------------------------------------------
 
-    def write(self, report: str, evidence: Mapping[str, Any], entry: Entry, *, index: bool = True) -> Kept:
+    def write(
+        self, report: str, evidence: Mapping[str, Any], entry: Entry, *, index: bool = True
+    ) -> WriteResult:
         """Keep a report with its evidence, then its entry.
 
         An entry that is known (by its id, else by its report's path, framework and topic) is updated in its
@@ -123,7 +127,7 @@ class Files:
             if not index:
                 path = self._keep_skeleton(text, entry, found)
                 self._furnish(found)
-                return Kept(None, path, len(found.entries), files=tuple(self._folder.written))
+                return WriteResult(None, path, len(found.entries), files=tuple(self._folder.written))
             position = found.position(entry)
             entry = self._places.placed(entry, found, position)
             self._folder.put(entry.path, text, quotes)
@@ -133,7 +137,7 @@ class Files:
                 after = found.with_entry(entry, position)
                 self._live.save(after, before=None if broken else found)
             self._furnish(after)
-            return Kept(entry, entry.path, len(after.entries), files=tuple(self._folder.written))
+            return WriteResult(entry, entry.path, len(after.entries), files=tuple(self._folder.written))
 
     def _keep_skeleton(self, text: str, entry: Entry, index: Index) -> str:
         path = self._places.free(entry, index)
@@ -145,7 +149,7 @@ class Files:
         """The index, and why it had to be rebuilt; empty if it had not."""
         try:
             return self._live.read(), ""
-        except UnreadableError as error:
+        except UnreadableIndexError as error:
             rebuilt = repair.rebuilt(self._folder, self._live, self._archived_paths(), self._today())
             return rebuilt, f"{self._live.place_of(error)} could not be read ({error})"
 
@@ -198,7 +202,7 @@ class Files:
             if position is not None and self.read(entry) is None:
                 self._live.save(index.without([position]), before=index)
 
-    def mark_stale(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> Moved:
+    def mark_stale(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> ChangeResult:
         """Mark those entries as stale that `choose` names of all; nobody else writes meanwhile.
 
         Raises:
@@ -212,11 +216,11 @@ class Files:
                 index = index.with_entry(stale, position)
                 marked.append(stale)
             self._live.save(index, before=before)
-            return Moved(tuple(marked), tuple(self._folder.written))
+            return ChangeResult(tuple(marked), tuple(self._folder.written))
 
     # -- the archive -------------------------------------------------------------------------------------
 
-    def archive(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> Moved:
+    def archive(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> ChangeResult:
         """Move those entries to the archive that `choose` names of all; nobody else writes meanwhile.
 
         The archive is written first. One that is killed in between leaves entries in both, and then they have not gone.
@@ -239,9 +243,9 @@ class Files:
             if gone:
                 self._archive.save(archive, before=before)
                 self._live.save(index.without(going), before=index)
-            return Moved(tuple(gone), tuple(self._folder.written))
+            return ChangeResult(tuple(gone), tuple(self._folder.written))
 
-    def restore(self, entry: Entry) -> Kept:
+    def restore(self, entry: Entry) -> WriteResult:
         """Move an archived entry back, as it is given.
 
         Raises:
@@ -252,35 +256,35 @@ class Files:
             archive = self._archive.readable()
             place = archive.position(entry)
             if place is None or archive.entry_at(place).path != entry.path:
-                todo = "`kr cache list --archived` shows what is there"
-                raise StorageError("no such entry in the archive", where=entry.id, todo=todo)
+                hint = "`kr cache list --archived` shows what is there"
+                raise StorageError("no such entry in the archive", where=entry.id, hint=hint)
             present = index.position(entry)
             if present is not None:
                 there = index.entry_at(present)
                 if there.path != entry.path:
-                    todo = f"archived, it stays readable as {entry.path}"
+                    hint = f"archived, it stays readable as {entry.path}"
                     raise StorageError(
-                        f"a newer report on this is there, {there.path}", where=entry.id, todo=todo
+                        f"a newer report on this is there, {there.path}", where=entry.id, hint=hint
                     )
             after = index.with_entry(entry, present, item=archive.rows[place].read.item)
             self._live.save(after, before=index)
             self._archive.save(archive.without([place]), before=archive)
-            return Kept(entry, entry.path, len(after.entries), files=tuple(self._folder.written))
+            return WriteResult(entry, entry.path, len(after.entries), files=tuple(self._folder.written))
 
     def _archived_paths(self) -> frozenset[str]:
         try:
             return self._archive.read().paths
-        except (OSError, UnreadableError):
+        except (OSError, UnreadableIndexError):
             rows = repair.salvaged_rows(self._archive, self._today())
             return frozenset(PurePosixPath(row.read.entry.path).as_posix() for row in rows if row.read.entry)
 
     # -- repair ------------------------------------------------------------------------------------------
 
-    def check(self) -> Sequence[Flaw]:
+    def check(self) -> Sequence[Issue]:
         """Everything that is wrong: reports without an entry, entries without a report, what cannot be read."""
         return repair.flaws(self._folder, self._live, self._archive, self._today())
 
-    def rebuild(self) -> Rebuilt:
+    def rebuild(self) -> RebuildResult:
         """Make the index anew from the reports, with what the old one still tells; say what was done.
 
         Ids, dates, comments and unknown keys of entries that can be read stay. The old files are set aside
@@ -291,13 +295,13 @@ class Files:
         """
         with self._folder.changing():
             said = repair.rebuild(self._folder, self._live, self._archive, self._today())
-            return Rebuilt(said, tuple(self._folder.written))
+            return RebuildResult(said, tuple(self._folder.written))
 
 
 def _told(index: Index) -> list[str]:
     """What is wrong with an index that can be read, a line each; not all of it where it is much."""
     told = [
-        f"index.yaml:{odd.line}: {odd.said}" if odd.line else f"index.yaml: {odd.said}"
+        f"index.yaml:{odd.line}: {odd.message}" if odd.line else f"index.yaml: {odd.message}"
         for odd in index.oddities[:_TOLD]
     ]
     more = len(index.oddities) - len(told)

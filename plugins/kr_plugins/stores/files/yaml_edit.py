@@ -45,13 +45,13 @@ _OWN_FORM = re.compile(
     )
 )
 """An item as KR writes it, on which an index of thousands is read three times as fast as line by line."""
-_LONGEST_LINE = 1000
+_MAX_LINE_LENGTH = 1000
 """The expressions above try again at every space; a line that is longer is not worth their time."""
 _INDENTED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^ \t\n#]")
 _START = re.compile(r"^( *)- ", re.MULTILINE)
 
 
-class Cut(NamedTuple):
+class IndexText(NamedTuple):
     """The text of an index in pieces: joined again, they are the text."""
 
     head: str
@@ -65,7 +65,7 @@ class _OtherwiseError(Exception):
     """The text is not of the plain kind."""
 
 
-def cut(text: str, key: str) -> Cut | None:
+def cut(text: str, key: str) -> IndexText | None:
     r"""Cut the text of an index where its items begin, or return None where the layout does not show that.
 
     Args:
@@ -80,7 +80,7 @@ def cut(text: str, key: str) -> Cut | None:
     if first is None or not _is_blank(text[begin : first.start()]):
         # What stands further right than the key is its value, in some other form.
         is_empty = bool(lines) and not _INDENTED.match(text, begin)
-        return Cut(text[:begin], [], text[begin:], "") if is_empty else None
+        return IndexText(text[:begin], [], text[begin:], "") if is_empty else None
     if lines and "[" in lines[0].group().partition("#")[0]:
         return None
     indent = first.group(1)
@@ -92,7 +92,7 @@ def cut(text: str, key: str) -> Cut | None:
     end = re.compile(rf"^(?!{indent} |{indent}-(?: |\n)|[ ]*(?:#|\n|\Z))", re.MULTILINE).search(items[-1])
     tail = items[-1][end.start() :] if end else ""
     items[-1] = items[-1].removesuffix(tail)
-    return Cut(text[: first.start()], items, tail, indent)
+    return IndexText(text[: first.start()], items, tail, indent)
 
 
 def _is_blank(text: str) -> bool:
@@ -156,7 +156,7 @@ def _segments(text: str, indent: str) -> list[_Segment]:
     found: list[_Segment] = []
     position, below = 0, f"{indent}  "
     while position < len(text):
-        if text.find("\n", position) - position > _LONGEST_LINE:
+        if text.find("\n", position) - position > _MAX_LINE_LENGTH:
             raise _OtherwiseError
         line = _KEY_LINE.match(text, position)
         lead = f"{indent}- " if not found else below
@@ -286,7 +286,7 @@ def _spans(text: str, indent: str, item: Mapping[str, Any]) -> list[_Segment]:
             while (more := below.match(text, end)) is not None:
                 end = more.end()
             value = item[key["key"]]
-            line = _KEY_LINE.match(text, position) if key.end() - position <= _LONGEST_LINE else None
+            line = _KEY_LINE.match(text, position) if key.end() - position <= _MAX_LINE_LENGTH else None
             if line is not None and line["value"] is not None:
                 is_whole = all(map(_NO_CONTENT.fullmatch, text[line.end() : end].splitlines(keepends=True)))
                 line, end = (line, line.end()) if is_whole else (None, end)

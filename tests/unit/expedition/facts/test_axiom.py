@@ -11,7 +11,7 @@ from kr_core import Axiom, Passage, Signal
 from kr_core.expedition.facts.axiom import category_of, of_note, of_quote, signal_type
 from kr_core.expedition.facts.comparison import compared
 from kr_core.expedition.facts.corroboration import confidence_of, voices
-from kr_core.expedition.facts.merge import Known
+from kr_core.expedition.facts.merge import KnownAxioms
 from kr_core.expedition.facts.similarity import alike
 from kr_core.model.expedition import WEIGHTS
 
@@ -173,7 +173,7 @@ def test_statements_that_lie_near_each_other():
 @pytest.mark.req("E4")
 def test_independent_sources_confirm_each_other():
     """A second site in its own words adds confidence: 1 - (1 - 0.7)(1 - 0.7)."""
-    known = Known()
+    known = KnownAxioms()
     known.join(quoted("The default timeout of a request is 5 seconds."))
     joined = known.join(quoted("The default request timeout is 5 seconds.", "https://two.example/page"))
     assert not joined.new
@@ -195,7 +195,7 @@ def test_independent_sources_confirm_each_other():
 def test_copies_confirm_nothing(url):
     """Another page of the same site, and a copy on another site, are kept as signals and add no confidence."""
     text = "The default timeout of a request to the server is five seconds, and may be changed."
-    known = Known([quoted(text)])
+    known = KnownAxioms([quoted(text)])
     joined = known.join(quoted(text, url))
     assert joined.axiom.confidence == 0.7
     assert len(joined.axiom.signals) == 2
@@ -213,7 +213,7 @@ def test_copies_confirm_nothing(url):
 )
 def test_a_site_is_what_somebody_has_registered(first, second, confidence):
     """Hosts below one registered name are one voice; names below a host for many are different people's."""
-    known = Known([quoted("The default timeout of a request is 5 seconds.", first)])
+    known = KnownAxioms([quoted("The default timeout of a request is 5 seconds.", first)])
     joined = known.join(quoted("The default request timeout is 5 seconds.", second))
     assert joined.axiom.confidence == pytest.approx(confidence)
 
@@ -251,7 +251,7 @@ def test_confidence_is_that_of_independent_voices(signals):
 @pytest.mark.req("E4")
 def test_a_contradiction_is_kept_and_linked():
     """Both stay, each with a link to the other, and neither is valid any more."""
-    known = Known()
+    known = KnownAxioms()
     first = known.join(quoted("The default timeout of a request is 5 seconds.")).axiom
     joined = known.join(quoted("The default timeout of a request is 10 seconds.", "https://two.example/page"))
     assert joined.new
@@ -263,7 +263,7 @@ def test_a_contradiction_is_kept_and_linked():
 @pytest.mark.req("E4")
 def test_a_later_version_supersedes():
     """What a later version of the same documentation says takes the place of what the earlier one said; both are kept."""
-    known = Known()
+    known = KnownAxioms()
     text = "The default timeout of a request is {} seconds."
     old = known.join(quoted(text.format(5), "pkg:pypi/parcel@1.9", version="1.9")).axiom
     new = known.join(quoted(text.format(10), "pkg:pypi/parcel@1.10", version="1.10")).axiom
@@ -275,7 +275,7 @@ def test_a_later_version_supersedes():
 @pytest.mark.req("E3", "E4")
 def test_what_a_person_says_counts_as_such():
     """A note is a signal of its own kind, and confirms what a page says."""
-    known = Known([quoted("The default timeout of a request is 5 seconds.")])
+    known = KnownAxioms([quoted("The default timeout of a request is 5 seconds.")])
     joined = known.join(of_note("The default timeout of a request is 5 seconds.", "ada", WHEN))
     assert joined.axiom.confidence == pytest.approx(1 - 0.3 * 0.2)
     assert [signal.type for signal in joined.axiom.signals] == ["WEB", "USER"]
@@ -285,7 +285,7 @@ def test_what_a_person_says_counts_as_such():
 @given(st.lists(st.tuples(st.integers(1, 3), st.booleans(), st.sampled_from("abc")), max_size=15))
 def test_whatever_disagrees_what_is_known_stays_bounded(facts):
     """However often sources contradict themselves, each statement is one axiom, each conflict is linked both ways."""
-    known = Known()
+    known = KnownAxioms()
     for number, denied, site in facts:
         text = f"The default timeout of a request is {'not ' if denied else ''}{number} seconds."
         known.join(quoted(text, f"https://{site}.example/page"))
@@ -298,7 +298,7 @@ def test_whatever_disagrees_what_is_known_stays_bounded(facts):
 @pytest.mark.req("E3")
 def test_what_was_only_said_in_a_conversation_counts_least():
     """It is a signal of its own kind; what a person stands for besides adds to it."""
-    known = Known()
+    known = KnownAxioms()
     said = known.join(
         of_note("The gateway speaks HTTP/2 to clients only.", "chat 7", WHEN, kind="SESSION")
     ).axiom

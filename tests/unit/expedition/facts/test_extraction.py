@@ -8,7 +8,7 @@ from kr_core import Passage
 from kr_core.evidence.quotes import holds
 from kr_core.expedition.facts.corroboration import where
 from kr_core.expedition.facts.extraction import dated, extracted, instructs
-from kr_core.expedition.passage_pool import Pool, title_of
+from kr_core.expedition.passage_pool import PassagePool, title_of
 from kr_core.expedition.query_expansion import expand
 from kr_core.markup.rst_tables import rest_rows
 from kr_core.question.analysis import asked_words, asks_since
@@ -19,7 +19,7 @@ SIGNAL = "Which AbortSignal features does Node.js support, and since which versi
 
 def facts(question, *passages):
     """The statements that are taken from passages of indexed documentation: (title, text) each."""
-    pool = Pool(question)
+    pool = PassagePool(question)
     read = [
         pool.add("local_docs", Passage(text=text, title=title, url=f"docs:manual/{number}.html"), 1)
         for number, (title, text) in enumerate(passages)
@@ -131,8 +131,8 @@ def test_a_change_told_in_two_sentences_is_one_fact_of_each():
 @pytest.mark.req("E5")
 def test_an_identifier_counts_once():
     """Its parts are searched for too, and count no more than the one word that it is."""
-    assert sum(Pool("PostgreSQL").asked.values()) == pytest.approx(1.0)
-    assert set(Pool("PostgreSQL").asked) == {"postgresql", "postgr", "sql"}
+    assert sum(PassagePool("PostgreSQL").asked.values()) == pytest.approx(1.0)
+    assert set(PassagePool("PostgreSQL").asked) == {"postgresql", "postgr", "sql"}
     assert asked_words("What changed for AbortSignal in Python 3.11?") == [
         "changed",
         "abortsignal",
@@ -171,7 +171,7 @@ def test_what_a_passage_is_called(title, called):
 )
 def test_where_a_signal_stands(url, locator, shown):
     """The place in one line, in which a file is named once."""
-    pool = Pool("parcels")
+    pool = PassagePool("parcels")
     one = pool.add("web", Passage(text="Parcels are followed by their number.", url=url, locator=locator), 1)
     (axiom,) = extracted("parcels", pool, [one])
     signal = axiom.signals[0]
@@ -201,7 +201,7 @@ def test_what_asks_since_when(question, since):
 
 
 def _found_of(title, text):
-    pool = Pool("Invoices")
+    pool = PassagePool("Invoices")
     pool.add("local_docs", Passage(text=text, title=title, url="docs:manual/1.html"), 1)
     return pool
 
@@ -422,7 +422,7 @@ def test_where_what_is_not_so_is_asked_for_denials_come_first():
         "TRUNCATE commands are replicated. Large objects are not replicated. Views need no primary key for replication.",
     )
     question = "What can PostgreSQL logical replication not replicate?"
-    pool = Pool(question)
+    pool = PassagePool(question)
     url = "docs:postgresql-doc-15/html/logical-replication-restrictions.html"
     read = [pool.add("local_docs", Passage(text=replicated[1], title=replicated[0], url=url), 1)]
     said = [axiom.statement for axiom in extracted(question, pool, read)]
@@ -444,7 +444,7 @@ def test_that_a_fault_is_gone_answers_no_question_how():
 @pytest.mark.req("E5")
 def test_what_all_pages_are_of_tells_none_from_another():
     """Of PostgreSQL's own documents no sentence has to name PostgreSQL, and one that does is worth no more for it."""
-    pool = Pool("How does PostgreSQL vacuum a table?")
+    pool = PassagePool("How does PostgreSQL vacuum a table?")
     texts = (
         ("Vacuum", "VACUUM reclaims the space of dead rows of a table."),
         ("Tables", "PostgreSQL has tables of many kinds."),
@@ -462,7 +462,7 @@ def test_what_all_pages_are_of_tells_none_from_another():
 @pytest.mark.req("E5")
 def test_documents_are_called_by_any_word_of_their_name():
     """`python-django-doc` are Django's documents: each page of them is about Django."""
-    pool = Pool("How do I follow foreign keys in Django?")
+    pool = PassagePool("How do I follow foreign keys in Django?")
     assert pool.owner("docs:python-django-doc/ref/querysets.html") == "django"
     assert pool.owner("docs:postgresql-doc-15/html/index.html") == ""
 
@@ -488,7 +488,7 @@ def test_a_term_of_an_irregular_form_counts_no_more_than_any_other():
     """`overwrote rows` beside `deleted rows`: its stem is no form of the verb's."""
     weights = []
     for form in ("overwrote", "deleted"):
-        pool = Pool(f"Which job {form} rows?")
+        pool = PassagePool(f"Which job {form} rows?")
         for number in range(5):
             said = f"Job {number} {form} rows."
             pool.add("local_docs", Passage(text=said, title="Jobs", url=f"docs:jobs/{number}.md"), 1)

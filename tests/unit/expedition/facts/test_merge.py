@@ -7,7 +7,7 @@ import pytest
 from kr_core import Passage
 from kr_core.expedition.facts.axiom import of_quote
 from kr_core.expedition.facts.comparison import compared
-from kr_core.expedition.facts.merge import Known
+from kr_core.expedition.facts.merge import KnownAxioms
 from kr_core.markup.rst_tables import rest_rows
 from kr_core.markup.tables import rows
 
@@ -50,14 +50,14 @@ def of_table(form, url, title="Limits", **cells):
         lines = [" ".join(f"{cell:20}" for cell in line) for line in (heads, *told)]
         found = rest_rows("\n".join([rule, lines[0], rule, *lines[1:], rule]))
     assert len(found) == len(cells)
-    return [stated(row.line, row.said, title, url) for row in found]
+    return [stated(row.line, row.message, title, url) for row in found]
 
 
 @pytest.mark.req("E4")
 @pytest.mark.parametrize("form", ["markdown", "rst"])
 def test_rows_of_tables(form):
     """Two rows of one table never disagree; the same row of another document does, where its numbers are others."""
-    known = Known()
+    known = KnownAxioms()
     for axiom in of_table(form, "file:notes/a.md", free=(2, 10), partner=(50, 300)):
         assert not known.join(axiom).conflicts
     free, partner = of_table(form, "file:notes/b.md", free=(2, 10), partner=(100, 600))
@@ -71,7 +71,7 @@ def test_rows_of_tables(form):
 @pytest.mark.req("E4")
 def test_rows_with_other_columns():
     """Only what stands in a column of both is compared, and a row that says more says not the same."""
-    known = Known(of_table("markdown", "file:notes/a.md", free=(2, 10)))
+    known = KnownAxioms(of_table("markdown", "file:notes/a.md", free=(2, 10)))
     [same] = of_table("markdown", "file:notes/b.md", free=(2,))
     [otherwise] = of_table("markdown", "file:notes/c.md", free=(4,))
     assert known.join(same).new
@@ -92,7 +92,7 @@ FIXED = "Fixed a data loss possibility in the select_for_update() of {} (#{})."
 )  # fmt: skip
 def test_notes_on_releases_contradict_no_others(titles, url):
     """Each lists what was done for its own version."""
-    known = Known([stated(FIXED.format("querysets", 31100), title=titles[0], url=url.format("2.1.15"))])
+    known = KnownAxioms([stated(FIXED.format("querysets", 31100), title=titles[0], url=url.format("2.1.15"))])
     assert not known.join(
         stated(FIXED.format("querysets", 31246), title=titles[1], url=url.format("3.0.4"))
     ).conflicts
@@ -102,7 +102,7 @@ def test_notes_on_releases_contradict_no_others(titles, url):
 def test_headings_that_differ_are_no_contradiction():
     """What stands below them must say otherwise itself."""
     said = "The largest upload of the shop takes {} megabytes."
-    known = Known([stated(said.format(25), title="Guide to shop 1.8", url="file:a/one.md")])
+    known = KnownAxioms([stated(said.format(25), title="Guide to shop 1.8", url="file:a/one.md")])
     assert not known.join(stated(said.format(25), title="Guide to shop 2.3", url="file:b/two.md")).conflicts
     assert known.join(stated(said.format(90), title="Guide to shop 2.4", url="file:c/two.md")).conflicts
 
@@ -114,7 +114,7 @@ def test_headings_that_differ_are_no_contradiction():
 def test_versions_of_documents_in_one_folder(title, status):
     """Of documents that call themselves alike the later version supersedes; of others each counts its own versions."""
     said = "The largest upload of the shop takes {} megabytes."
-    known = Known([stated(said.format(25), title="Guide", url="file:notes/a.md", version="1.8")])
+    known = KnownAxioms([stated(said.format(25), title="Guide", url="file:notes/a.md", version="1.8")])
     [old] = known
     known.join(stated(said.format(90), title=title, url="file:notes/b.md", version="2.0"))
     assert known.get(old.id).status == status

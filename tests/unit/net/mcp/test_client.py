@@ -343,12 +343,12 @@ def test_the_sdk_prints_nothing():
     code = """if True:
         import asyncio, sys
         from kr_core import RequestError
-        from kr_core.net.source_context import Context
-        from kr_core.net.resources import Outside
+        from kr_core.net.source_context import ConsultationContext
+        from kr_core.net.resources import SharedResources
 
         async def ask():
-            outside = Outside(None)
-            context = Context(None, lambda *_: None, asyncio.get_running_loop().time() + 9, outside, "docs")
+            outside = SharedResources(None)
+            context = ConsultationContext(None, lambda *_: None, asyncio.get_running_loop().time() + 9, outside, "docs")
             try:
                 await context.call_tool(sys.argv[1], "ask", {})
             except RequestError as error:
@@ -421,7 +421,7 @@ def test_a_text_that_a_server_in_this_process_makes_too_long_is_refused(way, mon
     @server.tool()
     def ask() -> str:
         """Say too much."""
-        return "x" * (client.MOST_BYTES + 1)
+        return "x" * (client.MAX_BYTES + 1)
 
     error, _ = failure(way, "http://mcp.example/")
     assert error.outcome == Outcome.bad_answer

@@ -9,8 +9,8 @@ import pytest
 from loopback import Answer, Server
 
 from kr_core import ResearchQuery
-from kr_core.net.resources import Outside
-from kr_core.net.source_context import Context
+from kr_core.net.resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 from kr_core.project.project import LocalProject
 from kr_plugins.sources.context7 import Context7
 
@@ -93,10 +93,10 @@ def ask(tmp_path, backend):
 
     def ask(question=QUESTION, framework="widget", version="latest", seconds=10.0, key="", base_url=None):
         async def asked():
-            outside = Outside(tmp_path / "answers")
+            outside = SharedResources(tmp_path / "answers")
             deadline = asyncio.get_running_loop().time() + seconds
             project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
-            context = Context(project, lambda _kind, _data: None, deadline, outside, "context7")
+            context = ConsultationContext(project, lambda _kind, _data: None, deadline, outside, "context7")
             query = ResearchQuery(
                 framework=framework, framework_version=version, topic="row height", tags=(), question=question
             )

@@ -11,7 +11,7 @@ from kr_core.evidence.quotes import holds, holds_code
 from kr_plugins.sources.context7.answering import answer
 from kr_plugins.sources.context7.libraries import library_of
 from kr_plugins.sources.context7.snippets import snippets_in
-from kr_plugins.sources.context7.versions import Reading
+from kr_plugins.sources.context7.versions import RequestedVersion
 
 from .conftest import code_snippet, info_snippet, library
 
@@ -202,7 +202,7 @@ def test_an_answer_of_any_shape_is_read(body):
     """Whatever stands in it, what comes out can be kept, and all that may be quoted stands in its text."""
     found = library_of(library())
     assert found is not None
-    for passage in answer(snippets_in(body), found, Reading(), QUERY).passages:
+    for passage in answer(snippets_in(body), found, RequestedVersion(), QUERY).passages:
         assert passage.text.strip()
         assert passage.url.startswith(("http://", "https://"))
         assert not passage.lead or holds(passage.text, passage.lead)

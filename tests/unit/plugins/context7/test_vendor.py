@@ -10,8 +10,8 @@ import pytest
 from loopback import Answer
 
 from kr_core import Outcome
-from kr_core.net.resources import Outside
-from kr_core.net.source_context import Context
+from kr_core.net.resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 
 from .conftest import QUESTION, Backend, code_snippet, info_snippet, library, refusal
 
@@ -44,9 +44,9 @@ def vendor(shared, backend, tmp_path):
 
     def call(tool, **arguments):
         async def called():
-            outside = Outside(tmp_path / "vendor")
+            outside = SharedResources(tmp_path / "vendor")
             deadline = asyncio.get_running_loop().time() + 20.0
-            context = Context(None, lambda _kind, _data: None, deadline, outside, "vendor")
+            context = ConsultationContext(None, lambda _kind, _data: None, deadline, outside, "vendor")
             try:
                 return await context.call_tool(shared[1], tool, arguments)
             finally:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_plugins.sources.context7.versions import Reading, newest, reading
+from kr_plugins.sources.context7.versions import RequestedVersion, newest, reading
 
 LISTED = ["v3.1.0", "v3.1.6", "v2.9.4", "v2.2.0", "v4.0.0-beta.1", "next", "v0.27.0", "v0.28.1"]
 
@@ -27,7 +27,7 @@ LISTED = ["v3.1.0", "v3.1.6", "v2.9.4", "v2.2.0", "v4.0.0-beta.1", "next", "v0.2
 )
 def test_the_same_minor_version_is_read_without_a_word(asked, tag, version):
     """The highest that is not above the one in use; else the next; of a range the highest."""
-    assert reading(LISTED, asked) == Reading(tag, version)
+    assert reading(LISTED, asked) == RequestedVersion(tag, version)
 
 
 @pytest.mark.parametrize(("asked", "tag"), [("3.4.2", "v3.1.6"), ("3.0.0", "v3.1.0"), ("2.5.0", "v2.2.0")])
@@ -52,7 +52,7 @@ def test_the_same_major_version_is_read_and_told(asked, tag):
 )
 def test_tags_are_read_as_projects_write_them(tag, version):
     """A prefix, underscores, a package's name."""
-    assert reading(["main", tag], "2.0.3") == Reading(tag, version)
+    assert reading(["main", tag], "2.0.3") == RequestedVersion(tag, version)
 
 
 def test_a_release_comes_before_what_led_to_it():
@@ -63,7 +63,7 @@ def test_a_release_comes_before_what_led_to_it():
 @pytest.mark.parametrize("asked", ["latest", "", "unknown", "^1 || ^2", "*"])
 def test_without_a_version_the_tracked_branch_is_read(asked):
     """There is nothing to compare with, and nothing to tell."""
-    assert reading(LISTED, asked) == Reading()
+    assert reading(LISTED, asked) == RequestedVersion()
 
 
 def test_a_version_that_is_not_listed_is_told():

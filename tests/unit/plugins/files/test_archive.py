@@ -123,15 +123,15 @@ def test_check_and_rebuild(kept, folder):
     (folder / entry("retries").path).unlink()
     given_report(folder, "frameworks/a/plain.md", "only words\n")
     given_report(folder, "frameworks/a/wild.md", "# a - b\n\n**Framework:** a 1.0\n")
-    kinds = [(flaw.kind, flaw.place) for flaw in kept.check()]
+    kinds = [(flaw.kind, flaw.location) for flaw in kept.check()]
     assert kinds == [
         ("dangling", "httpx-retries"),
         ("orphan", "frameworks/a/plain.md"),
         ("orphan", "frameworks/a/wild.md"),
         ("orphan", "frameworks/httpx/retries.evidence.json"),
     ]
-    assert all(flaw.said and flaw.todo for flaw in kept.check())
-    (said,) = kept.rebuild().said
+    assert all(flaw.message and flaw.hint for flaw in kept.check())
+    (said,) = kept.rebuild().message
     assert said.startswith(
         "index.yaml: 1 entries kept, 1 made from their reports, 1 without a report left out; set aside"
     )

@@ -17,7 +17,9 @@ def item(name, path=None):
 
 
 def places(store):
-    return [(flaw.kind, flaw.place.rpartition("/")[2]) for flaw in store.check() if flaw.kind != "dangling"]
+    return [
+        (flaw.kind, flaw.location.rpartition("/")[2]) for flaw in store.check() if flaw.kind != "dangling"
+    ]
 
 
 def test_two_entries_of_one_id(store, folder):
@@ -40,7 +42,7 @@ def test_two_entries_on_one_report(store, folder):
     marked = store.mark_stale(lambda entries: [entries[1]])
     assert [one.framework_version for one in marked.entries] == ["0.21"]
     assert [one.status for one in store.entries()] == ["fresh", "stale"]
-    (said,) = store.rebuild().said
+    (said,) = store.rebuild().message
     assert "1 left out, since another leads to the same report" in said
     given_index(folder, HEADER + "entries:\n" + used + old)
     gone = store.archive(lambda entries: [entries[1]])
@@ -53,7 +55,7 @@ def test_what_rebuild_cannot_mend_is_told_so(store, folder):
     """`check` names `rebuild` for an item whose report says what it lacks, and for no other."""
     given_index(folder, HEADER + "entries:\n" + item("a").replace("  topic: a\n", "") + "- a text\n- id: b\n")
     given_report(folder, "frameworks/httpx/a.md")
-    todos = [flaw.todo for flaw in store.check() if flaw.kind == "unreadable"]
+    todos = [flaw.hint for flaw in store.check() if flaw.kind == "unreadable"]
     assert todos == ["mend it, or `kr cache rebuild`", "mend it, or remove it", "mend it, or remove it"]
 
 
@@ -75,8 +77,8 @@ def test_values_that_cannot_be_meant(store, folder, line, said):
     given_report(folder, "frameworks/httpx/a.md")
     assert len(store.entries()) == 1
     (flaw,) = store.check()
-    assert (flaw.kind, flaw.place.rpartition("/")[2]) == ("value", "index.yaml:7")
-    assert said in flaw.said
+    assert (flaw.kind, flaw.location.rpartition("/")[2]) == ("value", "index.yaml:7")
+    assert said in flaw.message
 
 
 def test_a_date_of_the_future_is_mended(store, folder):
@@ -84,7 +86,7 @@ def test_a_date_of_the_future_is_mended(store, folder):
     given_index(folder, HEADER + "entries:\n" + item("a").replace("2026-01-02", "2999-01-02"))
     given_report(folder, "frameworks/httpx/a.md")
     before = (folder / "index.yaml").read_text()
-    assert "1 mended" in store.rebuild().said[0]
+    assert "1 mended" in store.rebuild().message[0]
     assert (folder / "index.yaml").read_text() == before.replace("2999-01-02", TODAY.isoformat())
 
 

@@ -202,7 +202,7 @@ class TestFailure:
         with pytest.raises(StorageError) as caught:
             store.write(REPORT, {}, entry())
         assert str(folder) in str(caught.value)
-        assert caught.value.todo
+        assert caught.value.hint
         assert len(store.candidates(query()).warnings) == 1
 
     @pytest.mark.req("R15", "K8")

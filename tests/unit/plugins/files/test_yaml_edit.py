@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kr_core import yaml_text
 from kr_plugins.stores.files.entries import KEYS
-from kr_plugins.stores.files.index import UnreadableError, parse
+from kr_plugins.stores.files.index import UnreadableIndexError, parse
 from kr_plugins.stores.files.yaml_edit import cut, edited, item_of, plain_item, written
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -53,7 +53,7 @@ def test_in_pieces_it_says_what_the_whole_says(text):
         expected = whole(text)
     try:
         index = parse(text, header={}, undated=TODAY)
-    except UnreadableError:
+    except UnreadableIndexError:
         assert expected is None
         return
     assert [row.read.item for row in index.rows] == expected

@@ -67,7 +67,7 @@ def test_a_team_that_the_token_may_not_see_lets_nobody_in_and_holds_nobody_up(tm
     github.write("finn", 1, "/kr confirm E1@1")
     github.write("dora", 1, "/kr confirm E1@1")
     refused, reply = desk.poll()
-    assert "may not see who is in `acme/leads`" in refused.said
+    assert "may not see who is in `acme/leads`" in refused.message
     assert reply.response.by == "dora"
 
 
@@ -78,4 +78,4 @@ def test_who_may_not_answer_is_refused_politely_and_once(shown, github):
     github.write("bob", 1, "/kr nonsense")
     (only,) = shown.poll()
     assert only.kind == "refused"
-    assert only.said.startswith("`bob` may not answer here: it takes the permission `write`")
+    assert only.message.startswith("`bob` may not answer here: it takes the permission `write`")

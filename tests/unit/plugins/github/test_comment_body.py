@@ -62,7 +62,7 @@ def test_ids_can_be_copied(desk, github):
 def test_a_text_that_is_too_long_is_cut_and_says_where_the_rest_is(desk, github, letter):
     """At most 65,536 bytes; how to answer stays."""
     text = "".join(f"{letter * 20} {number}\n" for number in range(4_000))
-    desk.open(case()._replace(said=f"{text}\n**How to answer**\n\n    /kr confirm E1@1"))
+    desk.open(case()._replace(message=f"{text}\n**How to answer**\n\n    /kr confirm E1@1"))
     body = github.of_kr()[0]["body"]
     assert len(body.encode()) <= 65_536
     assert "[Shortened: `kr inbox show E1 --json` has all of it.]" in body
@@ -71,7 +71,7 @@ def test_a_text_that_is_too_long_is_cut_and_says_where_the_rest_is(desk, github,
 
 @pytest.mark.req("H8")
 def test_one_endless_line_is_cut_too(desk, github):
-    desk.open(case()._replace(said="\N{SNOWMAN}" * 100_000))
+    desk.open(case()._replace(message="\N{SNOWMAN}" * 100_000))
     assert 60_000 < len(github.of_kr()[0]["body"].encode()) <= 65_536
 
 

@@ -6,7 +6,7 @@ from github_desk import Desk, case
 from github_prism import prism
 from github_server import REPOSITORY, TOKEN, github_server
 
-from kr_core import HumanReply, Unclear
+from kr_core import HumanReply, UnparsedReply
 
 pytestmark = pytest.mark.req("H2", "H4")
 
@@ -34,7 +34,7 @@ def test_all_that_kr_asks_and_is_answered_is_as_github_describes_it(described, t
     as_person("bob", "/kr confirm E1@1")
     correct, refused = desk.poll()
     assert isinstance(correct, HumanReply)
-    assert isinstance(refused, Unclear)
+    assert isinstance(refused, UnparsedReply)
     desk.say(case("E1"), "understood", "E1 is answered, by ann (correct)", "n1", reply_to=correct.external_id)
     desk.say(case("E1"), "ended", "E1 is answered, by ann (correct)")
     desk.say(case("E1"), "reminder", "E1 waits", "n2", ask=("ann",))
@@ -43,7 +43,10 @@ def test_all_that_kr_asks_and_is_answered_is_as_github_describes_it(described, t
     desk.again()
     as_person("finn", "/kr confirm E1@2")
     as_person("ann", "/kr confirm E1@2")
-    assert [one.by if isinstance(one, Unclear) else one.response.by for one in desk.poll()] == ["finn", "ann"]
+    assert [one.by if isinstance(one, UnparsedReply) else one.response.by for one in desk.poll()] == [
+        "finn",
+        "ann",
+    ]
     for _ in range(2):
         assert desk.poll() == []
     desk.sink._ledger.will_post(

@@ -4,7 +4,7 @@ import pytest
 from github_desk import Desk, case, unclear, understood
 from github_server import REPOSITORY
 
-from kr_core import HumanReply, Shown
+from kr_core import HumanReply, OpenCase
 
 
 @pytest.mark.req("H3", "H4")
@@ -74,12 +74,12 @@ def test_what_cannot_be_understood_gets_help_once_for_each_mistake(shown, github
     verb, several, prose = shown.poll()
     assert {(one.kind, one.by) for one in (verb, several, prose)} == {("help", "ann")}
     assert [one.escalation_id for one in (verb, several, prose)] == ["E2", "E1", "E1"]
-    assert "did you mean `correct`" in verb.said
-    assert "/kr confirm E2@1" in verb.said
-    assert "there is no E7" in several.said
-    assert "`correct` needs a text" in several.said
-    assert "stands alone" in prose.said
-    assert not any(line.startswith("/kr") for line in verb.said.splitlines())
+    assert "did you mean `correct`" in verb.message
+    assert "/kr confirm E2@1" in verb.message
+    assert "there is no E7" in several.message
+    assert "`correct` needs a text" in several.message
+    assert "stands alone" in prose.message
+    assert not any(line.startswith("/kr") for line in verb.message.splitlines())
 
 
 @pytest.mark.req("H4")
@@ -135,7 +135,7 @@ def test_bots_are_not_heard_and_get_no_answer(shown, github):
 def test_what_an_app_wrote_for_somebody_is_refused(shown, github):
     github.write("ann", 1, "/kr confirm E1@1", performed_via_github_app={"id": 7, "slug": "an-agent"})
     (only,) = shown.poll()
-    assert (only.kind, "by an app" in only.said) == ("refused", True)
+    assert (only.kind, "by an app" in only.message) == ("refused", True)
 
 
 @pytest.mark.req("H4", "H5")
@@ -147,7 +147,7 @@ def test_kr_does_not_hear_itself(shown, github):
     replies = shown.poll()
     assert understood(replies) == []
     assert unclear(replies) == [("kr-bot", "refused")]
-    assert "name it in `responders`" in replies[0].said
+    assert "name it in `responders`" in replies[0].message
 
 
 @pytest.mark.req("H4")
@@ -173,7 +173,7 @@ def test_a_reply_without_a_revision_means_the_one_that_was_seen(shown, github):
     """Not a newer answer that came before the reply was read; one to an older revision says so itself."""
     github.write("ann", 1, "/kr confirm E1")
     github.write("ann", 1, "/kr confirm")
-    shown.open(case(revision=2, place=shown.shown["E1"].place))
+    shown.open(case(revision=2, place=shown.shown["E1"].location))
     github.write("ann", 1, "/kr confirm E1@1")
     github.write("ann", 1, "/kr confirm")
     assert [one.response.revision for one in shown.poll()] == [1, 1, 1, 2]
@@ -214,7 +214,7 @@ def test_a_reply_without_an_id_means_no_case_that_was_over_when_it_was_written(s
     shown.open(case("E2"))
     github.write("ann", 1, "/kr confirm")
     (unsure,) = shown.poll()
-    assert "several wait, so say which: E1, E2" in unsure.said
+    assert "several wait, so say which: E1, E2" in unsure.message
     github.write("ann", 1, "/kr confirm")
     assert [one.escalation_id for one in shown.again().poll() if isinstance(one, HumanReply)] == ["E2"]
 
@@ -240,13 +240,16 @@ def test_only_the_issue_counts_in_which_a_case_was_shown(shown, github):
     github.write("ann", 1, "/kr confirm E2@1")
     github.write("ann", 7, "/kr confirm E1@1")
     (only,) = shown.poll()
-    assert "there is no E2; waiting: E1" in only.said
+    assert "there is no E2; waiting: E1" in only.message
 
 
 @pytest.mark.req("H4")
 def test_places_of_another_repository_are_none(shown, github):
     """Where `repository` was changed, an issue of the same number is another one."""
     elsewhere = f"https://github.com/{REPOSITORY}-old/issues/1#issuecomment-5"
-    shown.shown = {"E5": Shown("E5", 1, elsewhere, waits=True), "E6": Shown("E6", 1, "terminal", waits=True)}
+    shown.shown = {
+        "E5": OpenCase("E5", 1, elsewhere, waits=True),
+        "E6": OpenCase("E6", 1, "terminal", waits=True),
+    }
     github.write("ann", 1, "/kr confirm E5@1")
     assert shown.poll() == []

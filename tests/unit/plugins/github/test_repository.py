@@ -72,7 +72,7 @@ def test_a_locked_issue_is_told_with_what_to_do(desk, github):
     desk.open(case("E1"))
     github.locked.add(1)
     error = failing(desk, lambda: desk.open(case("E2")))
-    assert (error.outcome, error.todo.partition(":")[0]) == ("bad_answer", "the issue is locked")
+    assert (error.outcome, error.hint.partition(":")[0]) == ("bad_answer", "the issue is locked")
     github.locked.clear()
     desk.open(case("E2"))
     assert len(github.case("E2@1")) == 1

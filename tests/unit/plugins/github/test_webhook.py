@@ -13,7 +13,7 @@ import pytest
 from github_desk import Desk, case
 from github_server import BOT, TOKEN
 
-from kr_core import RequestError, Shown
+from kr_core import OpenCase, RequestError
 
 SECRET = "a secret that nobody guesses"
 EXAMPLES = "@octokit/webhooks-examples@7.6.1"
@@ -128,7 +128,7 @@ def test_a_form_is_refused_with_what_to_set(desk, github):
     form = b"payload=" + quote(body).encode()
     headers = {**headers_for(form), "content-type": "application/x-www-form-urlencoded"}
     error = refused(desk, headers, form)
-    assert (error.outcome, error.todo) == (
+    assert (error.outcome, error.hint) == (
         "bad_answer",
         "set the webhook's content type to `application/json`",
     )
@@ -177,7 +177,7 @@ def test_examples_of_github_are_read(tmp_path, github):
         repository = told["repository"]["full_name"]
         desk = Desk(tmp_path / str(number), github, webhook_secret=SECRET, repository=repository)
         place = f"{told['issue']['html_url']}#issuecomment-1"
-        desk.shown = {"E1": Shown("E1", 1, place, waits=True)}
+        desk.shown = {"E1": OpenCase("E1", 1, place, waits=True)}
         assert desk.receive(*signed(told)) == []
         told["comment"]["body"] = "/kr confirm E1@1"
         told["comment"]["updated_at"] = told["comment"]["created_at"]

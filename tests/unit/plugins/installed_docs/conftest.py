@@ -9,7 +9,7 @@ from kr_core.project.project import LocalProject
 from kr_plugins.sources.installed_docs.indexer import python_files
 from kr_plugins.sources.installed_docs.python.parser import read_module
 from kr_plugins.sources.installed_docs.python.passages import make
-from kr_plugins.sources.installed_docs.python.public_names import Names
+from kr_plugins.sources.installed_docs.python.public_names import PublicNames
 
 
 def write(folder, files):
@@ -32,7 +32,7 @@ class Package:
             name: read_module(file, name, file.relative_to(folder).as_posix())
             for file, name in python_files(folder / "box", "box")
         }
-        self.names = Names(self.modules, ["box"])
+        self.names = PublicNames(self.modules, ["box"])
         self.passages = make(self.modules, self.names)
 
     def definition(self, name):

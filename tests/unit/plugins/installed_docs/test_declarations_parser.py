@@ -38,8 +38,8 @@ export declare function addDays<T extends Date>(
         ("amount", False, False),
         ("rest", False, True),
     ]
-    assert made.comment.prose == (tsdoc.Line(3, "Add days to a date."),)
-    assert made.comment.parameters[1] == ("amount", (tsdoc.Line(6, "@param amount - How many days"),))
+    assert made.comment.prose == (tsdoc.CommentLine(3, "Add days to a date."),)
+    assert made.comment.parameters[1] == ("amount", (tsdoc.CommentLine(6, "@param amount - How many days"),))
 
 
 def test_members_of_a_class_are_read_without_what_is_private():
@@ -184,7 +184,7 @@ def test_comments_are_taken_apart():
 
 
 def test_a_comment_on_one_line_and_a_hidden_one():
-    assert tsdoc.parse("/** Alias of `open` */", 3).prose == (tsdoc.Line(3, "Alias of `open`"),)
+    assert tsdoc.parse("/** Alias of `open` */", 3).prose == (tsdoc.CommentLine(3, "Alias of `open`"),)
     assert tsdoc.parse("/** @internal */", 1).hidden
     assert [line.text for line in tsdoc.parse("/**\n * @name x\n * @summary Short.\n */", 1).prose] == [
         "Short."

@@ -10,7 +10,7 @@ from kr_core.evidence.quotes import folded
 from kr_plugins.sources.installed_docs.parameters import with_site
 from kr_plugins.sources.installed_docs.python.parser import read_module
 from kr_plugins.sources.installed_docs.python.passages import make
-from kr_plugins.sources.installed_docs.python.public_names import Names
+from kr_plugins.sources.installed_docs.python.public_names import PublicNames
 from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
 
 HTTP = {
@@ -254,7 +254,7 @@ def test_every_citation_resolves(tmp_path_factory, seed, newline):
     folder = tmp_path_factory.mktemp("many")
     (folder / "many.py").write_text(source, encoding="utf-8", newline=newline)
     module = read_module(folder / "many.py", "many", "many.py")
-    passages = make({"many": module}, Names({"many": module}, ["many"]))
+    passages = make({"many": module}, PublicNames({"many": module}, ["many"]))
     assert len(passages) > 8
     file = source.split("\n")
     for passage in passages:

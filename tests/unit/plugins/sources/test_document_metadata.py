@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_plugins.sources.document_metadata import Stated, stated
+from kr_plugins.sources.document_metadata import DocumentMetadata, stated
 
 DAY = date(2024, 3, 11)
 
@@ -16,25 +16,25 @@ DAY = date(2024, 3, 11)
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("---\ntitle: Printer\ndate: 2024-03-11\nversion: 1.8\n---\n# Printer\n", Stated("1.8", DAY)),
-        ("---\nversion: 'v2.0-beta'\nlast_updated: 2024-03-11T10:00:00Z\n...\nText.\n", Stated("2.0-beta", DAY)),
-        ("# Limits\n\nVersion: 1.8\nDate: 2024-03-11\n\n## Rates\n", Stated("1.8", DAY)),
-        ("Limits\n======\n\n:Version: 1.8\n:Date: 2024-03-11\n\nRates\n-----\n", Stated("1.8", DAY)),
-        ("======\nLimits\n======\n\n:Date: 2024-03-11\n", Stated(None, DAY)),
-        ("# Limits\n\n**Version:** 1.8  \n**Last updated**: 2024-03-11\n", Stated("1.8", DAY)),
-        ("---\ntitle: Printer\n---\n# Printer\n\nDate: 2024-03-11\n", Stated(None, DAY)),
-        ("# Limits\n\nDate: 11 Mar 2024\n", Stated(None, DAY)),
-        ("# Limits\n\nLast updated: March 11th, 2024.\n", Stated(None, DAY)),
-        ("# Limits\n\nDate: 03/11/2024\n", Stated()),
-        ("# Limits\n\nDate: 30 February 2024\n", Stated()),
-        ("# Limits\n\nVersion: 1.8\nVersion: 2.0\n", Stated("1.8", None)),
-        ("# Limits\n\n## Client\n\nVersion: 1.8\n", Stated()),
-        ("Limits\n======\n\nRates\n-----\n\nVersion: 1.8\n", Stated()),
-        ("# Limits\n\n```yaml\nversion: 1.8\n```\n", Stated()),
-        ("# Limits\n\nVersion: the one that is installed\nDate: 2024-02-30\n", Stated()),
-        ("# Limits\n\nThe date: 2024-03-11 was a Monday.\n", Stated()),
-        ("---\n" + "key: value\n" * 50 + "version: 1.8\n---\n", Stated()),
-        ("", Stated()),
+        ("---\ntitle: Printer\ndate: 2024-03-11\nversion: 1.8\n---\n# Printer\n", DocumentMetadata("1.8", DAY)),
+        ("---\nversion: 'v2.0-beta'\nlast_updated: 2024-03-11T10:00:00Z\n...\nText.\n", DocumentMetadata("2.0-beta", DAY)),
+        ("# Limits\n\nVersion: 1.8\nDate: 2024-03-11\n\n## Rates\n", DocumentMetadata("1.8", DAY)),
+        ("Limits\n======\n\n:Version: 1.8\n:Date: 2024-03-11\n\nRates\n-----\n", DocumentMetadata("1.8", DAY)),
+        ("======\nLimits\n======\n\n:Date: 2024-03-11\n", DocumentMetadata(None, DAY)),
+        ("# Limits\n\n**Version:** 1.8  \n**Last updated**: 2024-03-11\n", DocumentMetadata("1.8", DAY)),
+        ("---\ntitle: Printer\n---\n# Printer\n\nDate: 2024-03-11\n", DocumentMetadata(None, DAY)),
+        ("# Limits\n\nDate: 11 Mar 2024\n", DocumentMetadata(None, DAY)),
+        ("# Limits\n\nLast updated: March 11th, 2024.\n", DocumentMetadata(None, DAY)),
+        ("# Limits\n\nDate: 03/11/2024\n", DocumentMetadata()),
+        ("# Limits\n\nDate: 30 February 2024\n", DocumentMetadata()),
+        ("# Limits\n\nVersion: 1.8\nVersion: 2.0\n", DocumentMetadata("1.8", None)),
+        ("# Limits\n\n## Client\n\nVersion: 1.8\n", DocumentMetadata()),
+        ("Limits\n======\n\nRates\n-----\n\nVersion: 1.8\n", DocumentMetadata()),
+        ("# Limits\n\n```yaml\nversion: 1.8\n```\n", DocumentMetadata()),
+        ("# Limits\n\nVersion: the one that is installed\nDate: 2024-02-30\n", DocumentMetadata()),
+        ("# Limits\n\nThe date: 2024-03-11 was a Monday.\n", DocumentMetadata()),
+        ("---\n" + "key: value\n" * 50 + "version: 1.8\n---\n", DocumentMetadata()),
+        ("", DocumentMetadata()),
     ],
 )  # fmt: skip
 def test_what_a_text_says_of_itself(text, says):

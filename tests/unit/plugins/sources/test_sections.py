@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_plugins.sources.sections import ABOUT, Text, search, sections_of
+from kr_plugins.sources.sections import ABOUT, AnswerText, search, sections_of
 
 ANSWER = """\
 Parcels have a timeout.
@@ -38,7 +38,7 @@ URL = "https://docs.example/"
 
 def test_sections_are_verbatim_and_called_by_their_headings():
     """A comment in code is no heading, and a heading with nothing below it is no section."""
-    found = list(sections_of(Text(ANSWER, "guide")))
+    found = list(sections_of(AnswerText(ANSWER, "guide")))
     assert [section.name for section in found] == ["guide", "Sending", "Sending / Insurance"]
     assert [section.lead for section in found] == [
         "Parcels have a timeout.",
@@ -63,7 +63,7 @@ def test_sections_are_verbatim_and_called_by_their_headings():
 def test_whatever_the_text_its_sections_hold_it_all_in_order(lines):
     """What an answer may quote stands in the section, and nothing but headings is lost."""
     text = "\n".join(lines)
-    found = list(sections_of(Text(text, "name")))
+    found = list(sections_of(AnswerText(text, "name")))
     words = " ".join(section.text for section in found).split()
     wanted = iter(text.split())
     assert all(word in wanted for word in words)
@@ -75,28 +75,28 @@ def test_whatever_the_text_its_sections_hold_it_all_in_order(lines):
 def test_the_section_that_says_most_comes_first():
     """Each with the share of the question that it holds, and what else was to be said of it."""
     found = search(
-        [Text(ANSWER, "guide")], "How do I set the timeout when I send a parcel?", url=URL, agreement=2
+        [AnswerText(ANSWER, "guide")], "How do I set the timeout when I send a parcel?", url=URL, agreement=2
     )
     first = found.passages[0]
     assert first.title == "Sending"
     assert first.coverage > ABOUT
     assert (first.url, first.locator, first.agreement, first.official) == (URL, "Sending", 2, False)
-    assert "swallow" in search([Text(ANSWER, "guide")], "How fast is a swallow?", url=URL).missing
+    assert "swallow" in search([AnswerText(ANSWER, "guide")], "How fast is a swallow?", url=URL).missing
 
 
 def test_where_nothing_is_about_the_question_the_beginning_is_shown():
     """A tool may be asked what has none of the question's words in its answer; how much it covers is told."""
-    found = search([Text("Commit 1\n\nRetry what was lost.", "log")], "What changed?", url=URL)
+    found = search([AnswerText("Commit 1\n\nRetry what was lost.", "log")], "What changed?", url=URL)
     assert [passage.text for passage in found.passages] == ["Commit 1\n\nRetry what was lost."]
     assert found.passages[0].coverage == 0.0
-    assert search([Text(" \n", "log")], "What changed?", url=URL).passages == ()
+    assert search([AnswerText(" \n", "log")], "What changed?", url=URL).passages == ()
 
 
 def test_a_long_section_is_divided_where_it_may_be():
     """At blank lines, else between lines or words, so that a passage is small enough to be cited."""
     paragraphs = "\n\n".join(f"Paragraph {n}. " + "word " * 100 for n in range(30))
     for text in (paragraphs, "word " * 20_000, "x" * 20_000, "line\n" * 5_000):
-        pieces = list(sections_of(Text(text, "name")))
+        pieces = list(sections_of(AnswerText(text, "name")))
         assert len(pieces) > 1
         assert all(len(piece.text) < 10_000 for piece in pieces)
         assert "".join("".join(piece.text.split()) for piece in pieces) == "".join(text.split())
@@ -104,7 +104,7 @@ def test_a_long_section_is_divided_where_it_may_be():
 
 def test_of_an_endless_answer_the_beginning_is_looked_at():
     """And that there was more is told."""
-    texts = [Text("The timeout of a parcel. " * 40_000, "one"), Text("timeout " * 10, "two")]
+    texts = [AnswerText("The timeout of a parcel. " * 40_000, "one"), AnswerText("timeout " * 10, "two")]
     begun = time.monotonic()
     found = search(texts, "timeout of a parcel", url=URL)
     assert time.monotonic() - begun < 10.0

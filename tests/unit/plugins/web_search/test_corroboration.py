@@ -2,7 +2,7 @@
 
 import pytest
 
-from kr_plugins.sources.web_search.corroboration import Said, agreements
+from kr_plugins.sources.web_search.corroboration import PlacedPassage, agreements
 
 QUESTION = "How do I set a timeout for a parcel?"
 PASS = "Pass `timeout=` to `send()` to set a timeout for a parcel."
@@ -11,7 +11,7 @@ GIVE = "If a parcel takes too long, give `send(to, timeout=3)` a timeout and it 
 
 
 def said(site, text, page=None):
-    return Said(site, text if page is None else page, text)
+    return PlacedPassage(site, text if page is None else page, text)
 
 
 def counts(*passages, question=QUESTION):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from webpages import DOCS, SEARCH, Web, page
 
 from kr_core import Outcome, RequestError, ResearchQuery
-from kr_core.net.resources import Outside
-from kr_core.net.source_context import Context
+from kr_core.net.resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 from kr_core.testing.surroundings import build
 from kr_plugins.sources.web_search import pages
 
@@ -58,11 +58,11 @@ def ask(tmp_path):
         query = ResearchQuery(
             framework=framework, framework_version="1.4.0", topic=topic, tags=("t",), question=question
         )
-        outside = Outside(tmp_path / folder, Slow(web, never, meet))
+        outside = SharedResources(tmp_path / folder, Slow(web, never, meet))
         made.append(outside)
 
         async def go():
-            context = Context(
+            context = ConsultationContext(
                 None,
                 lambda _kind, _data: None,
                 asyncio.get_running_loop().time() + seconds,

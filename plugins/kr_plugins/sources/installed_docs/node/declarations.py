@@ -13,7 +13,7 @@ DeclarationKind = Literal[
 ]
 
 
-class Parameter(NamedTuple):
+class DeclaredParameter(NamedTuple):
     """One parameter of a callable; what is destructured has the name ``."""
 
     name: str
@@ -30,14 +30,14 @@ class Declaration:
     line: int
     signature: str
     """Verbatim and dedented: of a class or interface its head, else the whole declaration."""
-    comment: tsdoc.Comment | None = None
-    parameters: tuple[Parameter, ...] = ()
+    comment: tsdoc.TSDocComment | None = None
+    parameters: tuple[DeclaredParameter, ...] = ()
     returns: str | None = None
     type_name: str | None = None
     """The name of a constant's type, where it is a plain one."""
     bases: tuple[str, ...] = ()
     members: list[Declaration] = field(default_factory=list)
-    inner: Typings | None = None
+    inner: ModuleDeclarations | None = None
     """What a namespace declares."""
 
 
@@ -50,7 +50,7 @@ class Reexport(NamedTuple):
 
 
 @dataclass(slots=True)
-class Typings:
+class ModuleDeclarations:
     """What one file, module block or namespace declares."""
 
     declarations: dict[str, list[Declaration]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Typings:
     stars: list[str] = field(default_factory=list)
     imports: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Local name to (source, name there); `*` for all of it."""
-    modules: dict[str, Typings] = field(default_factory=dict)
+    modules: dict[str, ModuleDeclarations] = field(default_factory=dict)
     """The bodies of `declare module "name"`."""
     assigned: str | None = None
     """What `export =` or `export default` names."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from kr_plugins.sources.installed_docs.node.declarations import (
     Declaration,
     DeclarationKind,
-    Parameter,
+    DeclaredParameter,
+    ModuleDeclarations,
     Reexport,
-    Typings,
 )
-from kr_plugins.sources.installed_docs.node.lexer import Lexemes
+from kr_plugins.sources.installed_docs.node.lexer import TokenStream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ _DEEPEST = 12
 """Namespaces in namespaces are followed so far."""
 
 
-def read(text: str) -> Typings:
+def read(text: str) -> ModuleDeclarations:
     """Read the text of a declaration file; its lines end with a line feed alone."""
     return _Scanner(text).statements(0, None, inside=False)
 
@@ -53,14 +53,14 @@ class _Scanner:
     """Finds what the words of a file declare."""
 
     def __init__(self, text: str) -> None:
-        self.file = Lexemes(text)
+        self.file = TokenStream(text)
         self.words = self.file.words
 
     # -- statements --
 
-    def statements(self, first: int, end: int | None, *, inside: bool, depth: int = 0) -> Typings:
+    def statements(self, first: int, end: int | None, *, inside: bool, depth: int = 0) -> ModuleDeclarations:
         """What stands between two words; `inside` a namespace everything is exported."""
-        found = Typings()
+        found = ModuleDeclarations()
         end = len(self.words) if end is None else end
         number = first
         while number < end:
@@ -68,7 +68,7 @@ class _Scanner:
             number = following if following > number else number + 1
         return found
 
-    def statement(self, first: int, end: int, found: Typings, inside: bool, depth: int) -> int:
+    def statement(self, first: int, end: int, found: ModuleDeclarations, inside: bool, depth: int) -> int:
         number, modifiers = first, set()
         while self.file.at(number) in _MODIFIERS and number < end:
             modifiers.add(self.file.at(number))
@@ -115,7 +115,7 @@ class _Scanner:
         return end
 
     def declaration(
-        self, first: int, number: int, word: str, last: int, end: int, depth: int, found: Typings
+        self, first: int, number: int, word: str, last: int, end: int, depth: int, found: ModuleDeclarations
     ) -> tuple[Declaration | None, int] | None:
         """A declaration and the word after it; None where no declaration begins here."""
         name = self.file.at(number + 1)
@@ -192,7 +192,7 @@ class _Scanner:
             made.returns = self.file.verbatim(closing + 2, last) or None
         return True
 
-    def parameters(self, first: int, closing: int) -> list[Parameter]:
+    def parameters(self, first: int, closing: int) -> list[DeclaredParameter]:
         found = []
         for begin, end in self.file.split(first, closing, ","):
             rest = self.file.at(begin) == "..."
@@ -202,7 +202,7 @@ class _Scanner:
             destructured = name in {"{", "["}
             after = self.file.jump(begin, end) if destructured else begin + (2 if rest else 1)
             optional = rest or (after < end and self.file.at(after) in {"?", "="})
-            found.append(Parameter("" if destructured else name, not optional, rest))
+            found.append(DeclaredParameter("" if destructured else name, not optional, rest))
         return found
 
     def constant(self, first: int, number: int, last: int) -> Declaration:
@@ -299,7 +299,7 @@ class _Scanner:
     # -- modules --
 
     def block(
-        self, first: int, number: int, end: int, depth: int, found: Typings
+        self, first: int, number: int, end: int, depth: int, found: ModuleDeclarations
     ) -> tuple[Declaration | None, int] | None:
         """`namespace A.B { ... }`, `declare module "x" { ... }`, `declare global { ... }`."""
         word, name = self.file.at(number), self.file.at(number + 1)
@@ -324,7 +324,7 @@ class _Scanner:
         made.inner = inner
         return made, closing + 1
 
-    def module_statement(self, number: int, last: int, found: Typings, *, exported: bool) -> None:
+    def module_statement(self, number: int, last: int, found: ModuleDeclarations, *, exported: bool) -> None:
         """`import`, `export { ... }`, `export * ...`, `export =`."""
         words = [word for word in self.words[number:last] if word != ";"]
         source = next((word[1:-1] for word in reversed(words) if word[:1] in {'"', "'"}), None)
@@ -350,7 +350,7 @@ class _Scanner:
                 else:
                     found.exports[other] = name
 
-    def note_names(self, first: int, last: int, found: Typings) -> None:
+    def note_names(self, first: int, last: int, found: ModuleDeclarations) -> None:
         """Note where `local as exported` stands."""
         for place in range(first + 2, last):
             if self.words[place - 1] == "as":
@@ -360,7 +360,7 @@ class _Scanner:
                     found.renamed.setdefault(exported, (self.file.line(place), self.file.text[begin:end]))
 
     def import_statement(
-        self, words: list[str], source: str | None, found: Typings, *, exported: bool
+        self, words: list[str], source: str | None, found: ModuleDeclarations, *, exported: bool
     ) -> None:
         rest = [word for word in words[1:] if word != "type"] if words[1:2] == ["type"] else words[1:]
         if not rest:

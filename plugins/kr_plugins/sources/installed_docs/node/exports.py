@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kr_plugins.sources.installed_docs.node.declarations import Declaration, Typings
+    from kr_plugins.sources.installed_docs.node.declarations import Declaration, ModuleDeclarations
 
 _LARGEST = 3_000_000
 _MOST_BYTES = 12_000_000
-_MOST_FILES = 4000
+_MAX_FILES = 4000
 _MAX_STEPS = 16
 
 
@@ -35,7 +35,7 @@ class File(NamedTuple):
 
     path: Path
     package: NodePackage
-    typings: Typings
+    typings: ModuleDeclarations
 
     @property
     def locator(self) -> str:
@@ -43,7 +43,7 @@ class File(NamedTuple):
         return f"{self.package.name}/{self.path.relative_to(self.package.folder).as_posix()}"
 
 
-class Offered(NamedTuple):
+class ExportedName(NamedTuple):
     """Declarations of one name (overloads, or an interface and a constant), and how users call them."""
 
     name: str
@@ -82,7 +82,7 @@ class Exports:
         self._files: dict[Path, File | None] = {}
         self._bytes = 0
 
-    def offered(self) -> Iterator[Offered]:
+    def offered(self) -> Iterator[ExportedName]:
         """Everything that is exported, the package's main entry first; what that has is not told again of others."""
         declaring, found = self._entries()
         seen: set[str] = set()
@@ -121,7 +121,7 @@ class Exports:
     def _read(self, path: Path, package: NodePackage) -> File | None:
         try:
             size = path.stat().st_size
-            large = size > _LARGEST or self._bytes + size > _MOST_BYTES or len(self._files) > _MOST_FILES
+            large = size > _LARGEST or self._bytes + size > _MOST_BYTES or len(self._files) > _MAX_FILES
             text = "" if large else read_text(path, limit=_LARGEST, within=package.within, errors="replace")
         except OSError as error:
             self.notes.append(f"{package.name}/{path.name}: cannot be read ({error.strerror})")
@@ -138,14 +138,14 @@ class Exports:
 
     # -- following --
 
-    def _of(self, file: File) -> Iterator[Offered]:
+    def _of(self, file: File) -> Iterator[ExportedName]:
         """What a file that users enter by offers."""
         own = file.typings
         blocks = [own.modules[name] for name in (file.package.name, self.package.name) if name in own.modules]
         if blocks and not (own.exports or own.stars or own.reexports or own.assigned):
             # `declare module "express" { ... }` is the package itself, but in a module it only adds to it
             file = file._replace(typings=blocks[0])
-        names: dict[str, Offered] = {}
+        names: dict[str, ExportedName] = {}
         self._collect(file, names, 0, set())
         for each in self._assigned(file):
             names.setdefault(each.name, each)
@@ -160,7 +160,7 @@ class Exports:
             if best[each.key] == name:
                 yield each._replace(aliases=tuple(aliases.get(name, ())[:4]))
 
-    def _collect(self, file: File, names: dict[str, Offered], depth: int, visited: set[Path]) -> None:
+    def _collect(self, file: File, names: dict[str, ExportedName], depth: int, visited: set[Path]) -> None:
         """Add what a file exports; its own exports before those of `export *`."""
         if depth > _MAX_STEPS or file.path in visited:
             return
@@ -186,26 +186,26 @@ class Exports:
             if target is not None:
                 self._collect(target, names, depth + 1, visited)
 
-    def _namespace(self, file: File | None, prefix: str, names: dict[str, Offered], depth: int) -> None:
+    def _namespace(self, file: File | None, prefix: str, names: dict[str, ExportedName], depth: int) -> None:
         """Add what a file exports as members of an object (`import * as z`, `export * as z`)."""
-        inner: dict[str, Offered] = {}
+        inner: dict[str, ExportedName] = {}
         if file is not None:
             self._collect(file, inner, depth + 1, set())
         for name, each in inner.items():
             if name.count(".") < 2:
                 names.setdefault(f"{prefix}.{name}", each._replace(name=f"{prefix}.{name}"))
 
-    def _local(self, file: File, name: str, depth: int) -> Offered | None:
+    def _local(self, file: File, name: str, depth: int) -> ExportedName | None:
         declared = file.typings.declarations.get(name)
         if declared:
-            return Offered(name, file, tuple(declared))
+            return ExportedName(name, file, tuple(declared))
         if name not in file.typings.imports or depth > _MAX_STEPS:
             return None
         source, imported = file.typings.imports[name]
         target = self.resolve(file, source) if imported != "*" else None
         return self._exported(target, imported, depth + 1) if target is not None else None
 
-    def _exported(self, file: File, name: str, depth: int) -> Offered | None:
+    def _exported(self, file: File, name: str, depth: int) -> ExportedName | None:
         """What a file exports by a name."""
         if depth > _MAX_STEPS:
             return None
@@ -223,7 +223,7 @@ class Exports:
                 return found
         return None
 
-    def _assigned(self, file: File, depth: int = 0) -> list[Offered]:
+    def _assigned(self, file: File, depth: int = 0) -> list[ExportedName]:
         """What `export default` or `export =` names, and the members of its namespace."""
         local = file.typings.assigned
         if local is None:
@@ -239,7 +239,7 @@ class Exports:
         first, *rest = self.package.name.rpartition("/")[2].replace(".", "-").split("-")
         return first + "".join(part.capitalize() for part in rest)
 
-    def local(self, file: File, name: str) -> Offered | None:
+    def local(self, file: File, name: str) -> ExportedName | None:
         """What a name means inside a file."""
         return self._local(file, name, 0)
 
@@ -263,12 +263,12 @@ class Exports:
         return self.file(path, declaring) if path is not None else None
 
 
-def _called(found: Offered, file: File, exported: str) -> Offered:
+def _called(found: ExportedName, file: File, exported: str) -> ExportedName:
     """What a file exports by a name, with the place where it is given that name."""
     renamed = file.typings.renamed.get(exported)
     return found._replace(name=exported, renamed=(file, *renamed) if renamed else found.renamed)
 
 
-def _strangeness(name: str, each: Offered) -> tuple[bool, bool, int]:
+def _strangeness(name: str, each: ExportedName) -> tuple[bool, bool, int]:
     """How far a name is from what users write: a member of an object, another name than the declared one, long."""
     return "." in name, name != each.declarations[0].name, len(name)

@@ -22,7 +22,7 @@ _WIDE = 200
 """No indentation is wider; what stands further right follows something else."""
 
 
-class Lexemes:
+class TokenStream:
     """The words of a text: names, strings, arrows and single marks; comments are none.
 
     Args:
@@ -107,7 +107,7 @@ class Lexemes:
                 number = self.jump(number, end)
         return [(one, other) for one, other in [*pieces, (begin, end)] if other > one]
 
-    def comment(self, number: int) -> tsdoc.Comment | None:
+    def comment(self, number: int) -> tsdoc.TSDocComment | None:
         span = self.comments.get(number)
         if span is None:
             return None

@@ -14,7 +14,7 @@ from kr_core import IndexedPassage, lies_within, read_text
 from kr_plugins.sources.installed_docs.indexer import Cancelled, placed_key
 from kr_plugins.sources.installed_docs.node.exports import Exports
 from kr_plugins.sources.installed_docs.node.package import LARGEST_JSON, TYPINGS, readme_of, types_package
-from kr_plugins.sources.installed_docs.node.passages import Maker
+from kr_plugins.sources.installed_docs.node.passages import PassageMaker
 from kr_plugins.sources.installed_docs.search.duplicates import collapse
 from kr_plugins.sources.installed_docs.sections import TextFile
 
@@ -32,10 +32,10 @@ _NO_DOCUMENTATION = re.compile(
 )
 _MARKDOWN = (".md", ".markdown", ".mdx")
 _LARGEST_TEXT = 1_000_000
-_LONGEST_LINE = 20_000
+_MAX_LINE_LENGTH = 20_000
 """Nobody writes such a line by hand, and the patterns that look for headings take their time for it."""
-_MOST_TEXTS = 200
-_MOST_FILES = 20_000
+_MAX_TEXTS = 200
+_MAX_FILES = 20_000
 _SKIPPED_FOLDERS = frozenset(
     {"node_modules", "__tests__", "test", "tests", "benchmarks", "examples", "coverage"}
 )
@@ -119,7 +119,7 @@ class NodeMaterial:
             progress(done, done + 1)
 
         exports = Exports(self.package, told, check)
-        found = [*collapse(Maker(exports, self.texts()).all()), *_manifest(self.package)]
+        found = [*collapse(PassageMaker(exports, self.texts()).all()), *_manifest(self.package)]
         progress(done, done)
         return found, exports.notes
 
@@ -133,7 +133,7 @@ class NodeMaterial:
         inside = [each for each in folders if within is None or lies_within(each, within)]
         for place in (folder, *inside):
             paths += [(path, path.stem) for path in _markdown(place, deep=place != folder)]
-        found = [self._text(path, title) for path, title in paths[:_MOST_TEXTS]]
+        found = [self._text(path, title) for path, title in paths[:_MAX_TEXTS]]
         return [text for text in found if text is not None]
 
     def _text(self, path: Path, title: str) -> TextFile | None:
@@ -152,7 +152,7 @@ def _markdown(folder: Path, *, deep: bool) -> Iterator[Path]:
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(set(folders) - _SKIPPED_FOLDERS) if deep else []
         found += [os.path.join(here, name) for name in names if name.lower().endswith(_MARKDOWN)]  # noqa: PTH118  `os.walk` gives texts
-        if len(found) > _MOST_TEXTS:
+        if len(found) > _MAX_TEXTS:
             break
     for path in sorted(found):
         one = folder / path
@@ -178,7 +178,7 @@ def _files(folder: str) -> Iterator[tuple[str, int, str]]:
                 continue
             times = f"{status.st_mtime_ns}:{status.st_ctime_ns}"
             yield os.path.relpath(os.path.join(here, name), folder), status.st_size, times  # noqa: PTH118  as above
-        if count > _MOST_FILES:
+        if count > _MAX_FILES:
             return
 
 

@@ -25,7 +25,7 @@ class _Option(NamedTuple):
     """A paragraph of a fence, counted from the beginning of the section: a comment, and what it speaks of."""
 
     start: int
-    said: list[str]
+    message: list[str]
     """The lines of the comment without its marks."""
     code: list[str]
     key: str
@@ -89,16 +89,16 @@ def _passage(section: IndexedPassage, option: _Option, fence: str, first_line: i
     margin = min(len(line) - len(line.lstrip()) for line in option.code if line.strip())
     code = "\n".join(line[margin:] for line in option.code)
     line = first_line + option.start
-    count = len(option.said)
+    count = len(option.message)
     path = section.locator.rpartition(":")[0]
     return section._replace(
         title=f"{section.title} § {option.key}",
-        text="\n".join([*option.said, fence, code, "```"]),
+        text="\n".join([*option.message, fence, code, "```"]),
         locator=f"{path}:{line}",
         name=f"{section.name} {option.key}",
-        lead=docstrings.lead(option.said),
+        lead=docstrings.lead(option.message),
         prior=round(section.prior * 0.9, 4),  # it says less than a section that says the same words
         code=(code,),
-        prose="\n".join([*option.said, code]),
+        prose="\n".join([*option.message, code]),
         data={**section.data, "lines": [[0, line], [count, line + count - 1]]},
     )

@@ -20,7 +20,7 @@ _CONDITIONS = ("types", "import", "module", "node", "default", "require", "brows
 """In this order the branches of `exports` are tried; the first that leads to declarations is taken."""
 _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w~-][\w.~-]*")
 _DEEPEST = 6
-_MOST_ENTRIES = 60
+_MAX_ENTRIES = 60
 _README = re.compile(r"readme(?:\.(?:md|markdown|mkd|txt|rst))?", re.IGNORECASE)
 LARGEST_JSON = 2_000_000
 
@@ -122,7 +122,7 @@ def entries(package: NodePackage) -> Iterator[tuple[str, Path]]:
         yield "", found
     count = 0
     for key, value in subpaths:
-        if "*" in key or count >= _MOST_ENTRIES:
+        if "*" in key or count >= _MAX_ENTRIES:
             continue
         path = next(
             (path for target in _targets(value) if (path := _declares(package.folder, target)) is not None),

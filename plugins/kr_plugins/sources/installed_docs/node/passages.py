@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kr_plugins.sources.installed_docs.node.declarations import Declaration
-    from kr_plugins.sources.installed_docs.node.exports import Exports, File, Offered
+    from kr_plugins.sources.installed_docs.node.exports import ExportedName, Exports, File
 
 _MENTION = re.compile(
     r"([A-Za-z_$][\w$]*+)(?=[(.])|`\.?(?:[\w$]++\.)*+([A-Za-z_$][\w$]*+)(?:\([^`]*+)?`|[A-Za-z_$][\w$]*+"
@@ -43,7 +43,7 @@ class _Text:
         self.parts = signature.split("\n")
         self.runs = [[0, line]]
 
-    def add(self, lines: Sequence[tsdoc.Line]) -> None:
+    def add(self, lines: Sequence[tsdoc.CommentLine]) -> None:
         previous = None
         for line in lines[:_MAX_LINES]:
             if previous is None or line.number != previous + 1:
@@ -51,7 +51,7 @@ class _Text:
             self.parts.append(line.text)
             previous = line.number
 
-    def fence(self, lines: Sequence[tsdoc.Line], before: int) -> None:
+    def fence(self, lines: Sequence[tsdoc.CommentLine], before: int) -> None:
         """Code that has no fences of its own, between fences; `before` is the line of the file that the first stands for."""
         self.runs.append([len(self.parts), before])
         self.parts.append("```ts")
@@ -71,7 +71,7 @@ class _Scope(NamedTuple):
     """What the type that it is a member of is about."""
 
 
-class Maker:
+class PassageMaker:
     """Makes the passages of one package.
 
     Args:
@@ -122,7 +122,7 @@ class Maker:
 
     # -- symbols --
 
-    def of(self, each: Offered) -> Iterator[IndexedPassage]:
+    def of(self, each: ExportedName) -> Iterator[IndexedPassage]:
         """The passages of one export: itself, its members, and what its namespace holds."""
         scope = _Scope(each.file, each.subpath)
         for passage in self.group(scope, each.name, each.declarations, each.aliases):
@@ -186,7 +186,7 @@ class Maker:
         return any(each.default and each.name in names for each in self.offered)
 
     def symbol(self, scope: _Scope, name: str, one: Declaration, aliases: Sequence[str]) -> IndexedPassage:
-        comment = one.comment or tsdoc.Comment()
+        comment = one.comment or tsdoc.TSDocComment()
         signature = _shortened(one.signature)
         bare = [member for member in one.members if member.kind == "property" and not member.comment]
         text = _text_of(signature, one, comment, bare[:_MAX_LINES])
@@ -242,7 +242,7 @@ class Maker:
         return round(base * (0.8 + 0.2 * use), 4)
 
 
-def _renamed(passage: IndexedPassage, each: Offered) -> IndexedPassage:
+def _renamed(passage: IndexedPassage, each: ExportedName) -> IndexedPassage:
     """A passage with the words that give its symbol the name it is exported by, where they stand in the same file."""
     if each.renamed is None or each.renamed[0].locator != each.file.locator:
         return passage
@@ -305,7 +305,9 @@ def fenced_code(lines: list[str]) -> list[docstrings.CodeBlock]:
     return blocks
 
 
-def _text_of(signature: str, one: Declaration, comment: tsdoc.Comment, bare: Sequence[Declaration]) -> _Text:
+def _text_of(
+    signature: str, one: Declaration, comment: tsdoc.TSDocComment, bare: Sequence[Declaration]
+) -> _Text:
     """The signature, what the comment says, each `@param` as a paragraph, the examples, and the members without a comment."""
     text = _Text(signature, one.line)
     text.add(comment.prose)
@@ -319,7 +321,7 @@ def _text_of(signature: str, one: Declaration, comment: tsdoc.Comment, bare: Seq
         else:
             text.fence(example.lines, example.tag_line)
     listed = [
-        tsdoc.Line(member.line + offset, line)
+        tsdoc.CommentLine(member.line + offset, line)
         for member in bare
         for offset, line in enumerate(member.signature.split("\n")[:_MEMBER_LINES])
     ]
@@ -328,7 +330,7 @@ def _text_of(signature: str, one: Declaration, comment: tsdoc.Comment, bare: Seq
     return text
 
 
-def _examples(comment: tsdoc.Comment) -> tuple[str, ...]:
+def _examples(comment: tsdoc.TSDocComment) -> tuple[str, ...]:
     found = [block.code for block in fenced_code([line.text for line in comment.prose])]
     for example in comment.examples:
         lines = [line.text for line in example.lines]

@@ -19,7 +19,7 @@ _SPOKEN = frozenset({"description", "remarks", "summary", "desc", "overview"})
 _HIDDEN = frozenset({"internal", "private", "hidden", "ignore"})
 
 
-class Line(NamedTuple):
+class CommentLine(NamedTuple):
     """A line of a comment without its star, and the line of the file that it stands on (from 1)."""
 
     number: int
@@ -30,16 +30,16 @@ class Example(NamedTuple):
     """Code of an `@example`: the line of its tag, and the lines below it; `fenced` where it has fences of its own."""
 
     tag_line: int
-    lines: tuple[Line, ...]
+    lines: tuple[CommentLine, ...]
     fenced: bool
 
 
-class Comment(NamedTuple):
+class TSDocComment(NamedTuple):
     """What a comment says."""
 
-    prose: tuple[Line, ...] = ()
+    prose: tuple[CommentLine, ...] = ()
     """The description, and what stands below `@description`, `@summary` or `@remarks`."""
-    parameters: tuple[tuple[str, tuple[Line, ...]], ...] = ()
+    parameters: tuple[tuple[str, tuple[CommentLine, ...]], ...] = ()
     """Of each `@param` its name and its lines, the tag itself included."""
     examples: tuple[Example, ...] = ()
     deprecated: bool = False
@@ -47,11 +47,11 @@ class Comment(NamedTuple):
     """`@internal` and the like: not meant for users."""
 
 
-def parse(text: str, first_line: int) -> Comment:
+def parse(text: str, first_line: int) -> TSDocComment:
     """Take a comment apart, `/**` and stars included; `first_line` is the file's line of its beginning."""
-    prose: list[Line] = []
-    summary: list[Line] = []
-    parameters: list[tuple[str, tuple[Line, ...]]] = []
+    prose: list[CommentLine] = []
+    summary: list[CommentLine] = []
+    parameters: list[tuple[str, tuple[CommentLine, ...]]] = []
     examples: list[Example] = []
     tags: set[str] = set()
     for tag, block in _blocks(_lines(text, first_line)):
@@ -60,14 +60,14 @@ def parse(text: str, first_line: int) -> Comment:
             summary = _trimmed(block)
         elif not tag or tag in _SPOKEN:
             apart = prose and block[0].text and prose[-1].text
-            prose += [*([Line(block[0].number, "")] if apart else []), *block]
+            prose += [*([CommentLine(block[0].number, "")] if apart else []), *block]
         elif tag == "param":
             named = _PARAMETER.match(block[0].text.partition("@param")[2].strip())
             if named and named[2].strip(" -"):
                 parameters.append((named[1], tuple(_trimmed(block))))
         elif tag == "example":
             examples += _examples(block)
-    return Comment(
+    return TSDocComment(
         tuple(_trimmed(prose) or summary),
         tuple(parameters),
         tuple(examples),
@@ -76,20 +76,20 @@ def parse(text: str, first_line: int) -> Comment:
     )
 
 
-def _lines(text: str, first_line: int) -> list[Line]:
+def _lines(text: str, first_line: int) -> list[CommentLine]:
     found = []
     for offset, raw in enumerate(text.split("\n")):
         line = raw.rstrip()
         if line.endswith("*/"):
             line = line[:-2].rstrip("*")
         line = _OPEN.sub("", line) if offset == 0 else _STAR.sub("", line)
-        found.append(Line(first_line + offset, line.rstrip()))
+        found.append(CommentLine(first_line + offset, line.rstrip()))
     return found
 
 
-def _blocks(lines: list[Line]) -> list[tuple[str, list[Line]]]:
+def _blocks(lines: list[CommentLine]) -> list[tuple[str, list[CommentLine]]]:
     """The comment cut at its tags; the description has the tag "". Text beside a tag that is spoken stays, the tag goes."""
-    blocks: list[tuple[str, list[Line]]] = [("", [])]
+    blocks: list[tuple[str, list[CommentLine]]] = [("", [])]
     fenced = False
     for line in lines:
         found = None if fenced else _TAG.match(line.text.lstrip())
@@ -98,24 +98,24 @@ def _blocks(lines: list[Line]) -> list[tuple[str, list[Line]]]:
         if found is None:
             blocks[-1][1].append(line)
         elif found[1] in _SPOKEN:
-            blocks.append((found[1], [Line(line.number, found[2])]))
+            blocks.append((found[1], [CommentLine(line.number, found[2])]))
         else:
             blocks.append((found[1], [line]))
     return blocks
 
 
-def _examples(block: list[Line]) -> list[Example]:
+def _examples(block: list[CommentLine]) -> list[Example]:
     tag, *rest = block
     beside = tag.text.partition("@example")[2].strip()
     fenced = any(_FENCE.match(line.text) for line in rest)
     if fenced:
         return [Example(tag.number, tuple(_trimmed(rest)), fenced=True)]
-    lines = [Line(tag.number, beside), *rest] if beside and not _CAPTION.match(beside) else rest
+    lines = [CommentLine(tag.number, beside), *rest] if beside and not _CAPTION.match(beside) else rest
     code = [line for line in _trimmed(lines) if not _CAPTION.match(line.text)]
     return [Example(tag.number, tuple(code), fenced=False)] if code else []
 
 
-def _trimmed(lines: list[Line]) -> list[Line]:
+def _trimmed(lines: list[CommentLine]) -> list[CommentLine]:
     """Lines without blank ones at either end."""
     first, last = 0, len(lines)
     while first < last and not lines[first].text.strip():

@@ -46,7 +46,7 @@ class Node:
         return (child for child in self.children if isinstance(child, Node))
 
 
-class Piece(NamedTuple):
+class PageSection(NamedTuple):
     """What stands at one anchor of a page."""
 
     anchors: tuple[str, ...]
@@ -101,14 +101,14 @@ def _end(opened: list[Node], tag: str) -> None:
             return
 
 
-def pieces(root: Node) -> list[Piece]:
+def pieces(root: Node) -> list[PageSection]:
     """The sections and described objects of a page, each without those inside it, in order."""
-    found: list[Piece] = []
+    found: list[PageSection] = []
     _walk(root, found, 0)
     return found
 
 
-def _walk(node: Node, found: list[Piece], depth: int) -> None:
+def _walk(node: Node, found: list[PageSection], depth: int) -> None:
     if node.tag in _SKIPPED or depth > _DEEPEST:
         return
     if _is_section(node):
@@ -123,18 +123,18 @@ def _is_section(node: Node) -> bool:
     return bool(node.id) and (node.tag == "section" or (node.tag == "div" and "section" in node.classes))
 
 
-def _section(node: Node) -> Piece:
+def _section(node: Node) -> PageSection:
     heading = next((child for child in node.nodes() if child.tag in _HEADINGS), None)
     anchors = [node.id, *(child.id for child in node.nodes() if child.tag == "span" and child.id)]
-    writer = _Writer()
+    writer = _MarkdownWriter()
     for child in node.children:
         if child is not heading:
             writer.write(child)
     title = _inline(heading) if heading is not None else ""
-    return Piece(tuple(anchors), title, writer.text(), tuple(writer.code), described=False)
+    return PageSection(tuple(anchors), title, writer.text(), tuple(writer.code), described=False)
 
 
-def _descriptions(node: Node, found: list[Piece]) -> None:
+def _descriptions(node: Node, found: list[PageSection]) -> None:
     """The objects of a definition list: one or more `dt` with an anchor, and the `dd` that describes them."""
     terms: list[Node] = []
     for child in node.nodes():
@@ -143,13 +143,13 @@ def _descriptions(node: Node, found: list[Piece]) -> None:
         elif child.tag == "dd":
             named = [term for term in terms if term.id]
             if named:
-                writer = _Writer()
+                writer = _MarkdownWriter()
                 for each in child.children:
                     writer.write(each)
                 anchors = tuple(term.id for term in named)
                 signatures = [_inline(term) for term in named]
                 found.append(
-                    Piece(
+                    PageSection(
                         anchors,
                         signatures[0],
                         "\n\n".join([*signatures, writer.text()]).strip(),
@@ -160,7 +160,7 @@ def _descriptions(node: Node, found: list[Piece]) -> None:
             terms = []
 
 
-class _Writer:
+class _MarkdownWriter:
     """Writes elements as Markdown: paragraphs, lists, fenced code; sections and described objects inside are left out."""
 
     def __init__(self) -> None:
@@ -201,7 +201,7 @@ class _Writer:
 
     def items(self, node: Node, depth: int, language: str) -> None:
         for number, item in enumerate((child for child in node.nodes() if child.tag == "li"), 1):
-            inner = _Writer()
+            inner = _MarkdownWriter()
             for each in item.children:
                 inner.write(each, depth + 1, language)
             text = inner.text()

@@ -22,7 +22,7 @@ _HEAD = re.compile(
 _LINE = re.compile(r"(\S(?:.*?\S)??)\s+([\w-]+):([\w-]+)\s+(-?\d+)\s(\S*+)\s++(.*)")
 _LARGEST = 60_000_000
 _LARGEST_FILE = 20_000_000
-_LONGEST_LINE = 2000
+_MAX_LINE_LENGTH = 2000
 
 
 class Target(NamedTuple):
@@ -74,7 +74,7 @@ def read_targets(path: Path, within: Sequence[Path] | None = None) -> list[Targe
         raise ValueError(f"not whole ({error})") from None
     found = []
     for line in text.decode("utf-8", "replace").split("\n"):
-        match = _LINE.fullmatch(line.strip()) if len(line) <= _LONGEST_LINE else None
+        match = _LINE.fullmatch(line.strip()) if len(line) <= _MAX_LINE_LENGTH else None
         if match is None:
             continue
         name, domain, role, _priority, place, title = match.groups()

@@ -30,7 +30,7 @@ FORMAT = 1
 INVENTORY = "objects.inv"
 _DEEPEST = 4
 """So many folders below a configured one an inventory is looked for."""
-_MOST_FOLDERS = 4000
+_MAX_FOLDERS = 4000
 _LARGEST_PAGE = 5_000_000
 _LARGEST_RECORD = 50_000_000
 _LONG = 6000
@@ -156,7 +156,7 @@ class _Pages:
             if passage is not None:
                 yield passage
 
-    def _described(self, page: str, piece: pages.Piece, target: Target | None) -> IndexedPassage | None:
+    def _described(self, page: str, piece: pages.PageSection, target: Target | None) -> IndexedPassage | None:
         if target is None:
             return None
         body = piece.text.partition("\n\n")[2]
@@ -176,7 +176,7 @@ class _Pages:
         }  # fmt: skip
         return made._replace(symbol=target.name, name=target.name.partition(".")[2] or target.name, data=data)
 
-    def _section(self, page: str, piece: pages.Piece, title: str) -> IndexedPassage | None:
+    def _section(self, page: str, piece: pages.PageSection, title: str) -> IndexedPassage | None:
         if len(piece.text.split()) < 8:
             return None
         shown = piece.heading if piece.heading == title or not title else f"{title} § {piece.heading}"
@@ -184,7 +184,7 @@ class _Pages:
         return made._replace(name=f"{title} {piece.heading}" if piece.heading != title else title)
 
     def _passage(
-        self, page: str, piece: pages.Piece, kind: str, title: str, shown_as: str | None, body: str
+        self, page: str, piece: pages.PageSection, kind: str, title: str, shown_as: str | None, body: str
     ) -> IndexedPassage:
         text = _cut(piece.text)
         head = self.documentation.head
@@ -231,7 +231,7 @@ def in_folders(folders: Iterable[Path]) -> Iterator[Documentation]:
         top = Path(os.path.realpath(folder))
         within = (top,)
         waiting = [(folder, 0)]
-        while waiting and len(seen) < _MOST_FOLDERS:
+        while waiting and len(seen) < _MAX_FOLDERS:
             here, depth = waiting.pop(0)
             place = os.path.realpath(here)
             if place in seen or not Path(place).is_relative_to(top):

@@ -62,7 +62,7 @@ class CodeBlock(NamedTuple):
     end: int
 
 
-class Section(NamedTuple):
+class DocstringSection(NamedTuple):
     """A headed part of a docstring; the unheaded beginning has the title ''."""
 
     title: str
@@ -77,7 +77,7 @@ class Docstring(NamedTuple):
     lines: tuple[str, ...]
     lead: str
     """The first paragraph, folded into one line."""
-    sections: tuple[Section, ...]
+    sections: tuple[DocstringSection, ...]
     parameters: tuple[DocumentedParameter, ...]
     code: tuple[CodeBlock, ...]
 
@@ -149,7 +149,7 @@ def lead(lines: list[str]) -> str:
     return re.sub(r"^[-*+•]\s+", "", " ".join(paragraph))
 
 
-def _sections(lines: list[str]) -> list[Section]:
+def _sections(lines: list[str]) -> list[DocstringSection]:
     starts: list[tuple[int, int, str, bool]] = [(0, 0, "", False)]  # line, first body line, title, parameters
     number = 0
     while number < len(lines):
@@ -176,7 +176,7 @@ def _sections(lines: list[str]) -> list[Section]:
         number += 1
     ends = [start[0] for start in starts[1:]] + [len(lines)]
     return [
-        Section(title, body, end, parameters)
+        DocstringSection(title, body, end, parameters)
         for (_line, body, title, parameters), end in zip(starts, ends, strict=True)
         if end > body
     ]
@@ -210,7 +210,7 @@ def _closes(line: str, fence: str) -> bool:
     return stripped.startswith(fence) and not stripped.strip(fence[0])
 
 
-def _entries(lines: list[str], section: Section) -> list[DocumentedParameter]:
+def _entries(lines: list[str], section: DocstringSection) -> list[DocumentedParameter]:
     found: list[tuple[str, str, int]] = []
     margin = min(
         (len(line) - len(line.lstrip()) for line in lines[section.line : section.end] if line.strip()),

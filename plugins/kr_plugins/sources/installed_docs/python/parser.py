@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from kr_core import read_bytes
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
-from kr_plugins.sources.installed_docs.python.source_text import Verbatim, with_defaults
+from kr_plugins.sources.installed_docs.python.source_text import SourceText, with_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ def read_module(file: Path, name: str, path: str, within: Sequence[Path] | None 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
             tree = ast.parse(text)
-        reader = _Reader(Module(name, path), text, is_package=file.stem == "__init__")
+        reader = _ModuleReader(Module(name, path), text, is_package=file.stem == "__init__")
         reader.read(tree)
     except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
         raise Unreadable(f"{path}: does not parse ({type(error).__name__})") from error
@@ -74,10 +74,10 @@ def _decode(raw: bytes) -> str:
         return raw.decode(encoding)
 
 
-class _Reader:
+class _ModuleReader:
     def __init__(self, module: Module, text: str, *, is_package: bool) -> None:
         self.module = module
-        self.text = Verbatim(text)
+        self.text = SourceText(text)
         self.package = module.name if is_package else module.name.rpartition(".")[0]
         self.overloads: set[str] = set()
 

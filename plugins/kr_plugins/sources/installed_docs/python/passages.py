@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
-    from kr_plugins.sources.installed_docs.python.public_names import Names, Naming
+    from kr_plugins.sources.installed_docs.python.public_names import PublicName, PublicNames
 
 _MENTION = re.compile(
     r"([A-Za-z_]\w*+)(?=\()|`~?\.?(?:\w++\.)*+([A-Za-z_]\w*+)(?:\(\))?`|\b([a-z_]\w*+)=|[A-Za-z_]\w*+"
@@ -32,7 +32,9 @@ _OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
 _MAX_TEXT = 6000
 
 
-def make(modules: Mapping[str, Module], names: Names, texts: Sequence[TextFile] = ()) -> list[IndexedPassage]:
+def make(
+    modules: Mapping[str, Module], names: PublicNames, texts: Sequence[TextFile] = ()
+) -> list[IndexedPassage]:
     """All passages of a distribution, clones collapsed."""
     maker = _Maker(modules, names, texts)
     passages = [maker.with_pointers(passage) for passage in collapse(maker.all())]
@@ -41,7 +43,7 @@ def make(modules: Mapping[str, Module], names: Names, texts: Sequence[TextFile] 
 
 
 class _Maker:
-    def __init__(self, modules: Mapping[str, Module], names: Names, texts: Sequence[TextFile]) -> None:
+    def __init__(self, modules: Mapping[str, Module], names: PublicNames, texts: Sequence[TextFile]) -> None:
         self.modules = modules
         self.names = names
         self.texts = texts
@@ -166,7 +168,7 @@ class _Maker:
     def owner(self, module: Module, definition: Definition) -> Definition | None:
         return module.definitions.get(definition.qualname.rpartition(".")[0])
 
-    def prior(self, definition: Definition, naming: Naming) -> float:
+    def prior(self, definition: Definition, naming: PublicName) -> float:
         """How likely any user is to ask for a definition; public, documented, near the top, much mentioned."""
         depth = naming.name.count(".") - (1 if "." in definition.qualname else 0)
         base = self.standing(definition) if naming.public else 0.4
@@ -213,7 +215,7 @@ class _Maker:
             previous = number
         return "\n".join(parts), lines
 
-    def constant(self, definition: Definition, naming: Naming) -> IndexedPassage:
+    def constant(self, definition: Definition, naming: PublicName) -> IndexedPassage:
         return IndexedPassage(
             kind="constant",
             title=naming.name,
@@ -228,7 +230,7 @@ class _Maker:
     # -- parameters --
 
     def parameters(
-        self, module: Module, definition: Definition, naming: Naming, prior: float
+        self, module: Module, definition: Definition, naming: PublicName, prior: float
     ) -> Iterator[IndexedPassage]:
         documented = {
             entry.name.lstrip("*"): entry for entry in (definition.doc.parameters if definition.doc else ())
@@ -279,7 +281,7 @@ class _Maker:
         if naming.public:
             self.forward(module, definition, naming)
 
-    def forward(self, module: Module, definition: Definition, naming: Naming) -> None:
+    def forward(self, module: Module, definition: Definition, naming: PublicName) -> None:
         """Note that a function takes what it passes on: `yaml.dump(**kwds)` takes `sort_keys` of `dump_all`."""
         if definition.forwards is None:
             return
@@ -300,7 +302,7 @@ class _Maker:
                 self.pointers[self.names.of(target).name, parameter.name].append(site)
 
     def parameter(
-        self, module: Module, definition: Definition, naming: Naming, name: str, parameter: Parameter | None,
+        self, module: Module, definition: Definition, naming: PublicName, name: str, parameter: Parameter | None,
         doc_lines: list[str], doc_line: int, type_text: str, prior: float,
     ) -> IndexedPassage:  # fmt: skip
         while doc_lines and not doc_lines[-1].strip():

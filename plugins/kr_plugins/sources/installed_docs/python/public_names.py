@@ -20,7 +20,7 @@ _MAX_STEPS = 12
 """So many imports and aliases are followed; longer chains are circles."""
 
 
-class Naming(NamedTuple):
+class PublicName(NamedTuple):
     """How a definition is known to its users."""
 
     name: str
@@ -28,7 +28,7 @@ class Naming(NamedTuple):
     public: bool = True
 
 
-class Names:
+class PublicNames:
     """The public names of everything that a distribution's modules define.
 
     Args:
@@ -41,7 +41,7 @@ class Names:
         self.packages = tuple(packages)
         self._aliases: dict[tuple[str, str], list[str]] = defaultdict(list)
         self._subclasses: dict[tuple[str, str], list[Definition]] = defaultdict(list)
-        self._cache: dict[tuple[str, str], Naming] = {}
+        self._cache: dict[tuple[str, str], PublicName] = {}
         self._offered: set[tuple[str, str]] = set()
         self._parts = self._imported()
         self._collect_aliases()
@@ -49,7 +49,7 @@ class Names:
         self._instances: dict[tuple[str, str], list[str]] = defaultdict(list)
         self._collect_instances()
 
-    def of(self, definition: Definition) -> Naming:
+    def of(self, definition: Definition) -> PublicName:
         """The name users write for a definition, other names for it, and whether any of them is public."""
         key = (definition.module, definition.qualname)
         if key not in self._cache:
@@ -194,7 +194,7 @@ class Names:
 
     # -- choosing --
 
-    def _name(self, definition: Definition) -> Naming:
+    def _name(self, definition: Definition) -> PublicName:
         if "." not in definition.qualname:
             return self._choose(self._aliases.get((definition.module, definition.qualname), []), definition)
         owner_name, _dot, member = definition.qualname.rpartition(".")
@@ -213,7 +213,7 @@ class Names:
             if naming.public:
                 candidates.append(f"{naming.name}.{member}")
         if hidden or not candidates:
-            return Naming(_written(f"{known.name}.{member}"), (), public=False)
+            return PublicName(_written(f"{known.name}.{member}"), (), public=False)
         return self._choose(candidates, definition)
 
     def _inheriting(self, owner: Definition, member: str) -> Iterator[Definition]:
@@ -229,11 +229,11 @@ class Names:
                 waiting.append(subclass)
                 yield subclass
 
-    def _choose(self, candidates: list[str], definition: Definition) -> Naming:
+    def _choose(self, candidates: list[str], definition: Definition) -> PublicName:
         if not candidates:
-            return Naming(f"{definition.module}.{definition.qualname}", (), public=False)
+            return PublicName(f"{definition.module}.{definition.qualname}", (), public=False)
         ranked = sorted(dict.fromkeys(candidates), key=lambda name: self._rank(name, definition.name))
-        return Naming(_written(ranked[0]), tuple(ranked[1 : _MAX_ALSO + 1]))
+        return PublicName(_written(ranked[0]), tuple(ranked[1 : _MAX_ALSO + 1]))
 
     def _rank(self, name: str, own: str) -> tuple[int, int, bool, int, str]:
         top = name.partition(".")[0]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
-    from kr_plugins.sources.installed_docs.python.public_names import Names
+    from kr_plugins.sources.installed_docs.python.public_names import PublicNames
 
 _SEE = re.compile(
     r"\b(?:[Ss]ee|[Ss]ame as|[Aa]lias (?:for|of)|[Ee]quivalent to)\s++(?:also\s++)?[:`*]*+(?:(?:py:)?(?:func|meth|class|attr|obj):`*+)?~?\.?([A-Za-z_][\w.]*)"
@@ -25,7 +25,7 @@ class Links:
         names: under which name each definition is known.
     """
 
-    def __init__(self, modules: Mapping[str, Module], names: Names) -> None:
+    def __init__(self, modules: Mapping[str, Module], names: PublicNames) -> None:
         self._modules = modules
         self._names = names
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _ESCAPE = re.compile(r"\\([\\'\"])")
 
 
-class Verbatim:
+class SourceText:
     """The text of one file, by the positions of its syntax tree.
 
     Args:
