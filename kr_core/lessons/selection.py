@@ -23,6 +23,7 @@ LINES = 2
 
 MAX_PATH_LENGTH = 100
 """A longer path is cut at its beginning."""
+_PATH_OF_ONE_LINE = WIDTH - 10
 _CUT = " ..."
 _TITLE = re.compile(r"\[(\s*LESSONS\s*)\]", re.IGNORECASE)
 
@@ -103,18 +104,28 @@ def _beginnings(stems: Iterable[str]) -> re.Pattern[str]:
 
 
 def _shown(number: str, summary: str, path: str | None) -> str:
-    """A lesson as one line, its summary cut where the whole would take too many."""
-    room = LINES * WIDTH
-    summary = _TITLE.sub(r"(\1)", summary[: room + 1])
-    if path is not None:
-        path = _TITLE.sub(r"(\1)", path)
-        path = path if len(path) <= MAX_PATH_LENGTH else f"...{path[3 - MAX_PATH_LENGTH :]}"
+    """A lesson as one line, its summary cut where the whole would take too many, and then its path."""
+    summary = _TITLE.sub(r"(\1)", summary[: LINES * WIDTH + 1])
+    if path is None:
+        return _fitted(number, summary, None)
+    path = _TITLE.sub(r"(\1)", path)
+    line = _fitted(number, summary, _end(path, MAX_PATH_LENGTH))
+    if len(_wrapped(line)) > LINES:  # a long word in it takes a line, and what is beside it a third
+        line = _fitted(number, summary, _end(path, _PATH_OF_ONE_LINE))
+    return line
+
+
+def _fitted(number: str, summary: str, path: str | None) -> str:
     line = _line(number, summary, path)
-    size = room - len(_line(number, _CUT, path))
+    size = LINES * WIDTH - len(_line(number, _CUT, path))
     while len(_wrapped(line)) > LINES and size:
         line = _line(number, _cut(summary, size), path)
         size -= 1
     return line
+
+
+def _end(path: str, size: int) -> str:
+    return path if len(path) <= size else f"...{path[3 - size :]}"
 
 
 def _cut(text: str, size: int) -> str:

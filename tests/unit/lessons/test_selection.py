@@ -114,6 +114,16 @@ def test_the_block_holds_what_was_chosen_and_nothing_else(given, budget, about):
     assert all(len(textwrap.wrap(line, 80, break_on_hyphens=False)) <= 2 for line in lines)
 
 
+@pytest.mark.req("L3")
+@pytest.mark.parametrize("path", ["a" * 79 + " 0", "0 " + "a" * 79 + " b", "a" * 60 + " " + "b" * 39])
+@pytest.mark.parametrize("summary", ["short", "a" * 79 + " 0", "word " * 60])
+def test_a_path_with_spaces_takes_two_lines_at_most(summary, path):
+    """A path that would need three lines by itself is cut at its beginning."""
+    _title, line = block("dev-execution", [lesson(summary, path=path)]).splitlines()
+    assert len(textwrap.wrap(line, 80, break_on_hyphens=False)) <= 2
+    assert line.endswith(path[-20:])
+
+
 syllables = st.sampled_from(
     "a i y e s es ies ing ed at bl iz ation ly izer th sk t d bys cr ow use HTTP /2 /1.1 C ++ # _ . ' é 字".split()
 )
