@@ -169,7 +169,7 @@ class AgentDispatcher:
                 agents=[answer.agent for answer in came if answer is not None],
                 agree=weighed.answer is not None,
                 confidence=None if weighed.answer is None else weighed.answer.confidence,
-                said=weighed.message,
+                message=weighed.message,
             )
         return weighed
 

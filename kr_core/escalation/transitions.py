@@ -274,7 +274,7 @@ def unclear(case: Case, said: UnparsedReply, sink: str) -> tuple[Case, list[Even
     notice = Notice(f"{case.request.id}-{said.kind}-{digest}", kind, text, said.external_id)
     care = care.owing(notice, [sink])._replace(told={**care.told, key: 1})
     told = event(
-        case, "human.unclear", escalation_id=case.request.id, sink=sink, by=by, kind=said.kind, said=text
+        case, "human.unclear", escalation_id=case.request.id, sink=sink, by=by, kind=said.kind, message=text
     )
     return case._replace(care=care), [told]
 

@@ -380,7 +380,7 @@ class EscalationWorker:
     @staticmethod
     def _shown_event(case: Case, name: str, place: str | None, error: str | None) -> Event:
         about = {"escalation_id": case.request.id, "revision": case.request.revision}
-        return transitions.event(case, "escalation.shown", **about, sink=name, place=place, error=error)
+        return transitions.event(case, "escalation.shown", **about, sink=name, location=place, error=error)
 
     @staticmethod
     def _told_event(case: Case, name: str, notice: Notice, error: str | None) -> Event:

@@ -55,13 +55,13 @@ def _replied(data: dict[str, Any]) -> str:
 def _shown(data: dict[str, Any]) -> str:
     if data.get("error"):
         return f"{data.get('sink')} could not show it: {data['error']}"
-    return f"shown by {data.get('sink')}: {data['place']}" if data.get("place") else ""
+    return f"shown by {data.get('sink')}: {data['location']}" if data.get("location") else ""
 
 
 def _told(data: dict[str, Any]) -> str:
     if data.get("error"):
         return f"{data.get('sink')} could not tell it: {data['error']}"
-    return f"said by {data.get('sink')}: {data.get('said')}"
+    return f"said by {data.get('sink')}: {data.get('message')}"
 
 
 def _of(people: object) -> str:
@@ -95,7 +95,7 @@ _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
         f"{data.get('agent')} gave no answer ({data.get('outcome')}): {data.get('reason')}"
     ),
     "answer.received": _answered,
-    "answers.compared": lambda data: f"compared: {data.get('said')}",
+    "answers.compared": lambda data: f"compared: {data.get('message')}",
     "answer.gated": _gated,
     "escalation.opened": lambda data: (
         f"put to a human as revision {data.get('revision')}: {data.get('reason')}"
@@ -112,7 +112,7 @@ _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "escalation.told": _told,
     "human.replied": _replied,
     "human.unclear": lambda data: (
-        f"{data.get('by')} wrote by {data.get('sink')} what cannot be applied: {data.get('said')}"
+        f"{data.get('by')} wrote by {data.get('sink')} what cannot be applied: {data.get('message')}"
     ),
     "exchange.finished": lambda data: f"ended: {data.get('status')}",
 }
