@@ -25,7 +25,7 @@ MARKERS = {
     r"anew\b": "again",
     r"(?:whoever|whatever|whichever)\b": "name the person or thing",
     r"(?:somebody|nobody)\b": "you, a person, no one",
-    r"(?:is|are|was|were) no (?!longer\b|more\b|such\b)[a-z]+": "is not a ...",
+    r"(?<!there\s)(?:is|are|was|were) no (?!longer\b|more\b|such\b)[a-z]+": "is not a ...",
     r"stands? (?:there|beside|in|for|under|at|on|between|below|above|open)\b": "is, lies, means",
     r"ways? to a human\b": "escalation, channel",
     r"by the way\b": "drop it",
