@@ -1,7 +1,8 @@
 # ruff: noqa: INP001  a script, not a package
 """Flag sentences that read as translated; `make check` runs it over the pages, and counts those of the code.
 
-Each marker is a turn of phrase that plain English says with a verb and a subject. A page may quote one in back-ticks.
+Each marker is a turn of phrase that plain English says with a verb and a subject. A page may quote one in back-ticks, or
+messages of the program between `<!-- quoted -->` and `<!-- /quoted -->`.
 Pages must have none. Messages, help texts and docstrings may have as many as `CODE_CEILING`: lower it, never raise it.
 """
 
@@ -41,6 +42,7 @@ GENERATED = {
 """Pages whose text comes from docstrings and help texts, and counts there."""
 
 _FENCE = re.compile(r"^(\s*)(`{3,}|~{3,}).*?^\1\2\s*$", re.MULTILINE | re.DOTALL)
+_QUOTED = re.compile(r"<!-- quoted -->.*?<!-- /quoted -->", re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`")
 _END = re.compile(r"(?<=[.!?:])\s+|\n\s*\n|\n\s*(?:[-*|#]|\d+\.)\s")
 _NEWEST = re.compile(r"^## .*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -57,7 +59,9 @@ class Flag(NamedTuple):
 
 def flags(text: str, file: str = "") -> tuple[list[Flag], int]:
     """The flagged sentences of a Markdown text, and how many sentences it has."""
-    plain = _FENCE.sub(lambda block: re.sub(r"[^\n]", " ", block[0]), text)
+    plain = text
+    for pattern in (_FENCE, _QUOTED):
+        plain = pattern.sub(lambda block: re.sub(r"[^\n]", " ", block[0]), plain)
     plain = _CODE.sub(lambda code: "x" * len(code[0]), plain)
     found: list[Flag] = []
     count = start = 0

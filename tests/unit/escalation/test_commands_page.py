@@ -111,14 +111,14 @@ def test_a_message_is_read_command_by_command():
             assert fault.kind == "text" or (fault.kind == "quote" and ">" in above), text
 
 
-@pytest.mark.parametrize(("text", "_why"), rows("What is no command"))
+@pytest.mark.parametrize(("text", "_why"), rows("What is not a command"))
 def test_what_is_said_to_be_no_command(text, _why):
     """Neither a command nor a fault, whether one case waits or two."""
     for waiting in (TWO, TWO[:1]):
         assert read_replies(text, waiting) == ((), ())
 
 
-@pytest.mark.parametrize(("text", "kind", "_why", "said"), rows("What is refused"))
+@pytest.mark.parametrize(("text", "kind", "_why", "said"), rows("What KR refuses"))
 def test_what_is_said_to_be_refused(text, kind, _why, said):
     """One fault of that kind, with these words; an invisible character keeps names from being mentions."""
     found = read_replies(text, TWO)
@@ -139,4 +139,4 @@ def test_how_much_of_a_message_is_read(line, most):
 def test_the_page_knows_every_kind_of_refusal():
     """A new one has to be written down."""
     kinds = get_args(get_type_hints(CommandFault)["kind"])
-    assert {row[1].strip("`") for row in rows("What is refused")} | {"many"} == set(kinds)
+    assert {row[1].strip("`") for row in rows("What KR refuses")} | {"many"} == set(kinds)
