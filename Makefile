@@ -22,7 +22,7 @@ FIND_PYTHON = for name in python3.14 python3.13 python3.12 python3.11 python3; d
 
 help:
 	@echo "make try           answer a question in a scratch folder; QUESTION=... for another"
-	@echo "make test          formatting, lint, types, layers, tests and the docs' code blocks"
+	@echo "make test          formatting, lint, types, layers, prose, tests and the docs' code blocks"
 	@echo "make faults        the long fault drivers"
 	@echo "make bench         the measurements, into bench-results.json; make bench-table: into the docs"
 	@echo "make format        format the code and sort its imports"
@@ -45,6 +45,7 @@ check: .venv/.ready
 	$(BIN)/mypy
 	$(BIN)/mypy tools tests/docs tests/bench examples
 	$(BIN)/lint-imports
+	$(BIN)/python tools/prose.py
 
 unit: .venv/.ready quality-env
 	$(BIN)/pytest -q -n 3 --dist worksteal -m "not faults"

@@ -33,7 +33,7 @@ MARKERS = {
     r"what (?:is|comes|stands|was|has|had|it made) [a-z]+,": "name the thing",
     r"so many\b": "too many, this many",
     r"but for\b": "except",
-    r"else (?:it|a|the|what)\b": "otherwise",
+    r"[,;] else (?:it|a|the|what)\b": "otherwise",
 }
 GENERATED = {
     f"docs/reference/{name}.md"
