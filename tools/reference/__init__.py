@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def pages() -> dict[Path, str]:
-    """Each page and its text; of the page about plugins only what stands between its marks is made."""
+    """Each page and its text; of the page about plugins only the parts between its marks are made."""
     folder = ROOT / "docs" / "reference"
     plugins = folder / "plugins.md"
     made = {

@@ -42,13 +42,12 @@ _CONFIGURATION = """\
 KR needs no configuration. `kr init` writes a `kr.yaml` to start from.
 
 The project root is the folder of the nearest `kr.yaml`, `[tool.kr]` in a `pyproject.toml`, or `_bmad/`, upwards from
-the working folder; else the working folder. A bare `pyproject.toml` or `.git` does not make one. One file wins;
-nothing is merged. `--config FILE` names another file, `-C DIR` another folder to start from. `{project-root}` in a path
+the working folder; otherwise the working folder. A bare `pyproject.toml` or `.git` does not make one. One file wins;
+KR merges nothing. `--config FILE` names another file, `-C DIR` another folder to start from. `{project-root}` in a path
 is the project root.
 
-An unknown key, plugin or value is an error with file and line, and the nearest name that exists (exit code 2). YAML is
-read so that versions stay text (`2.10` is not 2.1). In a plugin's settings, `{env: NAME}` is taken from the environment
-when the plugin is built.
+An unknown key, plugin or value is an error with file and line, and the nearest name that exists (exit code 2). Versions in YAML
+stay text (`2.10` is not 2.1). In a plugin's settings, KR takes `{env: NAME}` from the environment when it builds the plugin.
 
 A `kr.yaml`:
 
@@ -59,7 +58,7 @@ knowledge_research:
   max_age_days: off
 ```
 
-`kr doctor` says which file was read and what was wrong in it:
+`kr doctor` says which file KR read and what is wrong in it:
 
 ```sh
 kr doctor
@@ -67,44 +66,44 @@ kr doctor
 
 ## Trust
 
-A configuration comes with a project, which may be anybody's. These settings work only after you have read the file and allowed it:
+A configuration comes with a project, which may be a stranger's. These settings work only after you have read the file and allowed it:
 
 | setting | examples |
 |---|---|
 | a program that runs | `command`, `argv`, `environment` |
 | an address that is neither the service's own nor on this machine | `url`, `base_url`, `endpoint` |
-| any address but the service's own, where a secret from the environment goes there | `token: {env: NAME}` beside `url` |
+| any address except the service's own, if a secret from the environment goes there | `token: {env: NAME}` beside `url` |
 | what an escalation or a log posts to | `repository`, `channel` |
-| a key that stands in the file itself: what is sent with it lies in somebody's account | `api_key: sk-...` |
-| a variable of the environment, but as the value of a key, token, secret, password or passphrase | `responders: [{env: NAME}]` |
-| private hosts whose pages may be read | `allow_hosts` |
+| a key in the file itself: what KR sends with it goes to that key's account | `api_key: sk-...` |
+| a variable of the environment, except as the value of a key, token, secret, password or passphrase | `responders: [{env: NAME}]` |
+| private hosts whose pages KR may read | `allow_hosts` |
 | an embedder that sends documents to a service | `base_url`, `api_key` |
 | a path that leads out of the project, also by a link | `knowledge_base_path`, `folders` |
 
-On this machine are `localhost`, 127.0.0.0/8 and `[::1]`, written just so. The service's own is the address that the plugin has
-where none is set, with any path and no query.
+`localhost`, 127.0.0.0/8 and `[::1]`, written exactly so, are on this machine. The service's own address is the plugin's
+default, with any path and no query.
 
 ```sh
 kr trust
 ```
 
-It prints what it allows, each with its line. What is allowed is this text of the file in this place, and the folders outside to
-which it leads now: any change asks anew. Until then whatever needs such a setting ends with exit code 2 and says what to do, and
-the rest works. `kr trust --forget` undoes it; `KR_TRUST=all` allows every file, for machines whose every project is trusted
-already, as in CI. A link in place of `knowledge-base` counts even where no file names it. A knowledge base inside `.git` is refused,
+It prints what it allows, each with its line. It allows this text of the file in this place, and the folders outside to
+which it leads now: after any change, allow it again. Until then a command that needs such a setting ends with exit code 2 and says what
+to do, and the rest works. `kr trust --forget` undoes it; `KR_TRUST=all` allows every file, for machines on which you trust every
+project, as in CI. A link in place of `knowledge-base` counts even if no file names it. KR refuses a knowledge base inside `.git`,
 trusted or not.
 
 ## Keys
 
 @KEYS@
 
-Keys of later versions are refused, not passed over: @LATER@.
+KR refuses keys of later versions: @LATER@.
 
 ## Environment variables
 
 | variable | meaning |
 |---|---|
-| `KR_CACHE_DIR` | where the index of installed documentation lies, shared by projects; else the user's cache folder |
+| `KR_CACHE_DIR` | the folder for the index of installed documentation, shared by projects; by default the user's cache folder |
 | `VIRTUAL_ENV`, `CONDA_PREFIX` | an environment of the project, after `.venv` and `venv` in its folders |
 | `KR_TRUST` | `all` allows every configuration file; it has no other value |
 | `NO_COLOR` | no colour on a terminal |

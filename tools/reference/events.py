@@ -27,7 +27,7 @@ def events_page() -> str:
 
 
 def _fields(data: Any) -> str:
-    """Its own fields, then those of what it is made from; what every event of a question has is told once."""
+    """Its own fields, then those of what it is made from; what every event of a question has appears once."""
     fields = {one.name: one.annotation for one in read_class(data).attributes}
     for name, annotation in data.__annotations__.items():
         if name not in OfExchange.__annotations__:

@@ -40,6 +40,6 @@ _HEAD = """\
 
 <!-- made by `make reference` from plugins/kr_plugins; change the text there, or in tools/reference -->
 
-They use the same hooks as any other, and each can be replaced by [one of your own](plugins.md). A plugin's settings stand
+They use the same hooks as any other, and you can replace each by [one of your own](plugins.md). A plugin's settings are
 in the configuration at `plugins.<name>`; an unknown one is an error with file and line.
 """
