@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,15 +23,20 @@ _STATUS = 40
 _MODES = frozenset({0o040000, 0o100644, 0o100664, 0o100755, 0o120000, 0o160000})
 _HASHES = (20, 32)
 """Bytes of SHA-1 and SHA-256; the index does not say which of them it has."""
+_HEXADECIMAL = re.compile(r"(?:[0-9a-f]{2})+")
+_VERSIONS = (2, 3, 4)
 _COMPRESSED = 4
 """The version whose names begin with a part of the name before."""
 
 
 def tracks(folder: Path) -> bool:
-    """Whether git tracks a folder, as a submodule, or a file below it; False where there is no index that can be read.
+    """Whether git tracks a folder, as a submodule, or a file below it; False where there is no repository, or no index in it.
 
     Args:
         folder: in a work tree, or not.
+
+    Raises:
+        OSError: there is an index, and it cannot be read: git may track the folder.
     """
     place = Path(os.path.realpath(folder))
     for tree in place.parents:
@@ -38,8 +45,10 @@ def tracks(folder: Path) -> bool:
             name = os.fsencode(place.relative_to(tree).as_posix())
             try:
                 return _holds(_git_folder(link), name, folded=_is_folded(place))
-            except (OSError, ValueError):
+            except FileNotFoundError:
                 return False
+            except ValueError as error:
+                raise OSError(errno.EINVAL, str(error), str(link)) from error
     return False
 
 
@@ -47,8 +56,10 @@ def _git_folder(link: Path) -> Path:
     """What `.git` is, or where it leads as a file: a further work tree's, a submodule's."""
     if link.is_dir():
         return link
-    where = read_bytes(link, limit=_LARGEST_LINK).removeprefix(b"gitdir:").strip()
-    return link.parent / os.fsdecode(where)
+    named, _, where = read_bytes(link, limit=_LARGEST_LINK).partition(b"gitdir:")
+    if named or not where.strip():
+        raise ValueError("`.git` does not say where the repository lies")
+    return link.parent / os.fsdecode(where.strip())
 
 
 def _is_folded(place: Path) -> bool:
@@ -60,36 +71,41 @@ def _is_folded(place: Path) -> bool:
 
 
 def _holds(git: Path, folder: bytes, *, folded: bool) -> bool:
-    files, seen = [git / "index"], 0
-    while seen < len(files):
-        content = read_bytes(files[seen], limit=_LARGEST)
-        seen += 1
-        if _is_among(content, folder, folded=folded):
-            return True
-        if seen == 1:
-            files += _shared(git, content)
-    return False
+    content = read_bytes(git / "index", limit=_LARGEST)
+    parts = (content, *(read_bytes(file, limit=_LARGEST) for file in _shared(git, content)))
+    return any(_is_among(part, folder, folded=folded) for part in parts)
 
 
 def _is_among(content: bytes, folder: bytes, *, folded: bool) -> bool:
-    if content[:4] != b"DIRC":
-        return False
+    """Whether a folder, or a file below it, is in an index.
+
+    Raises:
+        ValueError: it does not read as an index.
+    """
+    version = _version(content)
     text, folder = (content.lower(), folder.lower()) if folded else (content, folder)
-    if (
-        _version(content) < _COMPRESSED and folder not in text
-    ):  # nearly always: the entries need not be told apart
+    if version < _COMPRESSED and folder not in text:  # nearly always: the entries need not be told apart
         return False
-    for hashed in _HASHES:
+    is_read = False
+    for hashed in _HASHES:  # what either finds counts: an index may read as one of both lengths
         try:
-            names = (name.lower() if folded else name for name in _names(content, hashed))
-            return any(name == folder or name.startswith(folder + b"/") for name in names)
+            for name in _names(content, hashed):
+                known = name.lower() if folded else name
+                if known == folder or known.startswith(folder + b"/"):
+                    return True
+            is_read = True
         except (ValueError, IndexError):  # its hashes have another length
             continue
+    if not is_read:
+        raise ValueError("the entries of the index cannot be read")
     return False
 
 
 def _version(content: bytes) -> int:
-    return int.from_bytes(content[4:8], "big")
+    version = int.from_bytes(content[4:8], "big")
+    if content[:4] != b"DIRC" or version not in _VERSIONS:
+        raise ValueError("the index has a form that KR does not know")
+    return version
 
 
 def _names(content: bytes, hashed: int) -> Iterator[bytes]:
@@ -130,6 +146,9 @@ def _number(content: bytes, at: int) -> tuple[int, int]:
 
 def _shared(git: Path, content: bytes) -> list[Path]:
     """The files that hold the rest of an index that git has split; a name in them may have been taken out since."""
-    at = content.rfind(b"link\0\0")
-    found = [content[at + 8 : at + 8 + hashed].hex() for hashed in _HASHES] if at >= 0 else []
-    return [file for name in found if (file := git / f"sharedindex.{name}").exists()]
+    found = []
+    for file in git.glob("sharedindex.*"):
+        name = file.suffix[1:]
+        if _HEXADECIMAL.fullmatch(name) and bytes.fromhex(name) in content:
+            found.append(file)
+    return found

@@ -1,6 +1,6 @@
 """Whose a project's `.kr/` is: what came with the project is not used, since it decides what KR takes for its own memory.
 
-KR keeps its state out of git, so that a state folder in git's index came with a clone. What a file there is not opened for.
+KR keeps its state out of git, so that a state folder in git's index came with a clone. No file there is opened for that.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from kr_core.config.trust_policy import VARIABLE
+from kr_core.config.trust_policy import ALL, VARIABLE
 from kr_core.errors import StorageError
 from kr_core.git.index import tracks
 
@@ -47,21 +47,35 @@ def require_own_state(config: Config) -> None:
         raise StorageError(
             f"belongs to another user (number {status.st_uid})",
             where=str(folder),
-            hint=f"remove it, or set {VARIABLE}=all where several users share a project",
+            hint=f"remove it, or set {VARIABLE}={ALL} where several users share a project",
         )
-    if tracks(folder):
+    _require_untracked(folder, config)
+    for path, kind in _strange(folder):
+        raise StorageError(f"is {kind}, and KR makes none", where=path, hint="remove it")
+
+
+def _require_untracked(folder: Path, config: Config) -> None:
+    try:
+        tracked = tracks(folder)
+    except OSError as error:
+        if config.environ.get(VARIABLE) == ALL:
+            return
+        raise StorageError(
+            f"may be tracked by git, whose index KR cannot read: {error.strerror or error}",
+            where=str(folder),
+            hint=f"run `git status`; where all in the folder is your own, set {VARIABLE}={ALL}",
+        ) from error
+    if tracked:
         raise StorageError(
             "is tracked by git, so that what it holds may be anybody's",
             where=str(folder),
             hint=f"`git rm -r --cached {folder.name}`, then remove the folder, unless all in it is your own",
         )
-    for path, kind in _strange(folder):
-        raise StorageError(f"is {kind}, and KR makes none", where=path, hint="remove it")
 
 
 def _is_own(status: os.stat_result, config: Config) -> bool:
     """Whether it belongs to the user, to root, or to whom the project belongs: in a container that is often another."""
-    if not hasattr(os, "getuid") or config.environ.get(VARIABLE) == "all":
+    if not hasattr(os, "getuid") or config.environ.get(VARIABLE) == ALL:
         return True
     try:
         return status.st_uid in {os.getuid(), 0, config.root.stat().st_uid}

@@ -411,25 +411,65 @@ def test_a_further_work_tree_and_a_submodule_have_an_index_of_their_own(tree, tm
     assert tracks(outer / ".kr")
 
 
-@pytest.mark.parametrize(
-    "index",
-    [
+def test_what_is_not_an_index_is_not_read_as_an_empty_one(tmp_path):
+    """Rubbish, an unknown version, a pipe, a file too large to be read, and a `.git` that leads nowhere plain are errors."""
+    index = tmp_path / ".git/index"
+    index.parent.mkdir()
+    assert not tracks(tmp_path / ".kr")  # nothing was ever added
+    for content in (
         b"",
         b"DIRC",
         b"DIRC\0\0\0\2\xff\xff\xff\xff.kr/",
         b"DIRC\0\0\0\4\xff\xff\xff\xff" + b"\xff" * 500,
+        b"DIRC\0\0\0\5\0\0\0\0" + b"\xff" * 500,
         b"x.kr/" * 99,
-    ],
-)
-def test_an_index_that_is_none_tells_nothing(tmp_path, index):
-    """Rubbish in its place is passed over; so is a pipe."""
+    ):
+        index.write_bytes(content)
+        with pytest.raises(OSError, match="index"):
+            tracks(tmp_path / ".kr")
+    with index.open("wb") as file:
+        file.truncate(2**29 + 1)
+    with pytest.raises(OSError, match="larger than"):
+        tracks(tmp_path / ".kr")
+    index.unlink()
+    os.mkfifo(index)
+    with pytest.raises(OSError, match="not a regular file"):
+        tracks(tmp_path / ".kr")
+    index.unlink()
+    index.parent.rmdir()
+    for text in ("", "gitdir: .git", "rubbish"):
+        index.parent.write_text(text)
+        with pytest.raises(OSError, match=r"\.git"):
+            tracks(tmp_path / ".kr")
+
+
+def test_an_index_that_can_be_read_in_two_ways_hides_nothing(tmp_path):
+    """An index does not say how long its hashes are: what either length finds counts."""
     (tmp_path / ".git").mkdir()
-    (tmp_path / ".git/index").write_bytes(index)
-    assert not tracks(tmp_path / ".kr")
-    (tmp_path / ".git/index").unlink()
-    os.mkfifo(tmp_path / ".git/index")
-    assert not tracks(tmp_path / ".kr")
-    (tmp_path / ".git/index").unlink()
-    (tmp_path / ".git").rmdir()
-    (tmp_path / ".git").write_text("gitdir: .git")
-    assert not tracks(tmp_path / ".kr")
+    name = b".kr/journal.sqlite"
+    hashed = b"h" * 20 + b"\0\x0a" + b"n" * 10  # of 32 bytes; read as 20, a flag and a name of ten
+    entry = (b"\0" * 24 + b"\0\0\x81\xa4" + b"\0" * 12 + hashed + bytes([0, len(name)]) + name).ljust(
+        96, b"\0"
+    )
+    (tmp_path / ".git/index").write_bytes(b"DIRC\0\0\0\2\0\0\0\1" + entry + b"\0" * 32)
+    assert tracks(tmp_path / ".kr")
+
+
+def test_a_shared_index_is_found_whatever_names_come_after_it(tree):
+    """A file called `link` does not stand in for the part that says where the rest of an index is."""
+    added(tree, ".", [])
+    git(tree, "update-index", "--split-index")
+    index = tree / ".git/index"
+    index.write_bytes(index.read_bytes() + b"link\0\0\0\0" + b"x" * 20)
+    assert tracks(tree / ".kr")
+
+
+def test_a_state_folder_that_git_may_track_is_refused(kr, project, tmp_path):
+    """A clone whose index is too large to be read is refused, with what to do; where that is meant, a variable allows it."""
+    assert kr(*ASK).code == 0
+    git(project, "init", "--quiet")
+    git(project, "add", "--force", ".kr")
+    with (project / ".git/index").open("ab") as file:
+        file.truncate(2**29 + 1)
+    refused(kr, "may be tracked by git", "KR_TRUST=all", [(*ASK, "-v"), *COMMANDS[1:]])
+    assert kr("log", "--verify", KR_TRUST="all").code == 0
