@@ -45,9 +45,7 @@ async def read(response: httpx.Response, most: int, *, cut: bool = False) -> byt
         return await _plain(response.aiter_raw(), most, cut=cut)
     if encoding in {"gzip", "x-gzip", "deflate"}:
         return await _unpacked(response.aiter_raw(), most, cut=cut)
-    raise RequestError(
-        Outcome.bad_answer, f"the answer is packed as {encoding[:40]}, which was not asked for"
-    )
+    raise not_asked_for(encoding)
 
 
 async def _plain(chunks: AsyncIterable[bytes], most: int, *, cut: bool) -> bytes:
@@ -89,6 +87,13 @@ def _first(body: bytearray, most: int, *, cut: bool) -> bytes:
 def too_long(most: int) -> RequestError:
     """What is said of an answer of more than so many bytes."""
     return RequestError(Outcome.bad_answer, f"the answer is longer than {most / 2**20:g} MB")
+
+
+def not_asked_for(encoding: str) -> RequestError:
+    """What is said of an answer that is packed in a way that was not asked for."""
+    return RequestError(
+        Outcome.bad_answer, f"the answer is packed as {encoding[:40]}, which was not asked for"
+    )
 
 
 def json_of(response: httpx.Response) -> Any:

@@ -10,7 +10,7 @@ import httpx2
 
 from kr_core.errors import RequestError
 from kr_core.model import Outcome
-from kr_core.net.body import too_long
+from kr_core.net.body import not_asked_for, too_long
 from kr_core.net.client import REFUSED
 from kr_core.net.pool import trusted
 from kr_core.net.retry import ATTEMPTS, is_in_time, pause, retry_after
@@ -25,6 +25,8 @@ _GOODBYE_SECONDS = 0.5
 """For the end of a session, which nobody waits for any longer."""
 _OUTCOMES = REFUSED | {407: Outcome.blocked}
 _REFUSALS = (Outcome.blocked, Outcome.limited)
+_PACKED = "kr.packed"
+"""Extension of an answer: the encoding in which it came although none was asked for."""
 _TYPES = ("application/json", "text/event-stream")
 
 
@@ -62,6 +64,7 @@ class MCPConnection(httpx2.AsyncClient):
             timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
             verify=trusted(),
             transport=None if transport is None else _Bridge(transport),
+            event_hooks={"response": [self._bound]},
         )
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -70,7 +73,7 @@ class MCPConnection(httpx2.AsyncClient):
         if request.method != "POST":
             if request.method == "DELETE":
                 request.extensions["timeout"] = httpx2.Timeout(_GOODBYE_SECONDS).as_dict()
-            return self._bounded(await super().send(request, **options))
+            return await super().send(request, **options)
         attempt = 0
         while True:
             attempt += 1
@@ -89,7 +92,7 @@ class MCPConnection(httpx2.AsyncClient):
                     if self.fault is not None and self.fault.outcome in _REFUSALS:
                         await response.aclose()
                         raise self.fault  # else the SDK takes it for an old server, and asks in the old way
-                    return self._bounded(response)
+                    return response
                 await response.aclose()
             await asyncio.sleep(again or 0.0)
 
@@ -99,9 +102,12 @@ class MCPConnection(httpx2.AsyncClient):
     def _left(self) -> float:
         return max(0.0, self._deadline - asyncio.get_running_loop().time())
 
-    def _bounded(self, response: httpx2.Response) -> httpx2.Response:
+    async def _bound(self, response: httpx2.Response) -> None:
+        """Bound the body before anything of it is read; one that is packed all the same stays so, and is never unpacked."""
         response.stream = _Bounded(response.stream, self, self._most)
-        return response
+        encoding = response.headers.pop("content-encoding", "").strip().lower()
+        if encoding not in {"", "identity"}:
+            response.extensions[_PACKED] = encoding
 
 
 class _Bounded(httpx2.AsyncByteStream):
@@ -161,6 +167,8 @@ def _fault_in(response: httpx2.Response) -> RequestError | None:
     status = response.status_code
     if status >= httpx.codes.BAD_REQUEST:
         return RequestError(_OUTCOMES.get(status, Outcome.unavailable), f"answered {status}")
+    if packed := response.extensions.get(_PACKED):
+        return not_asked_for(packed)
     kind = response.headers.get("content-type", "no type").partition(";")[0].strip().lower()
     if status == httpx.codes.OK and kind not in _TYPES:
         return RequestError(Outcome.bad_answer, f"answers with {kind[:60]}, and so is no MCP server")
