@@ -19,7 +19,7 @@ in a hook, or a return value that is not a `Provider`, is reported as that plugi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import pluggy
 from pydantic import BaseModel, ConfigDict
@@ -78,13 +78,16 @@ class Settings(BaseModel):
     Names matter. What runs a program is called `command` or `argv`, and where something is sent `url`, `base_url`, `host`
     or the like: a project's configuration may set those, but they work only after `kr trust` (an address: unless it has the
     scheme, host and port of a default in these settings, or is on this machine and the same entry takes no secret,
-    `{env: NAME}`). So give the address of your service as a default. A path that leads out of the project works only after
+    `{env: NAME}`, nor says what is called there, see `calls_are_chosen`). So give the address of your service as a default. A path that leads out of the project works only after
     `kr trust`, too. A plugin takes secrets from its settings alone, never from the environment.
     """
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", coerce_numbers_to_str=True, use_attribute_docstrings=True
     )
+    calls_are_chosen: ClassVar[bool] = False
+    """True where the settings say what is called at an address, such as a tool and its arguments, and not only where it is: then
+    an address on this machine needs trust, too."""
 
 
 class Setup(NamedTuple):

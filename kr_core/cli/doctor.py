@@ -148,7 +148,7 @@ def _configuration_checks(config: Config) -> Iterator[Check]:
 
 def _trust_checks(pipeline: Pipeline) -> Iterator[Check]:
     config, base = pipeline.config, trust.knowledge_base(pipeline.config)
-    of_plugins = trust.sensitive(config, pipeline.registry.own_addresses)
+    of_plugins = trust.sensitive(config, pipeline.registry.address_policy)
     settings = [*([base] if base else []), *(one for found in of_plugins.values() for one in found)]
     allowed = [setting for setting in settings if trust.allows(config, setting)]
     for setting in settings:
@@ -162,7 +162,7 @@ def _trust_checks(pipeline: Pipeline) -> Iterator[Check]:
 
 def _held_back(pipeline: Pipeline) -> set[str]:
     """The plugins and instances that are not built before their settings are allowed."""
-    found = trust.sensitive(pipeline.config, pipeline.registry.own_addresses).items()
+    found = trust.sensitive(pipeline.config, pipeline.registry.address_policy).items()
     return {
         name for name, settings in found if not all(trust.allows(pipeline.config, one) for one in settings)
     }

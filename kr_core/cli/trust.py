@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
 def _sensitive(config: Config) -> list[TrustedSetting]:
     """All that needs trust; a plugin is imported to learn which addresses are its service's own, and none is built."""
     base = trust.knowledge_base(config)
-    of_plugins = trust.sensitive(config, Registry(config, _no_setup).own_addresses)
+    of_plugins = trust.sensitive(config, Registry(config, _no_setup).address_policy)
     return [*([base] if base else []), *(one for settings in of_plugins.values() for one in settings)]
 
 

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from kr_core.config.plugin_names import dotted
 from kr_core.config.trust_policy import (
     ALL,
+    UNKNOWN,
     VARIABLE,
+    AddressPolicy,
     TrustedSetting,
     further,
     leading_out,
@@ -52,15 +54,15 @@ _LARGEST = 10_000_000
 
 
 def sensitive(
-    config: Config, own: Callable[[str], Collection[str]] = lambda _name: ()
+    config: Config, policy: Callable[[str], AddressPolicy] = lambda _name: UNKNOWN
 ) -> dict[str, list[TrustedSetting]]:
     """The settings that work only in a trusted file, by the name under which they stand in `plugins`.
 
     Args:
         config: the configuration.
-        own: the addresses that a plugin or instance has where its settings name none.
+        policy: which addresses a plugin or instance may name without trust.
     """
-    found = {name: _found(config, name, own(name)) for name in config.settings.plugins}
+    found = {name: _found(config, name, policy(name)) for name in config.settings.plugins}
     return {name: settings for name, settings in found.items() if settings}
 
 
@@ -75,18 +77,18 @@ def knowledge_base(config: Config) -> TrustedSetting | None:
     return TrustedSetting(_KNOWLEDGE_BASE, outside(place), place)
 
 
-def require(config: Config, name: str, own: Collection[str] = ()) -> None:
+def require(config: Config, name: str, policy: AddressPolicy = UNKNOWN) -> None:
     """Refuse the settings of a plugin or instance where the user has not trusted what they would do.
 
     Args:
         config: the configuration.
         name: of the plugin or instance.
-        own: the addresses that it has where its settings name none.
+        policy: which addresses its settings may name without trust.
 
     Raises:
         ConfigError: one of them works only in a trusted file, and this is none.
     """
-    for setting in _found(config, name, own):
+    for setting in _found(config, name, policy):
         if not allows(config, setting):
             raise untrusted(config, setting)
 
@@ -102,10 +104,10 @@ def require_knowledge_base(config: Config) -> None:
         raise untrusted(config, setting)
 
 
-def _found(config: Config, name: str, own: Collection[str]) -> list[TrustedSetting]:
+def _found(config: Config, name: str, policy: AddressPolicy) -> list[TrustedSetting]:
     settings, below = config.plugin_settings(name), ("plugins", name)
     sent = sending_documents(settings, below) if name == config.settings.embedder else []
-    found = further(sent, sensitive_in(settings, below, own))
+    found = further(sent, sensitive_in(settings, below, policy))
     if name in {*config.settings.escalations, *config.settings.logs}:
         found = further(found, posting(settings, below))
     found = further(found, leading_out(settings, below, config.root))

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from kr_core.config.files import KeyPath
 
 __all__ = [
+    "UNKNOWN",
     "VARIABLE",
+    "AddressPolicy",
     "TrustedSetting",
     "check_variable",
     "further",
@@ -111,18 +113,32 @@ class TrustedSetting(NamedTuple):
     """What to do about it where trust does not help."""
 
 
+class AddressPolicy(NamedTuple):
+    """Which addresses the settings of a plugin may name without trust."""
+
+    own: frozenset[str] = frozenset()
+    """Those of the service that the plugin is made for; others of the same scheme, host and port are its own too."""
+    calls_are_chosen: bool = False
+    """Whether the settings say what is called there, as `Settings.calls_are_chosen` has it: no other address is free then."""
+
+
+UNKNOWN = AddressPolicy()
+"""Of a plugin of which nothing is known."""
+
+
 def sensitive_in(
-    settings: Mapping[str, Any], below: KeyPath, own: Collection[str] = ()
+    settings: Mapping[str, Any], below: KeyPath, policy: AddressPolicy = UNKNOWN
 ) -> list[TrustedSetting]:
     """The settings of one plugin or instance that run a program, send something somewhere, or allow private hosts.
 
     An address counts unless it is the service's own or on this machine. Once the entry takes anything from the environment,
-    one on this machine counts too, and one from the environment: which variable is sent where is the project's choice.
+    one on this machine counts too, and one from the environment: which variable is sent where is the project's choice. One
+    on this machine counts as well where the settings choose what is called: a tool there may do anything.
 
     Args:
         settings: the plugin's settings as written, `{env: NAME}` in place.
         below: the key under which they stand.
-        own: addresses of the service that the plugin is made for; others of the same scheme, host and port are its own too.
+        policy: which addresses are free.
     """
     found = running(settings, below)
     found += [
@@ -131,8 +147,12 @@ def sensitive_in(
     ]
     references = _walk(settings, below, lambda _name, value: is_reference(value))
     secrets = sorted({value["env"] for _key, value in references})
-    said = f"sends {' and '.join(map(printable, secrets)) or 'requests'} to"
-    chosen = partial(_is_chosen, own={_origin(one) for one in own} - {None}, secret=bool(secrets))
+    requests = "calls of this file's choice" if policy.calls_are_chosen else "requests"
+    said = f"sends {' and '.join(map(printable, secrets)) or requests} to"
+    own = {_origin(one) for one in policy.own} - {None}
+    chosen = partial(
+        _is_chosen, own=own, secret=bool(secrets), local=not (secrets or policy.calls_are_chosen)
+    )
     return further(
         found,
         [TrustedSetting(key, f"{said} {_shown(value)}") for key, value in _walk(settings, below, chosen)],
@@ -277,11 +297,19 @@ def _allows(name: Any, value: Any) -> bool:
     return hosts and bool(_ALLOW & set(words)) and bool(value)
 
 
-def _is_chosen(name: Any, value: Any, *, own: Collection[Any], secret: bool) -> bool:
-    """Whether it is an address that the project chose; one that stands as a key is, whatever stands below it."""
+def _is_chosen(name: Any, value: Any, *, own: Collection[Any], secret: bool, local: bool) -> bool:
+    """Whether it is an address that the project chose; one that stands as a key is, whatever stands below it.
+
+    Args:
+        name: of the setting.
+        value: of the setting.
+        own: the origins of the service itself.
+        secret: whether the entry takes anything from the environment.
+        local: whether one on this machine is free.
+    """
     if not _is_address(name, value, secret=secret) or _allows(name, value):
         return False
-    return bool(_URL.search(str(name))) or not _is_harmless(value, own, secret=secret)
+    return bool(_URL.search(str(name))) or not _is_harmless(value, own, local=local)
 
 
 def _is_address(name: Any, value: Any, *, secret: bool) -> bool:
@@ -293,22 +321,22 @@ def _is_address(name: Any, value: Any, *, secret: bool) -> bool:
     return any(_URL.search(text) or (secret and _HOST.search(text)) for text in texts)
 
 
-def _is_harmless(value: Any, own: Collection[Any], *, secret: bool) -> bool:
-    """Whether a value is an address of the service itself, or of this machine where no secret goes there; or only such ones."""
+def _is_harmless(value: Any, own: Collection[Any], *, local: bool) -> bool:
+    """Whether a value is an address of the service itself, or of this machine where that is free; or only such ones."""
     if _is_list(value):
-        return all(_is_harmless(item, own, secret=secret) for item in value)
-    if isinstance(value, dict) and not secret:
+        return all(_is_harmless(item, own, local=local) for item in value)
+    if isinstance(value, dict) and local:
         return all(
             _runs(name, item)  # which counts by itself
             or _is_switch_or_number(name, item)
-            or _is_harmless(item, own, secret=secret)
+            or _is_harmless(item, own, local=local)
             for name, item in value.items()
         )
     origin = _origin(value)
     if origin is None:
         return False
     its_own = bool(origin[0]) and origin in own and "?" not in value  # where somebody's key may stand
-    return its_own or (not secret and bool(_LOOPBACK.fullmatch(origin[1])))
+    return its_own or (local and bool(_LOOPBACK.fullmatch(origin[1])))
 
 
 def _is_switch_or_number(name: Any, value: Any) -> bool:

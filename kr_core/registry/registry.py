@@ -13,6 +13,7 @@ from kr_core.config import trust
 from kr_core.config.environment import resolve_env
 from kr_core.config.errors import config_error
 from kr_core.config.plugin_names import LISTED, SINGLE, named_in
+from kr_core.config.trust_policy import UNKNOWN, AddressPolicy
 from kr_core.entry_points import installed
 from kr_core.errors import ConfigError, KRError, suggestion
 from kr_core.hookspecs import NOUNS, Provider, Settings
@@ -89,16 +90,18 @@ class Registry:
             raise _without_hook(plugin, "kr_source")
         return kinds
 
-    def own_addresses(self, name: str) -> frozenset[str]:
-        """The addresses that a plugin or instance has where its settings name none; imports it, and finds none where it fails."""
+    def address_policy(self, name: str) -> AddressPolicy:
+        """Which addresses a plugin or instance may name without trust; imports it, and knows nothing where that fails."""
         try:
             plugin = self._plugin(self._config.plugin_of(name), ("plugins", name))
             module = self._module(plugin)
             nouns = [noun for noun in NOUNS if self._implementation(noun, module) is not None]
-            found = [_addresses(self._provider(noun, plugin, ("plugins", name)).settings) for noun in nouns]
+            found = [_policy(self._provider(noun, plugin, ("plugins", name)).settings) for noun in nouns]
         except KRError:
-            return frozenset()
-        return frozenset().union(*found)
+            return UNKNOWN
+        return AddressPolicy(
+            frozenset().union(*(one.own for one in found)), any(one.calls_are_chosen for one in found)
+        )
 
     def named(self) -> list[NamedPlugin]:
         """The plugins and instances that the configuration names, with the keys that do."""
@@ -198,7 +201,7 @@ class Registry:
     def _settings(self, provider: Provider[Any], plugin: InstalledPlugin, name: str) -> Settings:
         """A plugin's settings. Every component is built through here, and so nothing is run or sent untrusted."""
         below, origin = ("plugins", name), self._config.origin
-        trust.require(self._config, name, _addresses(provider.settings))
+        trust.require(self._config, name, _policy(provider.settings))
         written = resolve_env(self._config.plugin_settings(name), self._config.environ, origin, below=below)
         with attributed(plugin, "read its settings", name):
             try:
@@ -282,10 +285,11 @@ class Registry:
         return None
 
 
-def _addresses(settings: type[Settings]) -> frozenset[str]:
-    """The defaults of a plugin's settings, among which are the addresses of the service that it is made for."""
+def _policy(settings: type[Settings]) -> AddressPolicy:
+    """What a plugin's settings may name without trust: among their defaults are the addresses of the service it is made for."""
     defaults = (field.default for field in settings.model_fields.values())
-    return frozenset(one for one in defaults if isinstance(one, str) and "://" in one)
+    own = frozenset(one for one in defaults if isinstance(one, str) and "://" in one)
+    return AddressPolicy(own, settings.calls_are_chosen)
 
 
 def _one(noun: str) -> str:

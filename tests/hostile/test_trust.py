@@ -376,17 +376,34 @@ def test_an_address_of_the_internal_network_is_asked_only_after_trust(clone, int
     refused = clone.kr(*command, **OPEN)
     assert (refused.code, internal.asked) == (2, [])
     line = len((clone.root / "kr.yaml").read_text().splitlines())
+    sent = "calls of this file's choice" if use == "mcp" else "requests"
     assert refused.err == (
-        f"kr: kr.yaml:{line}: `plugins.one.{key}` sends requests to `{internal.away}`, and this file is not trusted; "
+        f"kr: kr.yaml:{line}: `plugins.one.{key}` sends {sent} to `{internal.away}`, and this file is not trusted; "
         "read it, then allow it with `kr trust`\n"
     )
-    assert f"plugins.one.{key} sends requests to `{internal.away}`" in clone.kr("trust").out
+    assert f"plugins.one.{key} sends {sent} to `{internal.away}`" in clone.kr("trust").out
     if use not in {
         "deepwiki",
         "otel",
     }:  # which have nothing to ask of a package without a repository, or to tell
         clone.kr(*command, **OPEN)
         assert internal.asked
+
+
+def test_a_tool_of_this_machine_is_called_only_after_trust(clone, internal):
+    """What is called, and with what, is the choice of who wrote the file: a tool may run code or delete something."""
+    url = f"{internal.url}/mcp?confirm=true"
+    chosen = f"url: '{url}', tool: execute_code, arguments: {{code: 'import os'}}, headers: {{X-Admin: '1'}}"
+    clone.configure(SOURCE.format(use="mcp", settings=chosen))
+    for command in (ASK, ("doctor",)):
+        refused = clone.kr(*command, **OPEN)
+        assert (refused.code, internal.asked) == (2, [])
+        assert f"`plugins.one.url` sends calls of this file's choice to `{url}`" in refused.out + refused.err
+        assert "allow it with `kr trust`" in refused.out + refused.err
+    assert f"plugins.one.url sends calls of this file's choice to `{url}`" in clone.kr("trust").out
+    clone.kr(*ASK, **OPEN)
+    assert internal.asked
+    assert " allowed by `kr trust`" in clone.kr("doctor").out
 
 
 @pytest.mark.parametrize(

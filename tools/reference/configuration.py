@@ -72,6 +72,7 @@ A configuration comes with a project, which may be a stranger's. These settings 
 |---|---|
 | a program that runs | `command`, `argv`, `environment` |
 | an address that is neither the service's own nor on this machine | `url`, `base_url`, `endpoint` |
+| the address of an MCP server of your choice, also on this machine: the file says which tool KR calls, and with what | `use: mcp` with `url` |
 | any address except the service's own, if a secret from the environment goes there | `token: {env: NAME}` beside `url` |
 | what an escalation or a log posts to | `repository`, `channel` |
 | a key in the file itself: what KR sends with it goes to that key's account | `api_key: sk-...` |

@@ -4,6 +4,7 @@ import pytest
 
 from kr_core import yaml_text
 from kr_core.config.trust_policy import (
+    AddressPolicy,
     leading_out,
     posting,
     sending_documents,
@@ -13,6 +14,11 @@ from kr_core.config.trust_policy import (
 )
 
 KEY = ("plugins", "tool")
+
+
+def own(*addresses):
+    """The policy of a plugin with these addresses of its own."""
+    return AddressPolicy(frozenset(addresses))
 
 
 def said(text):
@@ -151,7 +157,7 @@ def test_what_neither_runs_nor_sends_needs_no_trust(text):
 )
 def test_an_address_that_is_neither_of_this_machine_nor_the_services_own_needs_trust(address):
     for settings in ({"url": address}, {"base_url": address}, {"a": [{"endpoints": [address]}]}):
-        (found,) = sensitive_in(settings, KEY, ["https://own.example/v1"])
+        (found,) = sensitive_in(settings, KEY, own("https://own.example/v1"))
         assert found.does.startswith("sends requests to ")
 
 
@@ -173,17 +179,17 @@ def test_an_address_that_is_neither_of_this_machine_nor_the_services_own_needs_t
 )
 def test_an_address_of_this_machine_or_the_services_own_needs_no_trust(address):
     settings = {"url": address, "hosts": [address], "servers": {"one": {"url": address, "port": 80}}}
-    own = ["https://own.example/v1", "http://127.0.0.1:4318"]
-    assert [one for one in sensitive_in(settings, KEY, own) if "port" not in one.does] == []
+    policy = own("https://own.example/v1", "http://127.0.0.1:4318")
+    assert [one for one in sensitive_in(settings, KEY, policy) if "port" not in one.does] == []
 
 
 @pytest.mark.req("Z8")
 def test_a_secret_may_go_to_the_services_own_address_and_to_no_other_of_this_machine():
     token = {"token": {"env": "T"}}
-    own = ["https://own.example/v1"]
-    assert not sensitive_in({"url": "https://own.example/v1", **token}, KEY, own)
+    policy = own("https://own.example/v1")
+    assert not sensitive_in({"url": "https://own.example/v1", **token}, KEY, policy)
     for address in ("http://localhost", "https://own.example.", {"env": "OWN"}):
-        assert [one.key[2] for one in sensitive_in({"url": address, **token}, KEY, own)] == ["url"]
+        assert [one.key[2] for one in sensitive_in({"url": address, **token}, KEY, policy)] == ["url"]
 
 
 @pytest.mark.req("Z8", "Z2")
@@ -192,7 +198,7 @@ def test_a_secret_may_go_to_the_services_own_address_and_to_no_other_of_this_mac
 )
 def test_hosts_that_are_allowed_although_private_need_trust_whichever_they_are(hosts):
     for name in ("allow_hosts", "allowedHosts", "allow-private-hosts"):
-        (found,) = sensitive_in({name: hosts}, KEY, ["https://own.example"])
+        (found,) = sensitive_in({name: hosts}, KEY, own("https://own.example"))
         assert found.does.startswith("lets pages of")
     assert not sensitive_in({"allow_hosts": [], "allow": ["ann"]}, KEY)
 
@@ -305,5 +311,16 @@ def test_a_variable_that_is_no_key_is_taken_only_after_trust(text, expected):
 @pytest.mark.req("Z8")
 def test_an_address_of_the_services_own_with_a_query_needs_trust():
     """Somebody's key may stand in it."""
-    (found,) = sensitive_in({"base_url": "https://own.example/v1?key=x"}, KEY, ["https://own.example"])
+    (found,) = sensitive_in({"base_url": "https://own.example/v1?key=x"}, KEY, own("https://own.example"))
     assert found.does == "sends requests to `https://own.example/v1?key=x`"
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize("address", ["http://localhost:80/mcp", "127.0.0.1", "http://[::1]:8000/mcp"])
+def test_an_address_of_this_machine_needs_trust_where_the_settings_choose_what_is_called(address):
+    """A tool there may do anything; the service's own address stays free."""
+    policy = AddressPolicy(frozenset({"https://own.example/mcp"}), calls_are_chosen=True)
+    for settings in ({"url": address}, {"servers": {"one": {"url": address}}}, {"hosts": [address]}):
+        (found,) = sensitive_in(settings, KEY, policy)
+        assert found.does.startswith("sends calls of this file's choice to ")
+    assert not sensitive_in({"url": "https://own.example/mcp"}, KEY, policy)

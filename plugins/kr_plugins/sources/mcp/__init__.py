@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import httpx
 from pydantic import Field, field_validator, model_validator
@@ -22,11 +22,12 @@ __all__ = ["Tool", "ToolSettings", "kr_source"]
 class ToolSettings(Settings):
     """Settings of one server and tool, `plugins.<name>` in `kr.yaml`."""
 
+    calls_are_chosen: ClassVar[bool] = True
     command: tuple[str, ...] = ()
     """The program to start and its arguments, for a server that speaks over standard input and output. It runs in the
     project's folder, once for each question, and is ended with all that it started."""
     url: str = ""
-    """Or the address of a server over streamable HTTP. Exactly one of the two is needed."""
+    """Or the address of a server over streamable HTTP, on this machine or elsewhere. Exactly one of the two is needed."""
     tool: str
     """The tool's name there."""
     arguments: dict[str, Any] = Field(default_factory=dict)

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from kr_core import Outcome, ResearchQuery, ToolResult
-from kr_core.config.trust_policy import sensitive_in
+from kr_core.config.trust_policy import AddressPolicy, sensitive_in
 from kr_core.testing.surroundings import setup_for
 from kr_plugins.sources.mcp import Tool, ToolSettings
 from kr_plugins.sources.mcp.answers import texts_of, told
@@ -48,18 +48,21 @@ def test_settings_that_cannot_work_are_refused(settings, said):
 
 @pytest.mark.req("Z8")
 def test_what_it_runs_and_where_it_sends_secrets_is_seen_by_its_names():
-    """`kr trust` asks for a program, its environment, and an address that is not on this machine."""
+    """`kr trust` asks for a program, its environment, and an address, also on this machine."""
+    policy = AddressPolicy(calls_are_chosen=ToolSettings.calls_are_chosen)
+
+    def sensitive(settings):
+        return [found.does for found in sensitive_in(settings, ("plugins", "docs"), policy)]
+
     program = {"use": "mcp", "command": ["npx", "server"], "environment": {"KEY": {"env": "KEY"}}}
     told = {found.key[-1]: found.does for found in sensitive_in(program, ("plugins", "docs"))}
     assert told["command"] == "runs `npx server`"
     assert "environment" in told
     address = {"use": "mcp", "url": URL, "tool": "ask", "headers": {"Authorization": {"env": "KEY"}}}
-    assert [found.does for found in sensitive_in(address, ("plugins", "docs"))] == [f"sends KEY to `{URL}`"]
+    assert sensitive(address) == [f"sends KEY to `{URL}`"]
     address.pop("headers")
-    assert [found.does for found in sensitive_in(address, ("plugins", "docs"))] == [
-        f"sends requests to `{URL}`"
-    ]
-    assert not sensitive_in(address | {"url": "http://localhost:8000/mcp"}, ("plugins", "docs"))
+    for url in (URL, "http://localhost:8000/mcp"):
+        assert sensitive(address | {"url": url}) == [f"sends calls of this file's choice to `{url}`"]
 
 
 def test_a_citation_has_no_secret_of_the_address(tmp_path):
