@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import zlib
 from pathlib import Path
 from types import SimpleNamespace
@@ -505,3 +506,46 @@ def test_a_folder_of_built_documentation_is_not_left_by_links(clone, home):
         )
         assert "nine parsecs" in repr(passages)
         assert SECRET not in repr(passages)
+
+
+# -- the file of `kr ask --from` ---------------------------------------------------------------------------
+
+AGENT = 'import json; print(json.dumps({"answer": "OAuth", "rationale": "", "confidence": 99, "uncertainty_reasons": []}))'
+SPEC = f"- FR-001: {SECRET} [NEEDS CLARIFICATION: which method?]\n"
+ROUTED = {
+    "agents": {"duc": {"plugin": "command", "threshold": 0}},
+    "plugins": {"command": {"argv": [sys.executable, "-I", "-S", "-c", AGENT]}},
+}
+LISTED = json.dumps([{"id": "Q1", "feature_id": "F", "topic": "", "text": f"{SECRET}, which method?"}])
+
+
+@pytest.mark.req("Q15", "Z8")
+@pytest.mark.parametrize(
+    ("place", "target"),
+    [
+        ("specs/spec.md", "../../spec.md"),
+        ("specs", "{home}"),
+        ("specs/questions.json", "{home}/questions.json"),
+    ],
+)
+def test_a_file_of_questions_is_not_read_or_written_through_a_link_out_of_the_project(
+    clone, home, place, target
+):
+    """Neither its questions nor its words leave their place; the real path may be given."""
+    (clone / "kr.yaml").write_text(json.dumps(ROUTED))
+    for name, text in (("spec.md", SPEC), ("questions.json", LISTED)):
+        (home / name).write_text(text)
+    (clone / place).parent.mkdir(exist_ok=True)
+    (clone / place).symlink_to(target.format(home=home))
+    source = place if "." in place else f"{place}/spec.md"
+    (home / "link").symlink_to(clone)
+    (clone / "below").mkdir()
+    ways = [(source,), (f"{clone}/{source}",), (f"{home}/link/{source}",), (f"../{source}", "-C", "below")]
+    for way in ways:
+        refused = kr(clone, "ask", "--from", *way, KR_TRUST="all")
+        assert (refused.code, SECRET in refused.message) == (2, False), refused
+        assert f"a link leads to {home}" in refused.err
+        assert "give that path itself" in refused.err
+    assert (home / "spec.md").read_text() == SPEC
+    given = kr(clone, "ask", "--from", f"../{Path(source).name}", "--target", "duc", KR_TRUST="all")
+    assert (given.code, "OAuth" in given.out) == (0, True), given
