@@ -10,7 +10,7 @@ def main(argv: "list[str] | None" = None) -> int:
     Without `argv` it is the program `kr` itself: a call that was dropped does not keep the process.
 
     0 an answer; 1 anything unforeseen; 2 wrong use, configuration or request; 3 a plugin; 4 no content; 5 waiting
-    for a human; 129, 130, 143 ended by SIGHUP, Ctrl-C, SIGTERM.
+    for a human; 129, 130, 131, 143 ended by SIGHUP, Ctrl-C, SIGQUIT, SIGTERM.
     """
     arguments = sys.argv[1:] if argv is None else argv
     if arguments in (["--version"], ["-V"]):

@@ -8,7 +8,7 @@ from pathlib import Path
 from kr_core._version import __version__
 
 EXIT_CODES = """exit codes: 0 an answer (its status says how good); 1 unforeseen; 2 wrong use, configuration or request;
-3 a plugin could not be loaded; 4 no content; 5 waiting for a human; 129, 130, 143 ended by a signal"""
+3 a plugin could not be loaded; 4 no content; 5 waiting for a human; 129, 130, 131, 143 ended by a signal"""
 
 INBOX_CODES = """exit codes: 0 done; 2 refused, with the reason; 5 it waits still"""
 

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end the program `kr` as Ctrl-C does: with all that it has started."""
+"""SIGTERM, SIGHUP, SIGQUIT and their like end the program `kr` as Ctrl-C does: with all that it has started."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Signals"]
 
-_NAMES = ("SIGTERM", "SIGHUP")
+_NAMES = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2")
+"""Signals that would end the program alone. What SIGKILL leaves behind cannot be helped: Linux tells a child of the end of the
+thread that has started it (PR_SET_PDEATHSIG), and not of the end of the program."""
 _ENDED = 128
 """To this a shell adds the number of the signal that has ended a program."""
 

@@ -1,4 +1,4 @@
-"""SIGTERM, SIGHUP and Ctrl-C end a command with all that it has started: what it waits for, and what that has started."""
+"""SIGTERM, SIGHUP, SIGQUIT and Ctrl-C end a command with all that it has started: what it waits for, and what that has started."""
 
 from __future__ import annotations
 
@@ -114,7 +114,9 @@ def hanging(project_folder, environ):
     ("command", "arguments"), [("mcp", RESEARCH), ("command", ASK)], ids=["mcp", "command"]
 )
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)], ids=str
+    ("number", "code"),
+    [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGQUIT, 131)],
+    ids=str,
 )
 def test_a_signal_ends_what_a_command_has_started(hanging, command, arguments, number, code):
     """The program that it waits for ends, and so does what that has started; the exit code says which signal it was."""
@@ -131,6 +133,14 @@ def test_programs_that_ignore_sigterm_are_ended_too(hanging, command, arguments)
     hanging.configure(command, ignored=(signal.SIGTERM, signal.SIGHUP, signal.SIGINT))
     hanging.start(*arguments).send_signal(signal.SIGTERM)
     assert hanging.ended()[0] == 143
+
+
+@pytest.mark.parametrize("number", [signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2], ids=str)
+def test_a_signal_that_has_no_meaning_here_ends_a_command_with_its_programs(hanging, number):
+    """It would end the command alone."""
+    hanging.configure("mcp")
+    hanging.start(*RESEARCH).send_signal(number)
+    assert hanging.ended()[0] == 128 + number
 
 
 def test_a_second_signal_ends_at_once(hanging):
@@ -208,7 +218,7 @@ def catches(pid, number):
 def test_another_program_keeps_its_signals(capsys, monkeypatch, project_folder):
     """A program that calls `main` with arguments has the handlers that it had before."""
     monkeypatch.chdir(project_folder)
-    names = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
+    names = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT]
     before = [signal.getsignal(one) for one in names]
     assert main(["plugins", "--json"]) == 0
     assert [signal.getsignal(one) for one in names] == before

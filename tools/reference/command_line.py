@@ -71,7 +71,7 @@ wrapped, in a pipe it is plain Markdown. `--json` and `--yaml` print the result 
 | 3 | a plugin could not be loaded or built |
 | 4 | no content; `expedition`: nothing that answers the question |
 | 5 | waiting for a human |
-| 129, 130, 143 | ended by SIGHUP, Ctrl-C or SIGTERM, with every program that was started; a second one waits for nothing |
+| 129, 130, 131, 143 | ended by SIGHUP, Ctrl-C, SIGQUIT or SIGTERM, with every program that was started; a second one waits for nothing |
 
 ```sh
 kr --version
