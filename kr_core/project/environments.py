@@ -84,11 +84,15 @@ def find_environments(
     """Find the environments of a project, nearest first, and KR's own one last.
 
     An environment that is found twice is listed once, so KR's own is not marked as such where it is the
-    project's too.
+    project's too. One that lies in the project's folders may have come with them, whether it is activated or not.
     """
     listed = list(_prefixes(folders, root, environ, own_prefix))
-    given = {os.path.realpath(prefix) for label, prefix, own in listed if own or label in _VARIABLES}
     workspace = workspace_of(folders, root)
+    given = {
+        os.path.realpath(prefix)
+        for label, prefix, own in listed
+        if own or (label in _VARIABLES and not lies_within(prefix, workspace))
+    }
     found: dict[str, Environment] = {}
     for label, prefix, own in listed:
         place = os.path.realpath(prefix)

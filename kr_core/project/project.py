@@ -122,7 +122,7 @@ class LocalProject:
                 more = f" and {len(environment.refused) - 3} more" if len(environment.refused) > 3 else ""
                 said = (
                     f"{environment.label} imports from {names}{more}, outside of the project, and nothing there is read; "
-                    "if you trust it, activate the environment (VIRTUAL_ENV)"
+                    "if you trust it, put a `kr.yaml` into a folder that holds both"
                 )
                 if said not in self.warnings:
                     self.warnings.append(said)

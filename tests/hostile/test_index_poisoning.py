@@ -123,13 +123,15 @@ def test_an_index_is_made_once_in_a_place_and_anew_where_the_project_moved(tmp_p
 
 
 def test_environments_of_the_user_share_an_index(tmp_path):
-    """They are activated, so nobody else has filled them; and no clone's environment has their key."""
+    """They lie outside of the projects, so nobody else has filled them; and no clone's environment has their key."""
     keys = {}
     for name in ("one", "two"):
         python_project(tmp_path / name, HONEST)
-        keys[name] = key(tmp_path / name, {"VIRTUAL_ENV": str(tmp_path / name / ".venv")})
-    assert keys["one"] == keys["two"]
-    assert keys["one"] not in {key(tmp_path / "one"), key(tmp_path / "two")}
+        keys[name] = key(tmp_path / name)
+        (tmp_path / name / ".venv").rename(tmp_path / f"{name}-env")
+        keys[f"{name}-env"] = key(tmp_path / name, {"VIRTUAL_ENV": str(tmp_path / f"{name}-env")})
+    assert keys["one-env"] == keys["two-env"]
+    assert keys["one-env"] not in {keys["one"], keys["two"]}
 
 
 def test_a_clone_that_reaches_another_environment_by_a_link_has_its_own_index(tmp_path):

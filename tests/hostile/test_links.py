@@ -106,7 +106,7 @@ def test_paths_in_metadata_lead_nowhere_else(clone, site, home, tmp_path):
 
 
 def test_what_pth_files_name_elsewhere_is_told_and_not_read(clone, site, home, tmp_path):
-    """The packages there are unknown; `kr doctor` names the folder. An environment that the user activated is the user's."""
+    """The packages there are unknown; `kr doctor` names the folder. What is activated in the project is no more the user's."""
     (home / "private/setup.py").write_text("")
     sibling = home / "sibling"
     (sibling / "crate").mkdir(parents=True)
@@ -122,12 +122,34 @@ def test_what_pth_files_name_elsewhere_is_told_and_not_read(clone, site, home, t
     assert any("crate: its sources may lie outside of the project" in note for note in notes)
     (warning,) = project.warnings
     assert "../sibling" in warning
-    assert "activate the environment" in warning
+    assert "put a `kr.yaml` into a folder that holds both" in warning
     done = kr(clone, "doctor")
     assert "../sibling" in done.out
-    activated = opened(clone, {"VIRTUAL_ENV": str(clone / ".venv")})
-    assert SECRET in read_of("crate", activated, tmp_path / "cache")[0]
-    assert activated.warnings == []
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        activated = opened(clone, {variable: str(clone / ".venv")})
+        assert SECRET not in read_of("crate", activated, tmp_path / "cache")[0]
+        assert activated.warnings == [warning]
+    (clone / ".venv").rename(home / "env")
+    for environment in (
+        opened(clone, {"VIRTUAL_ENV": str(home / "env")}),
+        LocalProject(clone, clone, {}, own_prefix=home / "env"),
+    ):
+        assert SECRET in read_of("crate", environment, tmp_path / "cache")[0]
+        assert environment.warnings == []
+
+
+@pytest.mark.parametrize("way", [".venv", "link/.venv", "linked"])
+def test_links_in_an_environment_that_is_activated_are_not_followed_out_of_the_project(
+    clone, site, home, tmp_path, way
+):
+    """A variable that an editor sets for each folder that is opened does not make a clone's files the user's own."""
+    (site / "parcel/stolen.py").symlink_to(home / "private/__init__.py")
+    (home / "link").symlink_to(clone)
+    (home / "linked").symlink_to(clone / ".venv")
+    place = clone / way if way == ".venv" else home / way
+    text, notes = read_of("parcel", opened(clone, {"VIRTUAL_ENV": str(place)}), tmp_path / "cache")
+    assert SECRET not in text
+    assert any(note.startswith("parcel/stolen.py: a link leads out") for note in notes)
 
 
 def test_honest_installations_are_read(clone, site, home, tmp_path):
