@@ -92,9 +92,9 @@ def age(made, name, **length):
     back = dt.timedelta(**length)
     case = made.cases.get(name)
     care = case.care
-    sinks = {
+    channels = {
         one: state._replace(again=None if state.again is None else state.again - back)
-        for one, state in care.sinks.items()
+        for one, state in care.channels.items()
     }
     pending = care.pending
     if pending is not None and pending.again is not None:
@@ -105,7 +105,7 @@ def age(made, name, **length):
         reminded=None if care.reminded is None else care.reminded - back,
         decided=None if care.decided is None else care.decided - back,
         late=None if care.late is None else care.late - back,
-        sinks=sinks,
+        channels=channels,
         pending=pending,
     )
     assert made.cases.keep(case._replace(care=older, version=case.version + 1))

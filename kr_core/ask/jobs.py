@@ -124,7 +124,7 @@ class QuestionJobs:
         """Put a question, with a tentative answer if there is one, to a human.
 
         Raises:
-            ConfigError: there is no way to a human, another question waits for one under the id of this, or the answer's
+            ConfigError: there is no channel to a human, another question waits for one under the id of this, or the answer's
                 agent is none.
         """
         waiting = await self._escalating.waiting_for(question)
@@ -152,7 +152,7 @@ class QuestionJobs:
             self._asking.finish(exchange, "failed", answer, threshold)
             await exchange.settled()
             raise ConfigError(
-                "there is no way to a human",
+                "there is no channel to a human",
                 where=self._config.origin(("escalations",)),
                 hint="name one, such as `escalations: [stdout]`",
             )

@@ -196,7 +196,7 @@ def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
     if not case.waits:
         said = f"{said.partition('**How to answer**')[0].rstrip()}\n\n{_decided(case)}"
     print(for_terminal(said, sys.stdout))
-    for name, state in case.sinks.items():
+    for name, state in case.channels.items():
         if state.location:
             print(f"Shown by {name}: {printable(state.location)}\n")
     if case.asking:

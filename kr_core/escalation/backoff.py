@@ -1,4 +1,4 @@
-"""Ways to a human that have failed are left alone for a while; what is kept of each of them says for how long."""
+"""Channels that have failed are left alone for a while; what is kept of each of them says for how long."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = ["MAX_SAID_LENGTH", "ChannelBackoff", "ChannelState", "is_whole", "lef
 
 _KIND = "sink"
 _WHOLE = frozenset({Outcome.timeout, Outcome.limited, Outcome.unavailable, Outcome.blocked})
-"""Outcomes that say something about the sink rather than about one case."""
+"""Outcomes that say something about the channel rather than about one case."""
 MAX_SAID_LENGTH = 200
 _PATH = re.compile(r"(://[^/\s'\"]+)/[^\s'\"]*")
 
 
 class ChannelState(NamedTuple):
-    """What is kept of a sink itself."""
+    """What is kept of a channel itself."""
 
     mark: str = ""
     faults: int = 0
@@ -48,7 +48,7 @@ class ChannelState(NamedTuple):
 
 
 class ChannelBackoff:
-    """Keeps what is known of each way to a human.
+    """Keeps what is known of each channel.
 
     Args:
         journal: where; a function, since the first look opens it.
@@ -60,7 +60,7 @@ class ChannelBackoff:
         self._now = now
 
     def failed(self, name: str, error: Exception, done: RunProgress, *, showing: bool = False) -> None:
-        """Leave a sink alone for a while; where it failed to show something it is heard all the same, unless it asked for rest."""
+        """Leave a channel alone for a while; where it failed to show something it is heard all the same, unless it asked for rest."""
         why = said_of(error)
         done.note(f"escalation {name}: {why}")
         kept = self.kept(name)._replace(why=why)
@@ -74,7 +74,7 @@ class ChannelBackoff:
         self.keep(name, kept)
 
     def kept(self, name: str) -> ChannelState:
-        """What is kept of a sink."""
+        """What is kept of a channel."""
         document = self._journal().document(_KIND, name)
         if document is None:
             return ChannelState()
@@ -90,21 +90,21 @@ class ChannelBackoff:
         )
 
     def keep(self, name: str, kept: ChannelState) -> None:
-        """Keep what is known of a sink; where another process was quicker, what it has kept stands."""
+        """Keep what is known of a channel; where another process was quicker, what it has kept stands."""
         data = {**kept._asdict(), "again": _time(kept.again), "show_again": _time(kept.show_again)}
         del data["version"]
         self._journal().change(Document(_KIND, name, "", kept.version + 1, data))
 
 
 def is_whole(error: Exception) -> bool:
-    """Whether an error says something about the sink rather than about one case."""
+    """Whether an error says something about the channel rather than about one case."""
     if isinstance(error, RequestError):
         return error.outcome in _WHOLE
     return isinstance(error, TimeoutError)
 
 
 def left_alone(kept: ChannelState) -> str:
-    """Until when a sink is left alone, and why, as people are told."""
+    """Until when a channel is left alone, and why, as people are told."""
     until = max(again for again in (kept.again, kept.show_again) if again is not None)
     why = f": {kept.why}" if kept.why else ""
     return f"it failed, and is left alone until {until:%H:%M:%S} UTC{why}"
@@ -119,7 +119,7 @@ def _moment(text: str | None) -> dt.datetime | None:
 
 
 def said_of(error: Exception) -> str:
-    """What is said of a sink's error: one line, without what looks like a secret."""
+    """What is said of a channel's error: one line, without what looks like a secret."""
     if isinstance(error, RequestError):
         return harmless_line(redacted(str(error)), MAX_SAID_LENGTH)
     said = f"{type(error).__name__}: {error}"  # as HTTP clients say it: with the path of a webhook, which is its secret

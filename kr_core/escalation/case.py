@@ -65,9 +65,9 @@ class Case(NamedTuple):
         return self.waits and self.care.pending is not None
 
     @property
-    def sinks(self) -> Mapping[str, Delivery]:
-        """What each way to a human has of it."""
-        return self.care.sinks
+    def channels(self) -> Mapping[str, Delivery]:
+        """What each channel has of it."""
+        return self.care.channels
 
     @property
     def standing(self) -> CaseSchedule:
@@ -84,17 +84,17 @@ class Case(NamedTuple):
         )
 
     def ended(self, notice: Notice, but: str = "") -> Case:
-        """The case as it is decided: all ways to a human that may have shown it are to say so, but one.
+        """The case as it is decided: all channels that may have shown it are to say so, but one.
 
         Args:
             notice: what they say.
             but: the one that says so otherwise.
         """
         care = self.care._replace(decided=dt.datetime.now(dt.UTC), pending=None)
-        for name, state in care.sinks.items():
-            care = care.with_sink(name, state._replace(faults=0, again=None))
+        for name, state in care.channels.items():
+            care = care.with_channel(name, state._replace(faults=0, again=None))
         return self._replace(
-            care=care.owing(notice, [name for name in care.sinks if name != but and care.sinks[name].tried])
+            care=care.owing(notice, [name for name in care.channels if name != but and care.channels[name].tried])
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The ways to a human as they are called: one call at a time, with a way out of the machine and a time limit."""
+"""The channels as they are called: one call at a time, with a way out of the machine and a time limit."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = ["CALL_SECONDS", "Channels", "turn"]
 
 Result = TypeVar("Result")
 CALL_SECONDS = 30.0
-"""How long a sink may take for one thing; what it has not done then is tried again later."""
+"""How long a channel may take for one thing; what it has not done then is tried again later."""
 _LOOK_SECONDS = 0.02
 _NAME = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
 class Channels:
-    """The ways to a human of one project.
+    """The channels of one project.
 
     Args:
         pipeline: the project's.
@@ -49,13 +49,13 @@ class Channels:
         Raises:
             ConfigError: one is wrongly configured.
         """
-        sinks, notes = self._pipeline.components.escalations()
-        passing: dict[str, Escalation] = {name: one for name, one in sinks.items() if _is_momentary(one)}
-        return {name: sink for name, sink in sinks.items() if name not in passing}, passing, notes
+        channels, notes = self._pipeline.components.escalations()
+        passing: dict[str, Escalation] = {name: one for name, one in channels.items() if _is_momentary(one)}
+        return {name: channel for name, channel in channels.items() if name not in passing}, passing, notes
 
     @asynccontextmanager
     async def turn(self, name: str, seconds: float = CALL_SECONDS) -> AsyncIterator[bool]:
-        """Be the only one, of all processes, that works with a sink; False where that could not be within so many seconds."""
+        """Be the only one, of all processes, that works with a channel; False where that could not be within so many seconds."""
         turns = self._turns.setdefault(asyncio.get_running_loop(), {})
         lock = turns.setdefault(name, asyncio.Lock())
         try:
@@ -82,16 +82,16 @@ class Channels:
         emit: Callable[[str, dict[str, Any]], None],
         work: Callable[[EscalationContext], Awaitable[Result]],
     ) -> Result:
-        """Let a sink do something.
+        """Let a channel do something.
 
         Args:
-            name: the sink's.
+            name: the channel's.
             emit: is told what it reports; its requests as `sink.request`.
             work: calls it with its context.
 
         Raises:
             TimeoutError: it took too long.
-            Exception: whatever the sink raises.
+            Exception: whatever the channel raises.
         """
 
         def told(kind: str, data: dict[str, Any]) -> None:
@@ -120,8 +120,8 @@ class Channels:
             await context.close()
 
 
-def _is_momentary(sink: Escalation) -> bool:
-    return isinstance(sink, Ephemeral) and sink.momentary
+def _is_momentary(channel: Escalation) -> bool:
+    return isinstance(channel, Ephemeral) and channel.momentary
 
 
 @asynccontextmanager

@@ -31,49 +31,62 @@ class Deadlines:
     """Looks through the cases, and does what the time alone asks for.
 
     Args:
-        keeping: keeps the cases.
-        pausing: knows which ways to a human are left alone.
+        updater: keeps the cases.
+        backoff: knows which channels are left alone.
         now: the time.
     """
 
-    def __init__(self, keeping: CaseUpdater, pausing: ChannelBackoff, now: Callable[[], dt.datetime]) -> None:
-        self._keeping = keeping
-        self._pausing = pausing
+    def __init__(self, updater: CaseUpdater, backoff: ChannelBackoff, now: Callable[[], dt.datetime]) -> None:
+        self._updater = updater
+        self._backoff = backoff
         self._now = now
         self._by_topic: tuple[Table | None, dict[str, Limits]] = (None, {})
 
-    def looked_through(
-        self, sinks: Sequence[str], deaf: Collection[str], done: RunProgress
+    def apply_all(
+        self, channels: Sequence[str], deaf: Collection[str], done: RunProgress
     ) -> dict[str, list[str]]:
-        """Do what is due by the time alone, and find what is due by sinks: the ids of the cases.
+        """Do what is due by the time alone, and find what channels are to do: the ids of the cases.
 
         Those come first that have failed least often, and of them the oldest.
         """
         now = self._now()
         due_by: dict[str, list[tuple[int, str]]] = {}
-        kept = {name: self._pausing.kept(name) for name in sinks}
-        for name in sinks:
-            if kept[name].held_back(now):
-                done.note(f"escalation {name}: {left_alone(kept[name])}")
-        nexts = [again for one in kept.values() for again in (one.again, one.show_again) if again is not None]
-        for one in self._keeping.cases.standing():
-            found = self.due(one, sinks, now)
-            unheard = any(one.care.at(name).tried for name in deaf)
-            end = "" if found.end == "use_answer" and unheard else found.end  # somebody may have replied
-            if found.end and not end:
-                done.note(f"time limits that have passed wait until {', '.join(sorted(deaf))} can be asked")
-            if found.behind or found.remind or end or found.settled:
-                found = self._pass(one.id, sinks, done, may_end=bool(end))
+        times = self._backoff_times(channels, done)
+        for one in self._updater.cases.standing():
+            found = self._applied(one, channels, deaf, done)
             for name in {*found.show, *found.say}:
                 due_by.setdefault(name, []).append((one.care.at(name).faults, one.id))
-            if found.next is not None:
-                nexts.append(found.next)
-        done.next = min((one for one in nexts if one is not None and one > now), default=None)
+            times.append(found.next)
+        done.next = min((time for time in times if time is not None and time > now), default=None)
         by_faults = itemgetter(0)  # so that one that fails each time keeps no other one waiting
         return {name: [one for _, one in sorted(found, key=by_faults)] for name, found in due_by.items()}
 
+    def _backoff_times(self, channels: Sequence[str], done: RunProgress) -> list[dt.datetime | None]:
+        """When channels that failed may be tried again; a note for each that is left alone now."""
+        states = {name: self._backoff.kept(name) for name in channels}
+        for name, state in states.items():
+            if state.held_back(self._now()):
+                done.note(f"escalation {name}: {left_alone(state)}")
+        return [again for state in states.values() for again in (state.again, state.show_again)]
+
+    def _applied(
+        self, case: CaseSchedule, channels: Sequence[str], deaf: Collection[str], done: RunProgress
+    ) -> DueActions:
+        """What is due for a case, once what is due by the time alone is done.
+
+        Its time limit waits while a channel that may have shown it cannot be asked: somebody may have replied there.
+        """
+        found = self.due(case, channels, self._now())
+        unheard = any(case.care.at(name).tried for name in deaf)
+        end = "" if found.end == "use_answer" and unheard else found.end
+        if found.end and not end:
+            done.note(f"time limits that have passed wait until {', '.join(sorted(deaf))} can be asked")
+        if found.behind or found.remind or end or found.settled:
+            return self._pass(case.id, channels, done, may_end=bool(end))
+        return found
+
     def _pass(
-        self, escalation_id: str, sinks: Sequence[str], done: RunProgress, *, may_end: bool
+        self, escalation_id: str, channels: Sequence[str], done: RunProgress, *, may_end: bool
     ) -> DueActions:
         """Do for one case what is due by the time, as it is kept now; what is due then."""
         counts: list[str] = []
@@ -81,7 +94,7 @@ class Deadlines:
         def change(case: Case) -> tuple[Case, list[Event]] | None:
             counts.clear()
             now = self._now()
-            found = self.due(case.standing, sinks, now)
+            found = self.due(case.standing, channels, now)
             changed, care = case, case.care
             events: list[Event] = []
             if found.settled and not care.settled:
@@ -102,23 +115,23 @@ class Deadlines:
                     events.append(transitions.event(case, "escalation.timed_out", **about, policy="block"))
                 if found.remind:
                     counts.append("reminded")
-                    care, told = self._reminded(case, care, found, sinks, now)
+                    care, told = self._reminded(case, care, found, channels, now)
                     events.append(told)
                 changed = case if care is case.care else case._replace(care=care)
             return None if changed is case else (changed, events)
 
-        changed = self._keeping.change(escalation_id, change)
+        changed = self._updater.change(escalation_id, change)
         for what in counts:
             done.count(what)
-        return self.due(changed.standing, sinks, self._now())
+        return self.due(changed.standing, channels, self._now())
 
     def _reminded(
-        self, case: Case, care: Any, found: DueActions, sinks: Sequence[str], now: dt.datetime
+        self, case: Case, care: Any, found: DueActions, channels: Sequence[str], now: dt.datetime
     ) -> Any:
         limits = self.limits(case.request.question.topic)
         later = {name for tier in limits.tiers if now - case.since < tier.after for name in tier.escalations}
         newly = found.tiers > care.tiers
-        to = [name for name in sinks if care.at(name).revision or (newly and name not in later)]
+        to = [name for name in channels if care.at(name).revision or (newly and name not in later)]
         number = care.reminders + 1
         waits = duration_text(_rounded(now - case.since))
         said = f"{case.request.id}@{case.request.revision} waits for a reply, for {waits} now"
@@ -127,13 +140,13 @@ class Deadlines:
         about = {"escalation_id": case.request.id, "revision": case.request.revision}
         return care, transitions.event(case, "escalation.reminded", **about, sinks=to, ask=list(found.ask))
 
-    def due(self, standing: CaseSchedule, sinks: Sequence[str], now: dt.datetime) -> DueActions:
+    def due(self, standing: CaseSchedule, channels: Sequence[str], now: dt.datetime) -> DueActions:
         """What is due for a case."""
-        return due(standing, self.limits(standing.topic), sinks, now)
+        return due(standing, self.limits(standing.topic), channels, now)
 
     def limits(self, topic: str) -> Limits:
         """The limits that hold for a topic."""
-        components = self._keeping.pipeline.components
+        components = self._updater.pipeline.components
         table = components.table()
         if self._by_topic[0] is not table:  # rules may change while a program runs
             self._by_topic = (table, {})

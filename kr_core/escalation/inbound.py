@@ -1,4 +1,4 @@
-"""What people have written by the ways to a human is applied, asked for or brought by a service's call: each reply once."""
+"""What people have written by the channels is applied, asked for or brought by a service's call: each reply once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Escalation
 
     Heed = Literal["all", "more", "none"]
-    """What a sink has told: all that was written, so much that there may be more, or nothing that counts as all."""
+    """What a channel has told: all that was written, so much that there may be more, or nothing that counts as all."""
 
 __all__ = ["ReplyIntake"]
 
@@ -43,34 +43,34 @@ class ReplyIntake:
     """Hears what people have written.
 
     Args:
-        keeping: keeps the cases.
-        sinks: the ways to a human.
-        pausing: knows which of them are left alone.
+        updater: keeps the cases.
+        channels: the channels.
+        backoff: knows which of them are left alone.
         now: the time.
-        observe: is told what a sink reports that is about no case.
+        observe: is told what a channel reports that is about no case.
     """
 
     def __init__(
         self,
-        keeping: CaseUpdater,
-        sinks: Channels,
-        pausing: ChannelBackoff,
+        updater: CaseUpdater,
+        channels: Channels,
+        backoff: ChannelBackoff,
         now: Callable[[], dt.datetime],
         observe: Callable[[str, dict[str, Any]], None],
     ) -> None:
-        self._keeping = keeping
-        self._sinks = sinks
-        self._pausing = pausing
+        self._updater = updater
+        self._channels = channels
+        self._backoff = backoff
         self._now = now
         self._observe = observe
 
-    async def hear(self, name: str, sink: Escalation, done: RunProgress) -> Heed:
-        """Apply what people have written by a sink; how much of it that is."""
-        async with self._sinks.turn(name) as mine:
+    async def hear(self, name: str, channel: Escalation, done: RunProgress) -> Heed:
+        """Apply what people have written by a channel; how much of it that is."""
+        async with self._channels.turn(name) as mine:
             if not mine:
                 done.note(f"escalation {name}: it is busy, and does the rest a little later")
                 return "none"
-            kept = await shielded(lambda: self._pausing.kept(name))
+            kept = await shielded(lambda: self._backoff.kept(name))
             if held_back(kept.again, self._now()):
                 done.note(f"escalation {name}: {left_alone(kept)}")
                 return "none"
@@ -78,17 +78,17 @@ class ReplyIntake:
             if not shown:
                 return "all"
             try:
-                heard = await self._sinks.call(name, self._observe, partial(sink.poll, shown, kept.mark))
+                heard = await self._channels.call(name, self._observe, partial(channel.poll, shown, kept.mark))
                 replies = _checked(heard)
             except StorageError:
                 raise
             except Exception as error:
-                await shielded(partial(self._pausing.failed, name, error, done))
+                await shielded(partial(self._backoff.failed, name, error, done))
                 return "none"
             await shielded(lambda: self._apply(name, replies, done))
             if heard.mark != kept.mark or kept.faults:
                 await shielded(
-                    lambda: self._pausing.keep(name, kept._replace(mark=heard.mark, faults=0, again=None))
+                    lambda: self._backoff.keep(name, kept._replace(mark=heard.mark, faults=0, again=None))
                 )
             if heard.complete:
                 return "all"
@@ -98,27 +98,27 @@ class ReplyIntake:
         """Apply what a service tells that calls by itself; how many replies were new.
 
         Raises:
-            ConfigError: there is no such sink, or it receives nothing.
+            ConfigError: there is no such channel, or it receives nothing.
             RequestError: the call is not the service's, cannot be understood, or cannot be heard now.
         """
-        sink = self._sinks.there()[0].get(name)
-        receive = getattr(sink, "receive", None)
-        if sink is None or receive is None:
+        channel = self._channels.there()[0].get(name)
+        receive = getattr(channel, "receive", None)
+        if channel is None or receive is None:
             raise ConfigError(
-                f"no way to a human called `{name}` receives calls",
+                f"no channel called `{name}` receives calls",
                 where="escalations",
                 hint="see `kr plugins list`",
             )
-        if isinstance(sink, Verifier):
+        if isinstance(channel, Verifier):
             # Anybody may call; nobody waits, and no case is read, for a call that is not the service's.
-            sink.verify(headers, body)
+            channel.verify(headers, body)
         done = RunProgress()
-        async with self._sinks.turn(name, _RECEIVE_SECONDS) as mine:
+        async with self._channels.turn(name, _RECEIVE_SECONDS) as mine:
             if not mine:
                 raise RequestError(Outcome.unavailable, "another process works with it", where=name)
             shown = await shielded(lambda: self._shown(name))
             try:
-                heard = await self._sinks.call(name, self._observe, partial(receive, shown, headers, body))
+                heard = await self._channels.call(name, self._observe, partial(receive, shown, headers, body))
             except TimeoutError as error:
                 raise RequestError(Outcome.timeout, str(error), where=name) from error
             replies = _checked(heard)
@@ -127,7 +127,7 @@ class ReplyIntake:
 
     def _shown(self, name: str) -> list[OpenCase]:
         found = []
-        for one in self._keeping.cases.standing():
+        for one in self._updater.cases.standing():
             state = one.care.at(name)
             if state.revision:
                 found.append(OpenCase(one.id, state.revision, state.location or "", one.waits))
@@ -169,7 +169,7 @@ class ReplyIntake:
             return None if now is case else (now, events)
 
         try:
-            self._keeping.change(escalation_id, apply)
+            self._updater.change(escalation_id, apply)
         except ConfigError:
             strange = True
         if strange:
@@ -180,7 +180,7 @@ class ReplyIntake:
     def _turn_away(
         self, name: str, escalation_id: str, replies: Sequence[HumanReply | UnparsedReply], done: RunProgress
     ) -> None:
-        """Tell those who have replied to a case that a sink has never shown that there is none."""
+        """Tell those who have replied to a case that a channel has never shown that there is none."""
         done.note(f"escalation {name}: it has shown no case `{escalation_id}`")
         said = f"there is no {harmless_line(escalation_id, MAX_SAID_LENGTH)} here"
         for reply in replies:

@@ -1,4 +1,4 @@
-"""Questions put to a human, and what comes back: the cases in the journal, and the sinks that show them."""
+"""Questions put to a human, and what comes back: the cases in the journal, and the channels that show them."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class EscalationManager:
     """Puts questions to a human, and applies what the human replies.
 
     Args:
-        keeping: keeps the cases.
+        updater: keeps the cases.
         tending: shows them, and tells people what became of them.
     """
 
-    def __init__(self, keeping: CaseUpdater, tending: EscalationWorker) -> None:
-        self._keeping = keeping
+    def __init__(self, updater: CaseUpdater, tending: EscalationWorker) -> None:
+        self._updater = updater
         self._tending = tending
-        self._components = keeping.pipeline.components
+        self._components = updater.pipeline.components
 
     async def open(
         self,
@@ -52,10 +52,10 @@ class EscalationManager:
         alternatives: Sequence[Answer] = (),
     ) -> EscalationRequest | None:
         """Put a question to a human; None where the configuration has no way to one, with a note that says so."""
-        sinks, _ = self._components.escalations()
-        if not (sinks or self._components.config.settings.escalations):
+        channels, _ = self._components.escalations()
+        if not (channels or self._components.config.settings.escalations):
             exchange.notes.append(
-                f"{reason}, and there is no way to a human: name one in the configuration, such as `escalations: [stdout]`"
+                f"{reason}, and there is no channel to a human: name one in the configuration, such as `escalations: [stdout]`"
             )
             return None
         case, older = await shielded(lambda: self._opened(exchange, answer, reason, threshold, alternatives))
@@ -81,7 +81,7 @@ class EscalationManager:
         route = exchange.route
         assert route is not None, "it was routed when it began"
         request = EscalationRequest(
-            id=self._keeping.cases.new_id(),
+            id=self._updater.cases.new_id(),
             exchange_id=exchange.id,
             parent_id=exchange.parent_id,
             question=exchange.question,
@@ -95,9 +95,9 @@ class EscalationManager:
         )
         case = Case(request, route, "open", 1)
         opening = _opening(exchange, request)
-        kept = self._keeping.cases.open(case, [opening])
+        kept = self._updater.cases.open(case, [opening])
         assert kept, "its id is new"
-        self._keeping.observed([opening])
+        self._updater.observed([opening])
         return case, self._superseded(exchange.question)
 
     def _superseded(self, question: Question, answered_in: str | None = None) -> list[str]:
@@ -107,7 +107,7 @@ class EscalationManager:
             question: as it is on the record.
             answered_in: the exchange in which it has its answer, so that the newest case ends, too.
         """
-        cases, ended = self._keeping.cases, list[str]()
+        cases, ended = self._updater.cases, list[str]()
         while True:  # a case that somebody has just changed is read anew
             waiting = [
                 case
@@ -127,7 +127,7 @@ class EscalationManager:
 
     async def was_put(self, question: Question) -> bool:
         """Whether a question was ever put to a human."""
-        return await shielded(lambda: self._keeping.cases.has(*key(question)))
+        return await shielded(lambda: self._updater.cases.has(*key(question)))
 
     async def waiting_for(self, question: Question) -> EscalationRequest | None:
         """The case in which a question waits for a human, if it does.
@@ -149,7 +149,7 @@ class EscalationManager:
             ConfigError: one that waits under the feature and id of a question is another question.
         """
         texts = {key(question): redacted(question.text) for question in questions}
-        waiting = await shielded(lambda: self._keeping.cases.waiting_of({*texts, *others}))
+        waiting = await shielded(lambda: self._updater.cases.waiting_of({*texts, *others}))
         for case in waiting:
             request, known = case.request, case.request.question
             if texts.get(key(known), known.text) != known.text:
@@ -179,7 +179,7 @@ class EscalationManager:
             refused.append(taken[2])
             return taken[:2]
 
-        case = await shielded(lambda: self._keeping.change(escalation_id, take))
+        case = await shielded(lambda: self._updater.change(escalation_id, take))
         if refused[0]:
             raise ConfigError(refused[0], where=case.request.id)
         if not case.waits:
@@ -206,7 +206,7 @@ class EscalationManager:
             turn = ChatTurn(by=response.by, text=response.content, exchange_id=_latest(case))
             return case._replace(turns=(*case.turns, turn)), [told]
 
-        case = await shielded(lambda: self._keeping.change(escalation_id, speak))
+        case = await shielded(lambda: self._updater.change(escalation_id, speak))
         if refused[0]:
             raise ConfigError(refused[0], where=case.request.id)
         return case
@@ -223,7 +223,7 @@ class EscalationManager:
         def hear(case: Case) -> tuple[Case, list[Event]] | None:
             return (case._replace(turns=(*case.turns, turn)), []) if case.waits else None
 
-        return await shielded(lambda: self._keeping.change(escalation_id, hear))
+        return await shielded(lambda: self._updater.change(escalation_id, hear))
 
     # -- asked again ----------------------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ class EscalationManager:
             mine[:] = [case.waits and _knows(asked, case) and not _done_since(asked, case)]
             return (transitions.resolved(case, response, answer), []) if mine[0] else None
 
-        case = await shielded(lambda: self._keeping.change(asked.request.id, resolve))
+        case = await shielded(lambda: self._updater.change(asked.request.id, resolve))
         if mine[0]:
             await self._tending.tell(asked.request.id)
         return case
@@ -295,7 +295,7 @@ class EscalationManager:
                 changed = changed._replace(care=changed.care._replace(pending=None))
             return changed, [_opening(exchange, request)]
 
-        changed = await shielded(lambda: self._keeping.change(asked.request.id, revise))
+        changed = await shielded(lambda: self._updater.change(asked.request.id, revise))
         if changed.waits:
             exchange.notes += await self._tending.present(changed.request.id)
         return changed

@@ -1,6 +1,6 @@
 """The cases that wait for a human, in the journal: they outlive every process, and any process may go on with them.
 
-A case is `open` until some sink has shown its present revision (`notified`), `resolved` once a human has decided, `expired` where
+A case is `open` until some channel has shown its present revision (`notified`), `resolved` once a human has decided, `expired` where
 nobody did in time and the agent's answer is used, and `superseded` where its question was asked anew instead. Each change names
 the version that it changes, so of two humans who answer at once one is first, and the other is told.
 

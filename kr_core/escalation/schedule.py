@@ -1,10 +1,7 @@
-"""What is due for a case at a time: who is to be shown it, told, reminded, and whether nobody has answered in time.
+"""What is due for a case at a time, as pure functions: who is to show it or say something, reminders, the time limit.
 
-Pure: what was done for a case comes in, and what is to be done now goes out. No process sleeps until something is due; any
-process finds it by the time, so that a restart changes nothing but the time.
-
-Clocks are set. Where one was set back, what lies in the future by it is counted from now; where it was set forward, or nobody
-looked for long, each thing is due once, not as often as it would have been.
+Any process can ask at any time, so a restart changes nothing. Where the clock was set back, later times count from now; where it
+was set forward, each thing is due once.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kr_core.model.limits import Limits
+    from kr_core.model.limits import Limits, Tier
     from kr_core.protocols import Notice
 
 __all__ = [
@@ -35,14 +32,14 @@ __all__ = [
 WAITING = ("open", "notified")
 """The states in which a case waits for a human."""
 KEPT_OPEN = dt.timedelta(days=7)
-"""How long sinks hear replies to a case that is decided, to refuse them with the reason."""
+"""How long channels hear replies to a case that is decided, to refuse them with the reason."""
 MAX_PAUSE_LENGTH = dt.timedelta(hours=1)
 """What failed is tried again after that at the latest, whatever was asked for."""
 _FIRST_PAUSE, _MAX_DOUBLED = 30.0, 300.0
 
 
 class Delivery(NamedTuple):
-    """What a way to a human has of a case."""
+    """What a channel has of a case."""
 
     revision: int = 0
     """The last one that it has shown; 0 for none."""
@@ -74,7 +71,7 @@ class CaseActions(NamedTuple):
     since: dt.datetime | None = None
     """When its present revision was put to a human; None for when it was opened."""
     seen: dt.datetime | None = None
-    """When a way to a human first showed the present revision."""
+    """When a channel first showed the present revision."""
     reminded: dt.datetime | None = None
     reminders: int = 0
     """Of all revisions."""
@@ -88,19 +85,19 @@ class CaseActions(NamedTuple):
     pending: PendingRequest | None = None
     settled: bool = False
     """Whether it is decided, and nobody needs to look at it any more."""
-    sinks: Mapping[str, Delivery] = MappingProxyType({})
+    channels: Mapping[str, Delivery] = MappingProxyType({})
     heard: tuple[str, ...] = ()
-    """The replies that were dealt with, as sink and external id."""
+    """The replies that were dealt with, as channel and external id."""
     told: Mapping[str, int] = MappingProxyType({})
     """How often somebody was told that a reply was refused, or how to write one."""
 
-    def at(self, sink: str) -> Delivery:
-        """What a sink has of the case."""
-        return self.sinks.get(sink, Delivery())
+    def at(self, channel: str) -> Delivery:
+        """What a channel has of the case."""
+        return self.channels.get(channel, Delivery())
 
-    def with_sink(self, sink: str, state: Delivery) -> CaseActions:
-        """The same with another state of a sink."""
-        return self._replace(sinks={**self.sinks, sink: state})
+    def with_channel(self, channel: str, state: Delivery) -> CaseActions:
+        """The same with another state of a channel."""
+        return self._replace(channels={**self.channels, channel: state})
 
     def not_after(self, now: dt.datetime) -> CaseActions:
         """The same, with now in place of times that lie in the future, since the clock was set back."""
@@ -108,13 +105,13 @@ class CaseActions(NamedTuple):
         reminded = None if self.reminded is None else min(self.reminded, now)
         return self._replace(seen=seen, reminded=reminded)
 
-    def owing(self, notice: Notice, sinks: Iterable[str]) -> CaseActions:
-        """The same, with something that sinks have to say; no reminder waits behind it, nor two of them."""
+    def owing(self, notice: Notice, channels: Iterable[str]) -> CaseActions:
+        """The same, with something that channels have to say; no reminder waits behind it, nor two of them."""
         care = self
-        for name in sinks:
+        for name in channels:
             state = care.at(name)
             left = tuple(one for one in state.owed if one.kind != "reminder" and one.id != notice.id)
-            care = care.with_sink(name, state._replace(owed=(*left, notice)))
+            care = care.with_channel(name, state._replace(owed=(*left, notice)))
         return care
 
 
@@ -145,9 +142,9 @@ class DueActions(NamedTuple):
     """What is to be done for a case now."""
 
     show: tuple[str, ...] = ()
-    """Sinks that are to show it."""
+    """Channels that are to show it."""
     say: tuple[str, ...] = ()
-    """Sinks that have something to say about it, and may."""
+    """Channels that have something to say about it, and may."""
     behind: bool = False
     """Whether times of it lie in the future, since the clock was set back; they become now."""
     remind: bool = False
@@ -165,6 +162,29 @@ class DueActions(NamedTuple):
     """When something will be due by the time alone, if nothing changes."""
 
 
+class DeliveriesDue(NamedTuple):
+    """What channels are to do for a case now."""
+
+    show: tuple[str, ...] = ()
+    """Channels that are to show it."""
+    say: tuple[str, ...] = ()
+    """Channels that have something to say about it, and may."""
+    times: tuple[dt.datetime, ...] = ()
+    """When those that failed may be tried again."""
+
+
+class ReminderDue(NamedTuple):
+    """Whether people are to be reminded of a case."""
+
+    due: bool
+    ask: tuple[str, ...]
+    """Whom the reminder is meant for."""
+    tiers: int
+    """How many tiers the case has reached."""
+    times: tuple[dt.datetime, ...]
+    """When the next tier or reminder is due."""
+
+
 def pause(faults: int, seconds: float | None = None) -> dt.timedelta:
     """How long to leave alone what failed so many times; at least so long as it asked for, within bounds."""
     doubled = min(_FIRST_PAUSE * 2.0 ** min(faults - 1, 10), _MAX_DOUBLED)
@@ -176,69 +196,139 @@ def held_back(again: dt.datetime | None, now: dt.datetime) -> bool:
     return again is not None and now < again <= now + MAX_PAUSE_LENGTH
 
 
-def due(case: CaseSchedule, limits: Limits, sinks: Sequence[str], now: dt.datetime) -> DueActions:
-    """What is due for a case.
+def due(case: CaseSchedule, limits: Limits, channels: Sequence[str], now: dt.datetime) -> DueActions:
+    """All that is due for a case, and when to look next.
 
     Args:
-        case: as it is kept.
+        case: as the journal has it.
         limits: that hold for it.
-        sinks: the ways to a human that there are, by name.
+        channels: the configured ones, by name.
         now: with its time zone.
     """
-    if not case.waits:
-        return _decided(case, sinks, now)
-    care = case.care
-    times = [one for one in (case.since, care.seen, care.reminded) if one is not None]
-    if any(one > now for one in times):
+    if clock_was_set_back(case, now):
         return DueActions(behind=True, next=now)
-    tiers = sorted(limits.tiers, key=lambda tier: tier.after)
-    reached = [tier for tier in tiers if now - case.since >= tier.after]
-    later = {name for tier in tiers[len(reached) :] for name in tier.escalations}
-    later -= {name for tier in reached for name in tier.escalations}
-    there = [name for name in sinks if name not in later or care.at(name).revision]
-    show = [name for name in there if care.at(name).revision < case.revision]
-    say = [name for name in there if care.at(name).owed]
-    remind = _reminder_at(case, limits)
-    newly = [tier for tier in reached[care.tiers :] if tier.ask and there]
-    expired = limits.timeout is not None and now - case.since >= limits.timeout and care.pending is None
-    uses = limits.on_timeout == "use_answer" and case.has_answer
-    marks = [case.since + tier.after for tier in tiers[len(reached) :]]
-    marks += [remind] if remind is not None else []
-    if limits.timeout is not None and not (care.timed_out or care.pending):
-        marks.append(case.since + limits.timeout)
-    marks += [again for name in {*show, *say} if (again := care.at(name).again) is not None]
-    marks += [care.pending.again] if care.pending and care.pending.again else []
+    deliveries = deliveries_due(case, limits, channels, now)
+    if not case.waits:
+        return DueActions(
+            deliveries.show, deliveries.say, settled=is_settled(case, now), next=_next(deliveries.times, now)
+        )
+    reminder = reminders_due(case, limits, channels, now)
+    timed_out, expired = timeout_due(case, limits, now), expiry_due(case, limits, now)
+    pending = case.care.pending
+    times = [*deliveries.times, *reminder.times, *_limit_times(case, limits)]
+    times += [pending.again] if pending and pending.again else []
     return DueActions(
-        show=tuple(name for name in show if not held_back(care.at(name).again, now)),
-        say=tuple(name for name in say if not held_back(care.at(name).again, now)),
-        remind=bool(newly) or (remind is not None and remind <= now),
-        ask=next((tier.ask for tier in reversed(reached) if tier.ask), ()),
-        tiers=len(reached),
-        end="" if not expired or (care.timed_out and not uses) else "use_answer" if uses else "block",
-        ask_again=care.pending is not None and not held_back(care.pending.again, now),
-        next=min((mark for mark in marks if mark > now), default=None),
+        show=deliveries.show,
+        say=deliveries.say,
+        remind=reminder.due,
+        ask=reminder.ask,
+        tiers=reminder.tiers,
+        end="use_answer" if expired else "block" if timed_out else "",
+        ask_again=pending is not None and not held_back(pending.again, now),
+        next=_next(times, now),
     )
 
 
+def deliveries_due(
+    case: CaseSchedule, limits: Limits, channels: Sequence[str], now: dt.datetime
+) -> DeliveriesDue:
+    """Which channels are to show a case or to say something about it.
+
+    A decided case is shown only where it may have been shown already: there people have to see how it ended.
+    """
+    care = case.care
+    if case.waits:
+        channels = _channels_reached(case, limits, channels, now)
+        show = [name for name in channels if care.at(name).revision < case.revision]
+    elif is_settled(case, now):
+        return DeliveriesDue()
+    else:
+        show = [name for name in channels if care.at(name).tried > care.at(name).revision]
+    say = [name for name in channels if care.at(name).owed]
+    return DeliveriesDue(
+        show=tuple(name for name in show if not held_back(care.at(name).again, now)),
+        say=tuple(name for name in say if not held_back(care.at(name).again, now)),
+        times=tuple(again for name in {*show, *say} if (again := care.at(name).again) is not None),
+    )
+
+
+def reminders_due(
+    case: CaseSchedule, limits: Limits, channels: Sequence[str], now: dt.datetime
+) -> ReminderDue:
+    """Whether people are to be reminded of a case that waits: by the span between reminders, or by a tier just reached."""
+    reached, ahead = _tiers(case, limits, now)
+    at = _reminder_at(case, limits)
+    newly = any(tier.ask for tier in reached[case.care.tiers :])
+    return ReminderDue(
+        due=(newly and bool(_channels_reached(case, limits, channels, now))) or (at is not None and at <= now),
+        ask=next((tier.ask for tier in reversed(reached) if tier.ask), ()),
+        tiers=len(reached),
+        times=(*(case.since + tier.after for tier in ahead), *(() if at is None else (at,))),
+    )
+
+
+def timeout_due(case: CaseSchedule, limits: Limits, now: dt.datetime) -> bool:
+    """Whether the time limit of this revision has passed just now, and the case goes on waiting."""
+    return _limit_passed(case, limits, now) and not _uses_answer(case, limits) and not case.care.timed_out
+
+
+def expiry_due(case: CaseSchedule, limits: Limits, now: dt.datetime) -> bool:
+    """Whether the time limit has passed, and the case ends with the agent's answer."""
+    return _limit_passed(case, limits, now) and _uses_answer(case, limits)
+
+
+def clock_was_set_back(case: CaseSchedule, now: dt.datetime) -> bool:
+    """Whether times of a case that waits lie in the future."""
+    times = (case.since, case.care.seen, case.care.reminded)
+    return case.waits and any(time is not None and time > now for time in times)
+
+
+def is_settled(case: CaseSchedule, now: dt.datetime) -> bool:
+    """Whether a decided case needs no more looks: it is old, or no channel was ever told to show it."""
+    last = case.care.late or case.care.decided
+    old = last is None or now - last >= KEPT_OPEN
+    return old or not any(state.tried for state in case.care.channels.values())
+
+
+def _next(times: Iterable[dt.datetime], now: dt.datetime) -> dt.datetime | None:
+    return min((time for time in times if time > now), default=None)
+
+
+def _tiers(case: CaseSchedule, limits: Limits, now: dt.datetime) -> tuple[list[Tier], list[Tier]]:
+    """The tiers that a case has reached, and those ahead of it."""
+    tiers = sorted(limits.tiers, key=lambda tier: tier.after)
+    reached = [tier for tier in tiers if now - case.since >= tier.after]
+    return reached, tiers[len(reached) :]
+
+
+def _channels_reached(
+    case: CaseSchedule, limits: Limits, channels: Sequence[str], now: dt.datetime
+) -> list[str]:
+    """The channels that may show a case: those of no later tier, and those that have shown it."""
+    reached, ahead = _tiers(case, limits, now)
+    later = {name for tier in ahead for name in tier.escalations}
+    later -= {name for tier in reached for name in tier.escalations}
+    return [name for name in channels if name not in later or case.care.at(name).revision]
+
+
 def _reminder_at(case: CaseSchedule, limits: Limits) -> dt.datetime | None:
-    """When people are to be reminded; None where they are not, as long as nobody has seen it by a way that reminds."""
+    """When to remind people; None as long as no channel that reminds has shown the case."""
     seen = case.care.seen
     if limits.remind_every is None or seen is None:
         return None
     return max(seen, case.care.reminded or seen) + limits.remind_every
 
 
-def _decided(case: CaseSchedule, sinks: Sequence[str], now: dt.datetime) -> DueActions:
-    care = case.care
-    show = [name for name in sinks if care.at(name).tried > care.at(name).revision]
-    say = [name for name in sinks if care.at(name).owed]
-    last = care.late or care.decided
-    old = last is None or now - last >= KEPT_OPEN
-    settled = old or not any(state.tried for state in care.sinks.values())
-    marks = [again for name in {*show, *say} if (again := care.at(name).again) is not None and again > now]
-    return DueActions(
-        show=() if settled else tuple(name for name in show if not held_back(care.at(name).again, now)),
-        say=() if settled else tuple(name for name in say if not held_back(care.at(name).again, now)),
-        settled=settled,
-        next=None if settled else min(marks, default=None),
-    )
+def _limit_passed(case: CaseSchedule, limits: Limits, now: dt.datetime) -> bool:
+    """Whether the time limit is over; not while the agent is asked again: then a human has said something."""
+    return limits.timeout is not None and now - case.since >= limits.timeout and case.care.pending is None
+
+
+def _limit_times(case: CaseSchedule, limits: Limits) -> list[dt.datetime]:
+    if limits.timeout is None or case.care.timed_out or case.care.pending:
+        return []
+    return [case.since + limits.timeout]
+
+
+def _uses_answer(case: CaseSchedule, limits: Limits) -> bool:
+    return limits.on_timeout == "use_answer" and case.has_answer

@@ -18,7 +18,7 @@ __all__ = ["KIND", "LATELY", "document_of", "plain", "read", "standing_of"]
 
 KIND = "escalation"
 LATELY = ":lately"
-"""Behind the status of a document while sinks have to hear of its end, or may bring late replies."""
+"""Behind the status of a document while channels have to hear of its end, or may bring late replies."""
 
 
 def document_of(case: Case) -> Document:
@@ -33,7 +33,7 @@ def document_of(case: Case) -> Document:
         "care": _told(care),
     }
     status = case.status
-    if not case.waits and not care.settled and any(state.tried for state in care.sinks.values()):
+    if not case.waits and not care.settled and any(state.tried for state in care.channels.values()):
         status += LATELY
     return Document(KIND, case.request.id, status, case.version, data)
 
@@ -86,14 +86,14 @@ def _told(care: CaseActions) -> dict[str, Any]:
         "late": _time(care.late),
         "settled": care.settled,
         "pending": None if pending is None else {**pending._asdict(), "again": _time(pending.again)},
-        "sinks": {name: _sink_told(state) for name, state in care.sinks.items()},
+        "sinks": {name: _delivery_data(state) for name, state in care.channels.items()},
         "heard": list(care.heard),
         "told": dict(care.told),
     }
     return {key: value for key, value in told.items() if value}
 
 
-def _sink_told(state: Delivery) -> dict[str, Any]:
+def _delivery_data(state: Delivery) -> dict[str, Any]:
     owed = [{**notice._asdict(), "ask": list(notice.ask)} for notice in state.owed]
     told = {**state._asdict(), "owed": owed, "again": _time(state.again)}
     return {key: value for key, value in told.items() if value}
@@ -116,13 +116,13 @@ def _care_of(data: Mapping[str, Any] | None) -> CaseActions:
         pending=None
         if pending is None
         else PendingRequest(**{**pending, "again": _moment(pending["again"])}),
-        sinks={name: _sink_of(state) for name, state in data.get("sinks", {}).items()},
+        channels={name: _delivery_of(state) for name, state in data.get("sinks", {}).items()},
         heard=tuple(data.get("heard", ())),
         told=data.get("told", {}),
     )
 
 
-def _sink_of(data: Mapping[str, Any]) -> Delivery:
+def _delivery_of(data: Mapping[str, Any]) -> Delivery:
     owed = tuple(Notice(**{**one, "ask": tuple(one["ask"])}) for one in data.get("owed", ()))
     return Delivery(**{**data, "owed": owed, "again": _moment(data.get("again"))})
 

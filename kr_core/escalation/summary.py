@@ -16,9 +16,9 @@ class RunSummary(NamedTuple):
     """What was done."""
 
     shown: int = 0
-    """Revisions that a sink has shown."""
+    """Revisions that a channel has shown."""
     told: int = 0
-    """Notices that a sink has said."""
+    """Notices that a channel has said."""
     applied: int = 0
     """Replies of people that were applied."""
     refused: int = 0

@@ -45,17 +45,17 @@ __all__ = [
 
 _MAX_NAME_LENGTH = 200
 _MAX_REFUSALS = 20
-"""So often one person is told by one sink that a reply to a case was refused."""
+"""So often one person is told by one channel that a reply to a case was refused."""
 _MAX_UNCLEAR = 5
-"""So often one person is told by one sink, about one case, that they are not understood."""
+"""So often one person is told by one channel, about one case, that they are not understood."""
 _MAX_PEOPLE = 50
-"""So many people are told by one sink, about one case, that they are not understood, or may not answer."""
+"""So many people are told by one channel, about one case, that they are not understood, or may not answer."""
 
 
 class ReplyOrigin(NamedTuple):
     """Where a reply comes from."""
 
-    sink: str = ""
+    channel: str = ""
     """Empty for the terminal, the page, and whoever else is told at once what became of it."""
     external_id: str = ""
 
@@ -63,7 +63,7 @@ class ReplyOrigin(NamedTuple):
     def mark(self) -> str:
         """What tells it from any other; empty where it comes but once."""
         digest = hashlib.sha256(self.external_id.encode("utf-8", "replace")).hexdigest()[:20]
-        return f"{self.sink} {digest}" if self.sink and self.external_id else ""
+        return f"{self.channel} {digest}" if self.channel and self.external_id else ""
 
 
 HERE = ReplyOrigin()
@@ -103,26 +103,40 @@ def refusal(case: Case, response: HumanResponse) -> str:
             if response.revision < request.revision
             else f"there is no {request.id}@{response.revision}; the one that waits is {request.id}@{request.revision}"
         )
-    if response.action == "confirm" and (request.answer is None or request.alternatives):
-        return (
-            "there are several answers; say which with `choose`, or give your own with `correct`"
-            if request.alternatives
-            else "there is no answer to confirm; give one with `correct`"
-        )
-    if response.action == "chat" and request.agent is None:
-        return "no agent was asked, so there is none to talk with; give the answer with `correct`"
     if response.action in {"correct", "add_context", "chat"} and not response.content:
-        return f"`{response.action.removeprefix('add_')}` needs a text"
-    if response.action == "add_context":
-        return _no_context(case, response.content)
-    if response.action == "choose" and len(_meant(case, response.content)) > 1:
-        return f"`{response.content[:_MAX_NAME_LENGTH]}` is the letter of one choice and the text of another; give the answer with `correct`"
-    if response.action == "choose" and choice(case, response.content) is None:
-        letters = ", ".join(letter for letter, _ in options(request))
-        if not letters:
-            return "there is nothing to choose from; give the answer with `correct`"
-        return f"`{response.content[:_MAX_NAME_LENGTH]}` is no choice; there are: {letters}"
-    return ""
+        no_agent = _no_agent_to_talk(case) if response.action == "chat" else ""
+        return no_agent or f"`{response.action.removeprefix('add_')}` needs a text"
+    check = {
+        "confirm": lambda: _nothing_to_confirm(case),
+        "chat": lambda: _no_agent_to_talk(case),
+        "add_context": lambda: _no_context(case, response.content),
+        "choose": lambda: _no_choice(case, response.content),
+    }.get(response.action)
+    return "" if check is None else check()
+
+
+def _nothing_to_confirm(case: Case) -> str:
+    if case.request.alternatives:
+        return "there are several answers; say which with `choose`, or give your own with `correct`"
+    return "there is no answer to confirm; give one with `correct`" if case.request.answer is None else ""
+
+
+def _no_agent_to_talk(case: Case) -> str:
+    if case.request.agent is not None:
+        return ""
+    return "no agent was asked, so there is none to talk with; give the answer with `correct`"
+
+
+def _no_choice(case: Case, written: str) -> str:
+    shown = written[:_MAX_NAME_LENGTH]
+    if len(_meant(case, written)) > 1:
+        return f"`{shown}` is the letter of one choice and the text of another; give the answer with `correct`"
+    if choice(case, written) is not None:
+        return ""
+    letters = ", ".join(letter for letter, _ in options(case.request))
+    if not letters:
+        return "there is nothing to choose from; give the answer with `correct`"
+    return f"`{shown}` is no choice; there are: {letters}"
 
 
 def _no_context(case: Case, added: str) -> str:
@@ -199,11 +213,11 @@ def taken(
     """
     if written.mark and written.mark in case.care.heard:
         return None
-    invited = response.action == "chat" and not response.content and bool(written.sink)
+    invited = response.action == "chat" and not response.content and bool(written.channel)
     refused = refusal(case, response.model_copy(update={"content": "-"}) if invited else response)
-    events = [replied(case, response, refused, written.sink)]
+    events = [replied(case, response, refused, written.channel)]
     changed = case
-    if case.care.settled and written.sink:  # else nobody would look at it to tell whoever has replied so late
+    if case.care.settled and written.channel:  # else nobody would look at it to tell whoever has replied so late
         changed = case._replace(care=case.care._replace(settled=False, late=dt.datetime.now(dt.UTC)))
     if refused:
         changed, said = _refused(changed, response, written, refused), ""
@@ -219,13 +233,13 @@ def taken(
         said = f"{_who(response)} has added context to {case.request.id}; {case.request.agent} is asked again"
     else:
         answer = final_answer(case, response)
-        changed = resolved(case, response, answer, but=written.sink)
+        changed = resolved(case, response, answer, but=written.channel)
         events += concluded(case, answer)
         said = ending(changed)
     care = changed.care
-    if said and written.sink:
+    if said and written.channel:
         name = f"{case.request.id}-{written.mark.partition(' ')[2] or new_id()}"
-        care = care.owing(Notice(name, "understood", said, written.external_id), [written.sink])
+        care = care.owing(Notice(name, "understood", said, written.external_id), [written.channel])
     if written.mark:
         care = care._replace(heard=(*care.heard, written.mark))
     return changed._replace(care=care), events, refused
@@ -240,8 +254,8 @@ _INVITED = (
 def _refused(case: Case, response: HumanResponse, written: ReplyOrigin, why: str) -> Case:
     """The case with what somebody is to be told whose reply was refused; not for ever the same one."""
     care = case.care
-    key = f"{written.sink} refused {response.by}"
-    if not written.sink or care.told.get(key, 0) >= _MAX_REFUSALS:
+    key = f"{written.channel} refused {response.by}"
+    if not written.channel or care.told.get(key, 0) >= _MAX_REFUSALS:
         return case
     reason = " ".join(_sayable(why).split())
     said = f"{case.request.id}: {_who(response)}, `{_word(response)}` was not done: {reason}"
@@ -252,10 +266,10 @@ def _refused(case: Case, response: HumanResponse, written: ReplyOrigin, why: str
         written.external_id,
     )
     told = {**care.told, key: care.told.get(key, 0) + 1}
-    return case._replace(care=care.owing(notice, [written.sink])._replace(told=told))
+    return case._replace(care=care.owing(notice, [written.channel])._replace(told=told))
 
 
-def unclear(case: Case, said: UnparsedReply, sink: str) -> tuple[Case, list[Event]] | None:
+def unclear(case: Case, said: UnparsedReply, channel: str) -> tuple[Case, list[Event]] | None:
     """What comes of something that cannot be applied: its writer is told so; None where nothing more is said to them.
 
     The same is said to a person once for each case, and something else a few times: two programs may answer each other.
@@ -263,8 +277,8 @@ def unclear(case: Case, said: UnparsedReply, sink: str) -> tuple[Case, list[Even
     care = case.care
     by = clean_name(said.by)
     text = _sayable(redacted(said.message)).strip()
-    digest = hashlib.sha256(f"{sink} {said.kind} {by}\n{text}".encode("utf-8", "replace")).hexdigest()[:20]
-    before = f"{sink} {said.kind} "
+    digest = hashlib.sha256(f"{channel} {said.kind} {by}\n{text}".encode("utf-8", "replace")).hexdigest()[:20]
+    before = f"{channel} {said.kind} "
     key = f"{before}{digest} of {by}"
     people = [one.partition(" of ")[2] for one in care.told if one.startswith(before)]
     again, new = people.count(by) >= _MAX_UNCLEAR, by not in people
@@ -272,9 +286,9 @@ def unclear(case: Case, said: UnparsedReply, sink: str) -> tuple[Case, list[Even
         return None
     kind: Literal["refused", "help"] = "refused" if said.kind == "refused" else "help"
     notice = Notice(f"{case.request.id}-{said.kind}-{digest}", kind, text, said.external_id)
-    care = care.owing(notice, [sink])._replace(told={**care.told, key: 1})
+    care = care.owing(notice, [channel])._replace(told={**care.told, key: 1})
     told = event(
-        case, "human.unclear", escalation_id=case.request.id, sink=sink, by=by, kind=said.kind, message=text
+        case, "human.unclear", escalation_id=case.request.id, sink=channel, by=by, kind=said.kind, message=text
     )
     return case._replace(care=care), [told]
 
@@ -337,14 +351,14 @@ def put_again(case: Case, request: EscalationRequest) -> Case:
     care = case.care._replace(
         since=dt.datetime.now(dt.UTC), seen=None, reminded=None, tiers=0, timed_out=False
     )
-    for name, state in care.sinks.items():
+    for name, state in care.channels.items():
         owed = tuple(notice for notice in state.owed if notice.kind != "reminder")
-        care = care.with_sink(name, state._replace(owed=owed))
+        care = care.with_channel(name, state._replace(owed=owed))
     return case._replace(request=request, status="open", care=care)
 
 
 def resolved(case: Case, response: HumanResponse, answer: Answer, but: str = "") -> Case:
-    """The case with the human's decision; every way to a human is to say so, but the one that says so as it answers."""
+    """The case with the human's decision; every channel is to say so, but the one that says so as it answers."""
     changed = case._replace(
         status="resolved",
         answer=answer,
@@ -358,7 +372,7 @@ def resolved(case: Case, response: HumanResponse, answer: Answer, but: str = "")
     return changed.ended(Notice(f"{case.request.id}-ended", "ended", ending(changed)), but)
 
 
-def replied(case: Case, response: HumanResponse, refused: str = "", sink: str = "") -> Event:
+def replied(case: Case, response: HumanResponse, refused: str = "", channel: str = "") -> Event:
     """The record of a reply, applied or refused."""
     return event(
         case,
@@ -368,7 +382,7 @@ def replied(case: Case, response: HumanResponse, refused: str = "", sink: str = 
         action=response.action,
         content=response.content,
         by=response.by,
-        sink=sink,
+        sink=channel,
         applied=not refused,
         reason=refused,
     )

@@ -44,9 +44,9 @@ __all__ = ["TEND_SECONDS", "EscalationWorker", "WorkerLoop"]
 
 
 _AT_A_TIME = 100
-"""Calls of one sink before replies are heard again."""
+"""Calls of one channel before replies are heard again."""
 _MAX_POLLS = 10
-"""Of one sink, one after the other, that has more to tell than one call brings; the next look goes on."""
+"""Of one channel, one after the other, that has more to tell than one call brings; the next look goes on."""
 _TELL_SECONDS = 3.0
 """Whoever has replied waits so long for others to be told."""
 _NO_CASE = {"exchange_id": "", "parent_id": None, "feature_id": "", "question_id": "", "escalation_id": ""}
@@ -57,17 +57,17 @@ class EscalationWorker:
     """Does what is due for the cases of a project.
 
     Args:
-        keeping: keeps them.
+        updater: keeps them.
     """
 
-    def __init__(self, keeping: CaseUpdater) -> None:
-        self._keeping = keeping
-        self._pipeline = keeping.pipeline
-        self._sinks = Channels(self._pipeline)
+    def __init__(self, updater: CaseUpdater) -> None:
+        self._updater = updater
+        self._pipeline = updater.pipeline
+        self._channels = Channels(self._pipeline)
         self._now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
-        self._pausing = ChannelBackoff(lambda: self._pipeline.journal, self._time)
-        self._timing = Deadlines(keeping, self._pausing, self._time)
-        self._hearing = ReplyIntake(keeping, self._sinks, self._pausing, self._time, self._observe)
+        self._backoff = ChannelBackoff(lambda: self._pipeline.journal, self._time)
+        self._deadlines = Deadlines(updater, self._backoff, self._time)
+        self._intake = ReplyIntake(updater, self._channels, self._backoff, self._time, self._observe)
 
     def _time(self) -> dt.datetime:
         return self._now()  # whoever tries how time passes sets it after this was made
@@ -81,7 +81,7 @@ class EscalationWorker:
             ask_again: asks the agent of a case again, with what a human has added.
 
         Raises:
-            ConfigError: a sink is wrongly configured.
+            ConfigError: a channel is wrongly configured.
             StorageError: the journal cannot be used.
         """
         done = RunProgress()
@@ -103,20 +103,20 @@ class EscalationWorker:
         return done.tended()
 
     async def _tended(self, done: RunProgress) -> None:
-        sinks, _, notes = self._sinks.there()
+        channels, _, notes = self._channels.there()
         for note in notes:
             done.note(note)
         deaf: set[str] = set()
         for polls in count(1):
-            asked = [name for name in sinks if name not in deaf]
-            came = await together([self._hearing.hear(name, sinks[name], done) for name in asked])
+            asked = [name for name in channels if name not in deaf]
+            came = await together([self._intake.hear(name, channels[name], done) for name in asked])
             heard = dict(zip(asked, came, strict=True))
             deaf |= {name for name, told in heard.items() if told == "none"}
             behind = {name for name, told in heard.items() if told == "more"}
-            look = partial(self._timing.looked_through, list(sinks), deaf | behind, done)
+            look = partial(self._deadlines.apply_all, list(channels), deaf | behind, done)
             due_by = await shielded(look)
             more = await together(
-                [self._work(name, sinks[name], due_by.get(name, []), done) for name in sinks]
+                [self._work(name, channels[name], due_by.get(name, []), done) for name in channels]
             )
             if any(more) or (behind and polls < _MAX_POLLS):
                 continue
@@ -130,50 +130,50 @@ class EscalationWorker:
         """Apply what a service tells that calls by itself; how many replies were new.
 
         Raises:
-            ConfigError: there is no such sink, or it receives nothing.
+            ConfigError: there is no such channel, or it receives nothing.
             RequestError: the call is not the service's, cannot be understood, or cannot be heard now.
         """
-        return await self._hearing.receive(name, headers, body)
+        return await self._intake.receive(name, headers, body)
 
     # -- what is shown and said -----------------------------------------------------------------------------
 
     async def _work(
-        self, name: str, sink: Escalation, escalation_ids: Sequence[str], done: RunProgress
+        self, name: str, channel: Escalation, escalation_ids: Sequence[str], done: RunProgress
     ) -> bool:
-        """Show and say what is due by a sink, as far as it goes; whether there may be more."""
+        """Show and say what is due by a channel, as far as it goes; whether there may be more."""
         if not escalation_ids:
             return False
         for escalation_id in escalation_ids[:_AT_A_TIME]:
-            if not await self.attend(name, sink, escalation_id, done):
+            if not await self.attend(name, channel, escalation_id, done):
                 return False
         return len(escalation_ids) > _AT_A_TIME
 
-    async def attend(self, name: str, sink: Escalation, escalation_id: str, done: RunProgress) -> bool:
-        """Show a case by a sink if that is due, and say what is owed; whether the sink can go on with other cases."""
-        async with self._sinks.turn(name) as mine:
+    async def attend(self, name: str, channel: Escalation, escalation_id: str, done: RunProgress) -> bool:
+        """Show a case by a channel if that is due, and say what is owed; whether the channel can go on with other cases."""
+        async with self._channels.turn(name) as mine:
             if not mine:
                 done.note(f"escalation {name}: it is busy, and does the rest a little later")
                 return False
-            kept = await shielded(lambda: self._pausing.kept(name))
+            kept = await shielded(lambda: self._backoff.kept(name))
             if kept.held_back(self._now()):
                 done.note(f"escalation {name}: {left_alone(kept)}")
                 return False
-            case = await shielded(lambda: self._keeping.cases.get(escalation_id))
-            found = self._timing.due(case.standing, [name], self._now())
+            case = await shielded(lambda: self._updater.cases.get(escalation_id))
+            found = self._deadlines.due(case.standing, [name], self._now())
             if name in found.show:
-                going_on, case = await self._show(name, sink, case, done)
+                going_on, case = await self._show(name, channel, case, done)
                 if not going_on or case.care.at(name).revision < case.request.revision:
                     return going_on
             for notice in case.care.at(name).owed if not found.settled else ():
-                if not await self._say(name, sink, case, notice, done):
+                if not await self._say(name, channel, case, notice, done):
                     return False
             if kept.show_faults:
                 await shielded(
-                    lambda: self._pausing.keep(name, kept._replace(show_faults=0, show_again=None))
+                    lambda: self._backoff.keep(name, kept._replace(show_faults=0, show_again=None))
                 )
             return True
 
-    async def _show(self, name: str, sink: Escalation, case: Case, done: RunProgress) -> tuple[bool, Case]:
+    async def _show(self, name: str, channel: Escalation, case: Case, done: RunProgress) -> tuple[bool, Case]:
         revision = case.request.revision
 
         def tried(kept: Case) -> tuple[Case, list[Event]] | None:
@@ -198,8 +198,8 @@ class EscalationWorker:
         case = await self._changed(case, tried)
         place = case.care.at(name).location
         try:
-            came = await self._sinks.call(
-                name, self._emitter(case), partial(sink.open, self._case(case, place))
+            came = await self._channels.call(
+                name, self._emitter(case), partial(channel.open, self._case(case, place))
             )
             if came is not None and not (isinstance(came, str) and came.strip()):
                 raise TypeError(f"`open` returned {type(came).__name__} instead of where the case stands")
@@ -212,7 +212,7 @@ class EscalationWorker:
         done.count("shown")
         return True, await self._changed(case, partial(shown, printable(came)))
 
-    async def _say(self, name: str, sink: Escalation, case: Case, notice: Notice, done: RunProgress) -> bool:
+    async def _say(self, name: str, channel: Escalation, case: Case, notice: Notice, done: RunProgress) -> bool:
         def said(kept: Case) -> tuple[Case, list[Event]]:
             state = kept.care.at(name)
             left = tuple(one for one in state.owed if one.id != notice.id)
@@ -221,8 +221,8 @@ class EscalationWorker:
 
         place = case.care.at(name).location
         try:
-            await self._sinks.call(
-                name, self._emitter(case), partial(sink.acknowledge, self._case(case, place), notice)
+            await self._channels.call(
+                name, self._emitter(case), partial(channel.acknowledge, self._case(case, place), notice)
             )
         except StorageError:
             raise
@@ -233,30 +233,30 @@ class EscalationWorker:
         return True
 
     def _case(self, case: Case, place: str | None) -> CaseView:
-        return self._keeping.shown(case.request)._replace(location=place)
+        return self._updater.shown(case.request)._replace(location=place)
 
     async def _changed(self, case: Case, change: Callable[[Case], tuple[Case, list[Event]] | None]) -> Case:
-        return await shielded(lambda: self._keeping.change(case.request.id, change, case))
+        return await shielded(lambda: self._updater.change(case.request.id, change, case))
 
     # -- one case at once -----------------------------------------------------------------------------------
 
     async def present(self, escalation_id: str) -> list[str]:
-        """Show a case that was just put, by every sink whose turn it is; notes of those that could not."""
-        sinks, passing, notes = self._sinks.there()
+        """Show a case that was just put, by every channel whose turn it is; notes of those that could not."""
+        channels, passing, notes = self._channels.there()
         done = RunProgress()
-        await together([self._pass_by(name, sink, escalation_id, done) for name, sink in passing.items()])
-        await together([self.attend(name, sink, escalation_id, done) for name, sink in sinks.items()])
+        await together([self._pass_by(name, channel, escalation_id, done) for name, channel in passing.items()])
+        await together([self.attend(name, channel, escalation_id, done) for name, channel in channels.items()])
         return [*notes, *done.notes]
 
-    async def _pass_by(self, name: str, sink: Escalation, escalation_id: str, done: RunProgress) -> None:
+    async def _pass_by(self, name: str, channel: Escalation, escalation_id: str, done: RunProgress) -> None:
         """Show a case to whoever sits here."""
-        case = await shielded(lambda: self._keeping.cases.get(escalation_id))
-        if name not in self._timing.due(case.standing, [name], self._now()).show:
+        case = await shielded(lambda: self._updater.cases.get(escalation_id))
+        if name not in self._deadlines.due(case.standing, [name], self._now()).show:
             return  # a later tier's
         place, fault = None, None
         try:
-            place = await self._sinks.call(
-                name, self._emitter(case), partial(sink.open, self._case(case, None))
+            place = await self._channels.call(
+                name, self._emitter(case), partial(channel.open, self._case(case, None))
             )
         except Exception as error:
             fault = said_of(error)
@@ -272,26 +272,26 @@ class EscalationWorker:
         await self._changed(case, change)
 
     async def tell(self, escalation_id: str) -> None:
-        """Let all sinks say at once what they owe about a case; what cannot be said within some seconds is said later."""
+        """Let all channels say at once what they owe about a case; what cannot be said within some seconds is said later."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_TELL_SECONDS):
                 await self._tell(escalation_id)
 
     async def _tell(self, escalation_id: str) -> None:
-        sinks, passing, _ = self._sinks.there()
-        case = await shielded(lambda: self._keeping.cases.get(escalation_id))
+        channels, passing, _ = self._channels.there()
+        case = await shielded(lambda: self._updater.cases.get(escalation_id))
         if not case.waits:
             await self._tell_here(case, passing)
-        owing = [name for name in sinks if case.care.at(name).owed]
-        await together([self.attend(name, sinks[name], escalation_id, RunProgress()) for name in owing])
+        owing = [name for name in channels if case.care.at(name).owed]
+        await together([self.attend(name, channels[name], escalation_id, RunProgress()) for name in owing])
 
     async def _tell_here(self, case: Case, passing: Mapping[str, Escalation]) -> None:
         """Tell whoever sits here that a case is decided."""
         notice = Notice(f"{case.request.id}-ended", "ended", transitions.ending(case))
-        for name, sink in passing.items():
+        for name, channel in passing.items():
             try:
-                await self._sinks.call(
-                    name, self._observe, partial(sink.acknowledge, self._case(case, None), notice)
+                await self._channels.call(
+                    name, self._observe, partial(channel.acknowledge, self._case(case, None), notice)
                 )
             except Exception:  # noqa: S112  the answer stands; who sits here sees that the case is decided
                 continue
@@ -299,16 +299,16 @@ class EscalationWorker:
     # -- agents that are asked again ------------------------------------------------------------------------
 
     async def _asked_again(self, ask_again: AskAgain, done: RunProgress) -> int:
-        standing = await shielded(self._keeping.cases.standing)
+        standing = await shielded(self._updater.cases.standing)
         now = self._now()
-        names = [one.id for one in standing if one.care.pending and self._timing.due(one, (), now).ask_again]
+        names = [one.id for one in standing if one.care.pending and self._deadlines.due(one, (), now).ask_again]
         return sum(await together([self._one_asked_again(name, ask_again, done) for name in names]))
 
     async def _one_asked_again(self, escalation_id: str, ask_again: AskAgain, done: RunProgress) -> int:
         async with self.asking(escalation_id) as mine:
             if not mine:
                 return 0  # somebody does it
-            case = await shielded(lambda: self._keeping.cases.get(escalation_id))
+            case = await shielded(lambda: self._updater.cases.get(escalation_id))
             pending = case.care.pending
             if not case.waits or pending is None:
                 return 0
@@ -335,12 +335,12 @@ class EscalationWorker:
     def _failed_with(
         self, name: str, case: Case, error: Exception, done: RunProgress, notice: Notice | None = None
     ) -> bool:
-        """Note that a sink failed with a case; whether it can go on with others."""
+        """Note that a channel failed with a case; whether it can go on with others."""
         told = said_of(error)
         note = f"{case.request.id} by escalation {name}: {told}" if notice else f"escalation {name}: {told}"
         whole = is_whole(error)
         if whole:
-            self._pausing.failed(name, error, done, showing=True)
+            self._backoff.failed(name, error, done, showing=True)
         else:
             done.note(note)
         asked = error.seconds if isinstance(error, RequestError) else None
@@ -357,25 +357,25 @@ class EscalationWorker:
                 return changed, [self._shown_event(case, name, None, told)]
             return changed, [self._told_event(case, name, notice, told)]
 
-        self._keeping.change(case.request.id, change)
+        self._updater.change(case.request.id, change)
         return not whole
 
     # -- what is said of it ---------------------------------------------------------------------------------
 
     def _emitter(self, case: Case) -> Callable[[str, dict[str, Any]], None]:
-        """What a sink reports about a case goes on the record."""
+        """What a channel reports about a case goes on the record."""
         request = case.request
 
         def emit(kind: str, data: dict[str, Any]) -> None:
             event = transitions.event(case, kind, escalation_id=request.id, **data)
             self._pipeline.journal.append([event])
-            self._keeping.observed([event])
+            self._updater.observed([event])
 
         return emit
 
     def _observe(self, kind: str, data: dict[str, Any]) -> None:
-        """What a sink reports when it is asked for replies, every minute, only observers see."""
-        self._keeping.observed([Event(kind, "", {**_NO_CASE, **data})])
+        """What a channel reports when it is asked for replies, every minute, only observers see."""
+        self._updater.observed([Event(kind, "", {**_NO_CASE, **data})])
 
     @staticmethod
     def _shown_event(case: Case, name: str, place: str | None, error: str | None) -> Event:
@@ -394,7 +394,7 @@ class EscalationWorker:
 
 
 def _with(case: Case, name: str, state: Delivery) -> Case:
-    return case._replace(care=case.care.with_sink(name, state))
+    return case._replace(care=case.care.with_channel(name, state))
 
 
 def _postponed(before: PendingRequest, later: PendingRequest, kept: Case) -> tuple[Case, list[Event]] | None:

@@ -174,5 +174,5 @@ def figures(folder: Path) -> list[dict[str, Any]]:
 
 def _case(number: int, place: str) -> tuple[Case, list[Event]]:
     question = Question(text=f"{number}: {_TEXT}", topic="authentication", feature_id=f"F-{number % ISSUES}")
-    one = put(number, question, _TEXT * 5, _TEXT, CaseActions(sinks={"github": Delivery(1, place, 1)}))
+    one = put(number, question, _TEXT * 5, _TEXT, CaseActions(channels={"github": Delivery(1, place, 1)}))
     return one.case, [one.opened]

@@ -31,7 +31,7 @@ def test_a_case_is_shown_once_and_its_place_is_kept(tmp_path):
         ask(made)
         assert board.shown == wall.shown == {"E1": [1]}
         case = made.cases.get("E1")
-        assert (case.status, case.sinks["board"].location) == ("notified", "board/E1")
+        assert (case.status, case.channels["board"].location) == ("notified", "board/E1")
         assert made.tend()[:-1] == (0,) * 8 + ((),)
         assert sorted(data["sink"] for data in of_kind(made, "escalation.shown")) == ["board", "wall"]
     with service(tmp_path, board, wall, duc=Says(UNSURE)) as made:
@@ -287,7 +287,7 @@ def test_cases_of_an_older_kr_are_read(tmp_path):
             old._replace(key="E5", version=1, data={**data, "request": {**data["request"], "id": "E5"}})
         )
         (found,) = [case for case in made.cases.waiting() if case.request.id == "E5"]
-        assert found.care.sinks == {}
+        assert found.care.channels == {}
         made.tend()
         assert board.shown["E5"] == [1]
         board.write("E5", "confirm")

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.req("H6", "H7")
 
 START = dt.datetime(2026, 2, 5, 12, tzinfo=dt.UTC)
 HOUR = dt.timedelta(hours=1)
-SINKS = ("board", "wall", "hall")
+CHANNELS = ("board", "wall", "hall")
 HOURS = st.integers(1, 60)
 
 
@@ -33,7 +33,7 @@ def durations(hours=HOURS):
 TIERS = st.builds(
     Tier,
     after=durations(),
-    escalations=st.lists(st.sampled_from(SINKS), max_size=2, unique=True).map(tuple),
+    escalations=st.lists(st.sampled_from(CHANNELS), max_size=2, unique=True).map(tuple),
     ask=st.lists(st.sampled_from(["ann", "bob"]), max_size=1).map(tuple),
 )
 LIMITS = st.builds(
@@ -66,7 +66,7 @@ class World:
     def look(self, hour):
         """What has to happen in this hour: shown by whom, reminded or not, ended or not."""
         waited = hour - self.put
-        may = {sink for sink in SINKS if self.open_to(sink, hour)}
+        may = {sink for sink in CHANNELS if self.open_to(sink, hour)}
         show = {sink for sink in may if self.seen.get(sink) != self.revision}
         newly = {
             number
@@ -111,11 +111,11 @@ def test_whoever_looks_whenever_finds_what_the_model_says(limits, has_answer, st
             care = care._replace(since=now, seen=None, reminded=None, tiers=0, timed_out=False)
             world.first = None
         standing = CaseSchedule("E1", "open", revision, "", START, has_answer, care)
-        found = due(standing, limits, SINKS, now)
+        found = due(standing, limits, CHANNELS, now)
         show, remind, newly, end = world.look(hour)
         assert (set(found.show), found.remind, found.end) == (show, remind, end), (hour, care)
         for sink in found.show:
-            care = care.with_sink(sink, Delivery(revision, "there", revision))
+            care = care.with_channel(sink, Delivery(revision, "there", revision))
             world.seen[sink] = revision
             world.first = hour if world.first is None else world.first
             care = care._replace(seen=care.seen or now)
@@ -127,11 +127,11 @@ def test_whoever_looks_whenever_finds_what_the_model_says(limits, has_answer, st
             return
         if found.end:
             care, world.ended = care._replace(timed_out=True), "block"
-        again = due(CaseSchedule("E1", "open", revision, "", START, has_answer, care), limits, SINKS, now)
+        again = due(CaseSchedule("E1", "open", revision, "", START, has_answer, care), limits, CHANNELS, now)
         assert (again.remind, again.end, again.show) == (False, "", ()), "what was done is not done again"
         if again.next is not None:
             assert again.next > now
-            before = due(standing._replace(care=care), limits, SINKS, again.next - dt.timedelta(seconds=1))
+            before = due(standing._replace(care=care), limits, CHANNELS, again.next - dt.timedelta(seconds=1))
             assert (before.show, before.remind, before.end) == ((), False, ""), "nothing is due before `next`"
 
 
@@ -140,18 +140,18 @@ def test_a_clock_that_was_set_back(limits, hours, reminded):
     """Nothing is shown, said, reminded or ended by a time that has not come; the times become now."""
     later = START + hours * HOUR
     care = CaseActions(since=START, reminded=later) if reminded else CaseActions(since=later)
-    found = due(CaseSchedule("E1", "open", 1, "", START, True, care), limits, SINKS, START)
+    found = due(CaseSchedule("E1", "open", 1, "", START, True, care), limits, CHANNELS, START)
     assert found.behind
     assert (found.remind, found.end) == (False, "")
 
 
 def test_a_sink_is_not_left_alone_for_a_time_of_another_clock():
     """A pause that ends later than any pause is one of a clock that was set back since."""
-    care = CaseActions().with_sink("board", Delivery(faults=1, again=START + dt.timedelta(days=400)))
+    care = CaseActions().with_channel("board", Delivery(faults=1, again=START + dt.timedelta(days=400)))
     assert due(CaseSchedule("E1", "open", 1, "", START, True, care), Limits(), ["board"], START).show == (
         "board",
     )
-    care = CaseActions().with_sink("board", Delivery(faults=1, again=START + dt.timedelta(minutes=5)))
+    care = CaseActions().with_channel("board", Delivery(faults=1, again=START + dt.timedelta(minutes=5)))
     found = due(
         CaseSchedule("E1", "open", 1, "", START, True, care), Limits(remind_every=None), ["board"], START
     )
@@ -170,29 +170,29 @@ def test_while_an_agent_is_asked_again_nobody_is_timed_out():
     """A human has said something: that is no silence."""
     limits = Limits(timeout="1h", on_timeout="use_answer")
     care = CaseActions(pending=PendingRequest("ann", "More.", 1))
-    found = due(CaseSchedule("E1", "notified", 1, "", START, True, care), limits, SINKS, START + 5 * HOUR)
+    found = due(CaseSchedule("E1", "notified", 1, "", START, True, care), limits, CHANNELS, START + 5 * HOUR)
     assert (found.end, found.ask_again) == ("", True)
     care = CaseActions(pending=PendingRequest("ann", "More.", 1, 1, START + 6 * HOUR))
-    found = due(CaseSchedule("E1", "notified", 1, "", START, True, care), limits, SINKS, START + 5.5 * HOUR)
+    found = due(CaseSchedule("E1", "notified", 1, "", START, True, care), limits, CHANNELS, START + 5.5 * HOUR)
     assert found.ask_again is False
 
 
 def test_what_is_decided():
     """The end is told until it is said, and shown first where it may have been; a week later nobody looks any more."""
     notice = Notice("E1-ended", "ended", "E1 is answered")
-    care = CaseActions(decided=START).with_sink("board", Delivery(1, "there", 1, (notice,)))
-    care = care.with_sink("wall", Delivery(1, "there", 2, (notice,)))
+    care = CaseActions(decided=START).with_channel("board", Delivery(1, "there", 1, (notice,)))
+    care = care.with_channel("wall", Delivery(1, "there", 2, (notice,)))
     standing = CaseSchedule("E1", "resolved", 2, "", START, True, care)
-    found = due(standing, Limits(), SINKS, START + HOUR)
+    found = due(standing, Limits(), CHANNELS, START + HOUR)
     assert (found.show, found.say, found.settled) == (("wall",), ("board", "wall"), False)
-    late = due(standing, Limits(), SINKS, START + KEPT_OPEN)
+    late = due(standing, Limits(), CHANNELS, START + KEPT_OPEN)
     assert (late.show, late.say, late.settled) == ((), (), True)
-    assert due(standing._replace(care=CaseActions(decided=START)), Limits(), SINKS, START).settled
+    assert due(standing._replace(care=CaseActions(decided=START)), Limits(), CHANNELS, START).settled
 
 
 def test_owed_notices():
     """A thing is owed once; nothing waits behind a reminder, which has no use any more."""
-    care = CaseActions().with_sink("board", Delivery(1, "there", 1))
+    care = CaseActions().with_channel("board", Delivery(1, "there", 1))
     first, second = Notice("r-1", "reminder", "one"), Notice("r-2", "reminder", "two")
     care = care.owing(first, ["board"]).owing(second, ["board"])
     assert care.at("board").owed == (second,)
