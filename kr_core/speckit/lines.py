@@ -50,34 +50,49 @@ def closed_end(text: str) -> int:
 def _read(text: str) -> tuple[list[FileLine], int]:
     found: list[FileLine] = []
     path: dict[int, str] = {}
-    fence = ""
-    hidden = False
-    begun = 0
-    indented = _Indented()
+    visible = _Visible()
     for number, raw in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text), 1):
-        bare = raw.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
-        opening = _FENCE.match(bare)
-        if fence:
-            closing = (
-                opening is not None and opening[1].startswith(fence) and not bare[opening.end() :].strip()
-            )
-            fence = "" if closing else fence
-            shown = ""
-        elif opening and not hidden:
-            fence, shown, begun = opening[1], "", number - 1
-        elif not hidden and indented.is_code(bare):
-            shown = ""
-        else:
-            before = hidden
-            shown, hidden = _without_comments(bare, hidden=hidden)
-            begun = begun if before and "-->" not in bare else number - 1
+        shown = visible.part_of(raw.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else ""), number - 1)
         heading = _HEADING.match(shown)
         level = len(heading[1]) if heading else 0
         if heading:
             path = {one: title for one, title in path.items() if one < level}
             path[level] = _REMARK.sub("", plain(heading[2]))
         found.append(FileLine(number, raw, shown, tuple(path[one] for one in sorted(path) if one > 1), level))
-    return found, begun if fence or hidden else len(found)
+    return found, len(found) if visible.open_since is None else visible.open_since
+
+
+class _Visible:
+    """What of each line is neither in a fence, nor indented as code, nor in a comment."""
+
+    def __init__(self) -> None:
+        self._fence = ""
+        self._hidden = False
+        self._begun = 0
+        self._indented = _Indented()
+
+    @property
+    def open_since(self) -> int | None:
+        """The index of the line in which the fence or comment began that is open; None where there is none."""
+        return self._begun if self._fence or self._hidden else None
+
+    def part_of(self, line: str, index: int) -> str:
+        """The visible part of the next line."""
+        opening = _FENCE.match(line)
+        if self._fence:
+            if opening and opening[1].startswith(self._fence) and not line[opening.end() :].strip():
+                self._fence = ""
+            return ""
+        if opening and not self._hidden:
+            self._fence, self._begun = opening[1], index
+            return ""
+        if not self._hidden and self._indented.is_code(line):
+            return ""
+        before = self._hidden
+        shown, self._hidden = _without_comments(line, hidden=before)
+        if not before or "-->" in line:
+            self._begun = index
+        return shown
 
 
 class _Indented:

@@ -244,42 +244,36 @@ def _block(lines: Sequence[FileLine], table: int | None, place: int) -> SpecQues
     """A block's question; its text is empty where it has its choice, and None where it asks nothing."""
     beginning = _BEGINS.match(lines[0].text)
     named = _named(lines[: len(lines) if table is None else table])
-    chosen = _named(lines).get("your choice")
     text = _asks(lines[:table], beginning, named)
     if (table is None and beginning is None) or not text or (text.startswith("[") and text.endswith("]")):
         return None
-    number = next(
-        (int(beginning[name]) for name in ("n1", "n2", "n3") if beginning and beginning[name]), place
-    )
     options, others = _options(lines[table:]) if table is not None else ((), ())
-    if (
-        not options
-        and "what we need to know" not in named
-        and table is None
-        and not lines[0].text.lstrip().startswith("**")
-    ):
+    bare = table is None and not lines[0].text.lstrip().startswith("**")
+    if bare and not options and "what we need to know" not in named:
         return None
-    if (
-        chosen is not None
-        and not _OPEN_CHOICE.fullmatch(plain(chosen))
-        and not _OPEN_CHOICE.fullmatch(chosen.strip())
-    ):
-        text = ""
-    topic = plain(beginning["topic"] or "") if beginning else ""
-    context = "\n".join(
-        f"{title}: {named[title.casefold()]}"
-        for title in ("Context", "Why it matters", "Recommended", "Suggested")
-        if named.get(title.casefold())
-    )
+    numbers = (beginning[name] for name in ("n1", "n2", "n3")) if beginning else ()
     return SpecQuestion(
         line=lines[0].number,
-        text=text,
-        topic=topic or _topic(lines[0]),
-        context=context,
-        number=number,
+        text="" if _is_chosen(_named(lines).get("your choice")) else text,
+        topic=(plain(beginning["topic"] or "") if beginning else "") or _topic(lines[0]),
+        context=_context(named),
+        number=next((int(number) for number in numbers if number), place),
         options=options,
         custom="Custom" if "custom" in others else "",
     )
+
+
+def _context(named: dict[str, str]) -> str:
+    """What a block's fields say beside the question."""
+    titles = ("Context", "Why it matters", "Recommended", "Suggested")
+    return "\n".join(f"{title}: {named[key]}" for title in titles if named.get(key := title.casefold()))
+
+
+def _is_chosen(choice: str | None) -> bool:
+    """Whether the field for the choice has one; what the template has there is none."""
+    if choice is None:
+        return False
+    return not _OPEN_CHOICE.fullmatch(plain(choice)) and not _OPEN_CHOICE.fullmatch(choice.strip())
 
 
 def _asks(lines: Sequence[FileLine], beginning: re.Match[str] | None, named: dict[str, str]) -> str:
