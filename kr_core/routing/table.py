@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.routing import HUMAN, AgentProfile, Route, RoutingRule
-from kr_core.routing.glob_cover import nothing_fits
-from kr_core.routing.patterns import Patterns
+from kr_core.routing.patterns import Patterns, nothing_fits
 from kr_core.routing.topic_classifier import Proposer
 from kr_core.routing.topics import apart, folded
 
@@ -250,29 +249,34 @@ def _refuse_idle(
             where=placed.where,
             hint="add `agent`, `threshold`, `always_escalate` or `escalation`",
         )
-    taken = [
-        next((one for one in over if name in _set_by(one.rule)), None)
-        or (ending if name != "escalation" else None)
-        or next((one for one in escalating if name == "threshold"), None)
-        for name in settings
-    ]
-    by = [one for one in taken if one is not None]
+    by = [one for name in settings if (one := _decides(name, over, ending, escalating)) is not None]
     if not by or len(by) < len(settings):
         return
-    first = by[0]
-    overridden = first.rule.override and not rule.override
-    does = (
-        "overrides it for all its topics"
-        if overridden
-        else "comes before it and decides for all its topics"
-        if first in over and any(name in _set_by(first.rule) for name in settings)
-        else "gives all answers of its topics to a human"
-    )
+    does = _precedence(placed, by[0], over)
     raise ConfigError(
-        f"the rule for `{rule.topic}` can never apply: the one for `{first.rule.topic}` ({first.where}) {does}",
+        f"the rule for `{rule.topic}` can never apply: the one for `{by[0].rule.topic}` ({by[0].where}) {does}",
         where=placed.where,
         hint="move it up, or remove it" if does.startswith("comes") else "remove one of them",
     )
+
+
+def _decides(
+    name: str, over: Sequence[PlacedRule], ending: PlacedRule | None, escalating: Sequence[PlacedRule]
+) -> PlacedRule | None:
+    """The rule that decides a setting in place of another one; None where that one does."""
+    before = next((one for one in over if name in _set_by(one.rule)), None)
+    if before is None and name != "escalation":
+        before = ending
+    return before or (next(iter(escalating), None) if name == "threshold" else None)
+
+
+def _precedence(placed: PlacedRule, first: PlacedRule, over: Sequence[PlacedRule]) -> str:
+    """How a rule keeps another one from applying, for a message."""
+    if first.rule.override and not placed.rule.override:
+        return "overrides it for all its topics"
+    if first in over and any(name in _set_by(first.rule) for name in _set_by(placed.rule)):
+        return "comes before it and decides for all its topics"
+    return "gives all answers of its topics to a human"
 
 
 def _set_by(rule: RoutingRule) -> list[str]:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from kr_core import ConfigError
-from kr_core.agents.gate import decide
+from kr_core.agents.dispatch import decide
 from kr_core.model.questions import Question
 from kr_core.model.routing import HUMAN, AgentProfile, RoutingRule
 from kr_core.routing.defaults import ROSTER, RULES
-from kr_core.routing.glob_cover import covers, nothing_fits
+from kr_core.routing.patterns import covers, nothing_fits
 from kr_core.routing.table import PlacedRule, Table
 from kr_core.routing.topics import folded, matches
 
