@@ -1,4 +1,4 @@
-"""One agent asked: within its time, with one chance to mend a reply that is not in the form asked for."""
+"""Calls one agent, within its time, with one chance to mend a reply that is not in the form asked for."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.agents import prompts
-from kr_core.agents.job import AgentJob, way_out
 from kr_core.agents.replies import BadReplyError, OutsideError, read
 from kr_core.aio import GRACE_SECONDS, consume_exception, in_thread, wait_or_abandon
 from kr_core.errors import ConfigError, RequestError
 from kr_core.model.questions import Reply
 from kr_core.net.reasons import said
 from kr_core.net.redaction import redacted
+from kr_core.net.source_context import ConsultationContext
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
+
+    import httpx
 
     from kr_core.model import ResearchResult
     from kr_core.model.questions import Question
@@ -25,7 +27,21 @@ if TYPE_CHECKING:
     from kr_core.net.resources import SharedResources
     from kr_core.protocols import Agent, Project
 
-__all__ = ["AgentCaller", "CallResult"]
+__all__ = ["AgentCaller", "AgentJob", "AgentRequest", "CallResult"]
+
+
+class AgentRequest(NamedTuple):
+    """What an agent is asked."""
+
+    question: Question
+    """In plain form."""
+    system: str
+    """Who answers."""
+    prompt: str
+    schema: Mapping[str, Any]
+    """The reply's form."""
+    max_tokens: int | None = None
+    """The longest reply that is wanted; None for the plugin's own."""
 
 
 class CallResult(NamedTuple):
@@ -73,25 +89,17 @@ class AgentCaller:
     async def consult(
         self,
         profile: AgentProfile,
-        question: Question,
-        system: str,
-        prompt: str,
-        schema: Mapping[str, Any],
+        request: AgentRequest,
         emit: Callable[[str, dict[str, Any]], None],
         *,
-        max_tokens: int | None = None,
         retried: bool = False,
     ) -> CallResult:
         """Ask an agent; whatever it does comes back as an outcome, with what all its replies cost.
 
         Args:
             profile: who is asked.
-            question: in plain form.
-            system: who answers.
-            prompt: what is asked.
-            schema: the reply's form.
+            request: what it is asked.
             emit: says what happens.
-            max_tokens: the longest reply that is wanted.
             retried: whether a reply that is not in the form asked for is asked for once more as it was, before it is
                 repaired.
 
@@ -108,11 +116,13 @@ class AgentCaller:
         async def asked() -> CallResult:
             nonlocal spent
             agent = await self._built(profile)
-            job = AgentJob(profile, question, system, prompt, schema, context, self._researcher, max_tokens)
+            job = AgentJob(profile, request, context, self._researcher)
             reply = _checked(await agent.run(job))
             for last in (False, True) if retried else (True,):
                 try:
-                    return CallResult(read(reply, schema), reply, "ok", "", 0.0, repaired=last and retried)
+                    return CallResult(
+                        read(reply, request.schema), reply, "ok", "", 0.0, repaired=last and retried
+                    )
                 except BadReplyError as error:
                     spent = reply.model_copy(update={"text": "", "data": None})
                     fault = _shown(str(error))  # it quotes the reply
@@ -120,11 +130,11 @@ class AgentCaller:
                     reply = _sum(spent, _checked(await agent.run(job)))
             emit("agent.repaired", {"agent": profile.name, "fault": fault})
             wrote = redacted(reply.text or str(reply.data))
-            again = prompts.repair(self._folders, prompt, wrote, fault)
+            again = prompts.repair(self._folders, request.prompt, wrote, fault)
             second = _checked(await agent.run(job.again(again)))
             total = _sum(reply, second)
             try:
-                return CallResult(read(second, schema), total, "ok", "", 0.0, repaired=True)
+                return CallResult(read(second, request.schema), total, "ok", "", 0.0, repaired=True)
             except BadReplyError as error:
                 fault = _shown(f"no valid answer: {error}")
                 outside = error.fields if isinstance(error, OutsideError) else None
@@ -202,3 +212,73 @@ def _sum(first: Reply, second: Reply) -> Reply:
             for name in ("input_tokens", "output_tokens", "cost_usd", "notes")
         }
     )
+
+
+class AgentJob:
+    """One prompt for an agent (`kr_core.Job`).
+
+    Args:
+        profile: the agent that is asked.
+        request: what it is asked.
+        context: its way out of the machine.
+        researcher: answers a question from the sources.
+    """
+
+    def __init__(
+        self,
+        profile: AgentProfile,
+        request: AgentRequest,
+        context: ConsultationContext,
+        researcher: Callable[..., Awaitable[ResearchResult]],
+    ) -> None:
+        self.name = profile.name
+        self.model = profile.model
+        self.question = request.question
+        self.system = _sendable(request.system)
+        self.prompt = _sendable(request.prompt)
+        self.schema = request.schema
+        self.max_tokens = request.max_tokens
+        self.deadline = context.deadline
+        self.emit = context.emit
+        self._context = context
+        self._researcher = researcher
+
+    @property
+    def http(self) -> httpx.AsyncClient:
+        """The shared client, made on first use."""
+        return self._context.http
+
+    async def research(self, question: str, **options: Any) -> ResearchResult:
+        """Answer a question from the sources."""
+        return await self._researcher(question, **options)
+
+    def again(self, prompt: str) -> AgentJob:
+        """The same job with another prompt."""
+        another = object.__new__(AgentJob)
+        another.__dict__.update(self.__dict__, prompt=_sendable(prompt))
+        return another
+
+
+def _sendable(text: str) -> str:
+    """A text that every service takes: half characters, which JSON can hold and UTF-8 cannot, are question marks."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def way_out(
+    profile: AgentProfile,
+    project: Project,
+    outside: SharedResources,
+    deadline: float,
+    emit: Callable[[str, dict[str, Any]], None],
+) -> ConsultationContext:
+    """An agent's way out of the machine; its requests are events of the agent."""
+
+    def told(kind: str, data: dict[str, Any]) -> None:
+        if kind == "source.request":
+            kind, data = (
+                "agent.request",
+                {"agent": profile.name, **{k: v for k, v in data.items() if k != "source"}},
+            )
+        emit(kind, data)
+
+    return ConsultationContext(project, told, deadline, outside, f"agent {profile.name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from kr_core.agents.dispatch import MAX_QUESTION_LENGTH, asked, clean, shortened
+from kr_core.agents.exchange import MAX_QUESTION_LENGTH, question_event, redact_question, shortened
 from kr_core.agents.prompts import fenced
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.base import Value
@@ -205,7 +205,7 @@ def put_off(journal: Journal, question: Question, escalation_id: str) -> tuple[s
         question: as it is asked now.
         escalation_id: the case that it waits for now.
     """
-    written = asked(clean(question))
+    written = question_event(redact_question(question))
     same: set[str] = set()
     routes: dict[str, Route] = {}
     found = None

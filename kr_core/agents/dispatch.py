@@ -1,4 +1,4 @@
-"""From a question to an accepted answer, or to a human: what is asked of whom, and what the gate says."""
+"""Sends a question to its agents, and lets the gate judge their answer."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from kr_core.agents import prompts
-from kr_core.agents.caller import AgentCaller, CallResult
+from kr_core.agents.caller import AgentCaller, AgentRequest, CallResult
 from kr_core.agents.consensus import Consensus, combine
-from kr_core.agents.exchange import Exchange, told
-from kr_core.agents.gate import decide
+from kr_core.agents.exchange import Exchange, question_event, redact_question, shortened, told
 from kr_core.agents.replies import answer_schema, chosen
 from kr_core.errors import ConfigError, suggestion
-from kr_core.model.questions import Answer, AskResult, Question
+from kr_core.model.questions import Answer, AskResult, Question, Verdict
 from kr_core.model.routing import HUMAN, Route
 from kr_core.net.redaction import redacted
 from kr_core.routing.table import UNKNOWN_TOPIC
@@ -25,22 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping, Sequence
 
     from kr_core.model import ResearchResult
-    from kr_core.model.questions import EscalationRequest, Verdict
+    from kr_core.model.questions import EscalationRequest
     from kr_core.model.routing import AgentProfile
     from kr_core.protocols import Agent
     from kr_core.research.pipeline import Pipeline
     from kr_core.routing.table import Table
 
-__all__ = ["AGENT_UNAVAILABLE", "AgentDispatcher", "asked", "clean"]
+__all__ = ["AGENT_UNAVAILABLE", "AgentDispatcher", "decide", "hints", "no_topic", "together"]
 
 Came = TypeVar("Came")
 AGENT_UNAVAILABLE = "Agent unavailable"
-MAX_QUESTION_LENGTH = 100_000
-"""Characters of a question with its context; a model would cut off more, and not say so."""
-MAX_NAME_LENGTH = 200
-"""Characters of a topic, a feature or an id."""
-MAX_ANSWER_LENGTH = 16_000
-"""Characters of an answer as the next reader gets it, some 4,000 tokens; the record has all of it."""
+NEVER = 100
+"""A threshold that no answer passes, whatever it says of itself."""
 
 
 class AgentDispatcher:
@@ -54,7 +49,7 @@ class AgentDispatcher:
         self._pipeline = pipeline
         self._components = pipeline.components
         self._folders = search_folders(pipeline.config.root)
-        self._desk = AgentCaller(
+        self._caller = AgentCaller(
             pipeline.project, self._folders, self._components.outside, self._built, self._researched
         )
         self._systems: dict[AgentProfile, tuple[str, list[str]]] = {}
@@ -73,7 +68,7 @@ class AgentDispatcher:
         Raises:
             ConfigError: the question is too long or names a target that there is not; nothing is on the record.
         """
-        written, question = question, clean(question)
+        written, question = question, redact_question(question)
         notes = ["what looks like a secret was taken out of the question"] if question != written else []
         if route is None:
             route, found = self.route(question)
@@ -83,7 +78,7 @@ class AgentDispatcher:
         exchange = Exchange(question, self._components.journal, self._pipeline.observers, parent_id)
         exchange.notes += notes
         exchange.route = route
-        exchange.say("question.asked", **asked(question))
+        exchange.say("question.asked", **question_event(question))
         exchange.say("question.routed", topic=question.topic, **route.model_dump(mode="json"))
         return exchange
 
@@ -93,7 +88,7 @@ class AgentDispatcher:
         Raises:
             ConfigError: it is too long, or names a target that there is not.
         """
-        self.route(clean(question))
+        self.route(redact_question(question))
 
     def route(self, question: Question) -> tuple[Route, list[str]]:
         """Where a question goes, and notes of routers that failed.
@@ -203,12 +198,14 @@ class AgentDispatcher:
                 model=profile.model,
                 timeout_seconds=profile.timeout_seconds,
             )
-            came = await self._desk.consult(
+            came = await self._caller.consult(
                 profile,
-                question,
-                system,
-                prompt or prompts.answer(self._folders, question, context),
-                answer_schema(question.choices),
+                AgentRequest(
+                    question,
+                    system,
+                    prompt or prompts.answer(self._folders, question, context),
+                    answer_schema(question.choices),
+                ),
                 exchange.emit,
             )
         if came.fields is None:
@@ -368,55 +365,6 @@ def no_topic(name: str) -> str:
     return f"`{name}` is no topic but one who answers: suggest it as the target"
 
 
-def asked(question: Question) -> dict[str, Any]:
-    """A clean question as the record has it, beside its feature and id."""
-    return question.model_dump(mode="json", exclude={"id", "feature_id"})
-
-
-def clean(question: Question) -> Question:
-    """The question without what looks like a secret.
-
-    Raises:
-        ConfigError: it is longer than any agent would read.
-    """
-    length = len(question.text) + len(question.context) + sum(map(len, question.choices))
-    if not question.text.strip():
-        raise ConfigError("the question is empty", where="question", hint="ask something")
-    for name, value in (("topic", question.topic), ("feature", question.feature_id), ("id", question.id)):
-        if len(value) > MAX_NAME_LENGTH:
-            raise ConfigError(
-                f"the {name} has {len(value):,} characters",
-                where="question",
-                hint=f"at most {MAX_NAME_LENGTH}",
-            )
-    for name, value in (("feature", question.feature_id), ("id", question.id)):
-        if redacted(value) != value:  # without it nobody would find the question again
-            raise ConfigError(f"the {name} looks like a secret", where="question", hint="name it otherwise")
-    choices = [" ".join(choice.split()).casefold() for choice in question.choices]
-    if not all(choices) or len(set(choices)) < len(choices):
-        raise ConfigError(
-            "a choice is empty, or stands there twice",
-            where="question",
-            hint="give choices that differ in their words",
-        )
-    if length > MAX_QUESTION_LENGTH:
-        raise ConfigError(
-            f"the question has {length:,} characters with its context, at most {MAX_QUESTION_LENGTH:,} can be asked",
-            where="question",
-            hint="ask about less, or put what is to be known into the agent's knowledge folder",
-        )
-    return question.model_copy(
-        update={
-            "topic": redacted(question.topic),
-            "suggested_target": question.suggested_target and redacted(question.suggested_target),
-            "also": tuple(map(redacted, question.also)),
-            "text": redacted(question.text),
-            "context": redacted(question.context),
-            "choices": tuple(map(redacted, question.choices)),
-        }
-    )
-
-
 def _answer(question: Question, profile: AgentProfile, fields: Mapping[str, Any], came: CallResult) -> Answer:
     content = redacted(str(fields["answer"]).strip())
     return Answer(
@@ -435,33 +383,20 @@ def _answer(question: Question, profile: AgentProfile, fields: Mapping[str, Any]
     )
 
 
-def submitted(answer: Answer) -> Answer:
-    """An answer as a program hands it in, fit for the record: without what looks like a secret, and validated by nobody."""
-    return answer.model_copy(
-        update={
-            "content": redacted(answer.content.strip()),
-            "rationale": redacted(answer.rationale.strip()),
-            "uncertainty_reasons": tuple(map(redacted, answer.uncertainty_reasons)),
-            "agent": redacted(answer.agent),
-            "model": redacted(answer.model),
-            "notes": tuple(map(redacted, answer.notes)),
-            "validated_by": None,
-        }
-    )
+def decide(confidence: int, threshold: int, *, always_escalate: bool = False) -> Verdict:
+    """Accept an answer from its threshold on; pure.
 
-
-def shortened(answer: Answer, exchange_id: str) -> Answer:
-    """An answer as the next reader gets it: of what is too long in it, the beginning, marked."""
-    long = {
-        name: text
-        for name, text in (("content", answer.content), ("rationale", answer.rationale))
-        if len(text) > MAX_ANSWER_LENGTH
-    }
-    return answer.model_copy(update={name: _cut(text, exchange_id) for name, text in long.items()})
-
-
-def _cut(text: str, exchange_id: str) -> str:
-    mark = (
-        f"\n\n[Shortened: {len(text):,} characters; the whole answer is in the log, exchange {exchange_id}]"
-    )
-    return text[: MAX_ANSWER_LENGTH - len(mark)] + mark
+    Args:
+        confidence: 0 to 100.
+        threshold: 0 to 100; at 100 every answer goes to a human.
+        always_escalate: the same for any threshold.
+    """
+    if always_escalate:
+        accepted, reason = False, "its topic always goes to a human"
+    elif threshold >= NEVER:
+        accepted, reason = False, "the threshold of 100 puts every answer to a human"
+    elif confidence >= threshold:
+        accepted, reason = True, f"confidence {confidence} is at least {threshold}"
+    else:
+        accepted, reason = False, f"confidence {confidence} is below {threshold}"
+    return Verdict(accepted=accepted, confidence=confidence, threshold=threshold, reason=reason)

@@ -1,10 +1,12 @@
-"""One exchange: a question on its way to an answer, and what is said of it on the record."""
+"""One exchange: a question on its way to an answer, and the form in which both go on the record."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kr_core.errors import ConfigError
 from kr_core.model.event import Event, new_id
+from kr_core.net.redaction import redacted
 from kr_core.research.stages import StageRunner
 from kr_core.terminal_text import printable
 
@@ -15,7 +17,14 @@ if TYPE_CHECKING:
     from kr_core.model.routing import Route
     from kr_core.protocols import Journal
 
-__all__ = ["Exchange"]
+__all__ = ["Exchange", "question_event", "redact_question", "shortened", "submitted", "told"]
+
+MAX_QUESTION_LENGTH = 100_000
+"""Characters of a question with its context; a model would cut off more, and not say so."""
+MAX_NAME_LENGTH = 200
+"""Characters of a topic, a feature or an id."""
+MAX_ANSWER_LENGTH = 16_000
+"""Characters of an answer as the next reader gets it, some 4,000 tokens; the record has all of it."""
 
 
 class Exchange:
@@ -96,3 +105,84 @@ class Exchange:
 def told(answer: Answer) -> dict[str, Any]:
     """An answer as the record has it."""
     return answer.model_dump(mode="json", exclude={"question_id", "time"})
+
+
+def question_event(question: Question) -> dict[str, Any]:
+    """A clean question as the record has it, beside its feature and id."""
+    return question.model_dump(mode="json", exclude={"id", "feature_id"})
+
+
+def redact_question(question: Question) -> Question:
+    """The question without what looks like a secret.
+
+    Raises:
+        ConfigError: it is longer than any agent would read.
+    """
+    length = len(question.text) + len(question.context) + sum(map(len, question.choices))
+    if not question.text.strip():
+        raise ConfigError("the question is empty", where="question", hint="ask something")
+    for name, value in (("topic", question.topic), ("feature", question.feature_id), ("id", question.id)):
+        if len(value) > MAX_NAME_LENGTH:
+            raise ConfigError(
+                f"the {name} has {len(value):,} characters",
+                where="question",
+                hint=f"at most {MAX_NAME_LENGTH}",
+            )
+    for name, value in (("feature", question.feature_id), ("id", question.id)):
+        if redacted(value) != value:  # without it nobody would find the question again
+            raise ConfigError(f"the {name} looks like a secret", where="question", hint="name it otherwise")
+    choices = [" ".join(choice.split()).casefold() for choice in question.choices]
+    if not all(choices) or len(set(choices)) < len(choices):
+        raise ConfigError(
+            "a choice is empty, or stands there twice",
+            where="question",
+            hint="give choices that differ in their words",
+        )
+    if length > MAX_QUESTION_LENGTH:
+        raise ConfigError(
+            f"the question has {length:,} characters with its context, at most {MAX_QUESTION_LENGTH:,} can be asked",
+            where="question",
+            hint="ask about less, or put what is to be known into the agent's knowledge folder",
+        )
+    return question.model_copy(
+        update={
+            "topic": redacted(question.topic),
+            "suggested_target": question.suggested_target and redacted(question.suggested_target),
+            "also": tuple(map(redacted, question.also)),
+            "text": redacted(question.text),
+            "context": redacted(question.context),
+            "choices": tuple(map(redacted, question.choices)),
+        }
+    )
+
+
+def submitted(answer: Answer) -> Answer:
+    """An answer as a program hands it in, fit for the record: without what looks like a secret, and validated by nobody."""
+    return answer.model_copy(
+        update={
+            "content": redacted(answer.content.strip()),
+            "rationale": redacted(answer.rationale.strip()),
+            "uncertainty_reasons": tuple(map(redacted, answer.uncertainty_reasons)),
+            "agent": redacted(answer.agent),
+            "model": redacted(answer.model),
+            "notes": tuple(map(redacted, answer.notes)),
+            "validated_by": None,
+        }
+    )
+
+
+def shortened(answer: Answer, exchange_id: str) -> Answer:
+    """An answer as the next reader gets it: of what is too long in it, the beginning, marked."""
+    long = {
+        name: text
+        for name, text in (("content", answer.content), ("rationale", answer.rationale))
+        if len(text) > MAX_ANSWER_LENGTH
+    }
+    return answer.model_copy(update={name: _cut(text, exchange_id) for name, text in long.items()})
+
+
+def _cut(text: str, exchange_id: str) -> str:
+    mark = (
+        f"\n\n[Shortened: {len(text):,} characters; the whole answer is in the log, exchange {exchange_id}]"
+    )
+    return text[: MAX_ANSWER_LENGTH - len(mark)] + mark

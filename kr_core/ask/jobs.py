@@ -1,7 +1,4 @@
-"""The way of a question in steps, for a program that goes them by itself: sent, answered, accepted or put to a human.
-
-Questions that a program has sent step by step: what is under way, and how far it is.
-"""
+"""Questions that a program sends step by step: send, status, submit an answer, escalate."""
 
 from __future__ import annotations
 
@@ -12,8 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kr_core.agents import dependencies
-from kr_core.agents.dispatch import shortened, submitted
-from kr_core.agents.exchange import told
+from kr_core.agents.exchange import shortened, submitted, told
 from kr_core.aio import consume_exception
 from kr_core.errors import ConfigError
 from kr_core.model.questions import AcceptedOrEscalate, AgentHandle, AgentStatus
@@ -32,26 +28,26 @@ __all__ = ["JobTracker", "QuestionJob", "QuestionJobs"]
 
 
 class QuestionJobs:
-    """Goes the steps that a program calls for.
+    """Does each step when a program calls for it.
 
     Args:
         config: the project's.
-        beginning: begins exchanges.
-        asking: asks agents.
-        escalating: keeps the cases.
+        starter: begins exchanges.
+        dispatcher: asks agents.
+        manager: keeps the cases.
     """
 
     def __init__(
         self,
         config: Config,
-        beginning: ExchangeStarter,
-        asking: AgentDispatcher,
-        escalating: EscalationManager,
+        starter: ExchangeStarter,
+        dispatcher: AgentDispatcher,
+        manager: EscalationManager,
     ) -> None:
         self._config = config
-        self._beginning = beginning
-        self._asking = asking
-        self._escalating = escalating
+        self._starter = starter
+        self._dispatcher = dispatcher
+        self._manager = manager
         self._sent = JobTracker()
 
     async def send(self, question: Question) -> AgentHandle:
@@ -67,7 +63,7 @@ class QuestionJobs:
                 where="question",
                 hint="give each question its own id",
             )
-        known, held = await self._beginning.before((question,))
+        known, held = await self._starter.before((question,))
         for (_, one), result in held.items():
             assert result.escalation is not None, "it waits for a human"
             raise ConfigError(
@@ -76,10 +72,10 @@ class QuestionJobs:
                 hint="send it when that is answered",
             )
         dependencies.check((question,), known)
-        exchange = await self._beginning.begun(
+        exchange = await self._starter.begun(
             dependencies.told_of(question, known) if question.depends_on else question
         )
-        task = asyncio.ensure_future(self._asking.consult_all(exchange))
+        task = asyncio.ensure_future(self._dispatcher.consult_all(exchange))
         self._sent.add(QuestionJob(exchange, task))
         assert exchange.route is not None, "it was routed when it began"
         return AgentHandle(
@@ -107,12 +103,12 @@ class QuestionJobs:
             exchange = under_way.exchange
             await under_way.stop()
             answer = answer if own else _received(exchange, answer)
-            verdict = self._asking.judge(exchange, answer, asked=own)
+            verdict = self._dispatcher.judge(exchange, answer, asked=own)
             request = None
             if not verdict.accepted:
-                request = await self._escalating.open(exchange, answer, verdict.reason, verdict.threshold)
+                request = await self._manager.open(exchange, answer, verdict.reason, verdict.threshold)
             status = "accepted" if verdict.accepted else "escalated" if request else "failed"
-            self._asking.finish(exchange, status, answer, verdict.threshold, request)
+            self._dispatcher.finish(exchange, status, answer, verdict.threshold, request)
             under_way.settle(answer, put=request is not None)
             await exchange.settled()
         except BaseException:
@@ -127,19 +123,19 @@ class QuestionJobs:
             ConfigError: there is no channel to a human, another question waits for one under the id of this, or the answer's
                 agent is none.
         """
-        waiting = await self._escalating.waiting_for(question)
+        waiting = await self._manager.waiting_for(question)
         if waiting is not None:
             return waiting
         under_way = self._sent.of(question)
         if under_way is not None and under_way.ended:
             under_way = None  # its exchange has its end; this is another one
         own = answer is not None and self._own(under_way, answer)
-        exchange = under_way.exchange if under_way else await self._beginning.begun(question)
+        exchange = under_way.exchange if under_way else await self._starter.begun(question)
         assert exchange.route is not None, "it was routed when it began"
         threshold, reason = exchange.route.threshold, "asked for"
         if answer is not None:
             answer = answer if own else _received(exchange, answer)
-            verdict = self._asking.judge(exchange, answer, asked=own)
+            verdict = self._dispatcher.judge(exchange, answer, asked=own)
             threshold = verdict.threshold
             reason = reason if verdict.accepted else verdict.reason
         weighed = under_way.weighed if under_way and answer is None else None
@@ -147,16 +143,16 @@ class QuestionJobs:
         if under_way is not None:
             under_way.ended = True
             await under_way.stop()
-        request = await self._escalating.open(exchange, answer, reason, threshold, alternatives)
+        request = await self._manager.open(exchange, answer, reason, threshold, alternatives)
         if request is None:
-            self._asking.finish(exchange, "failed", answer, threshold)
+            self._dispatcher.finish(exchange, "failed", answer, threshold)
             await exchange.settled()
             raise ConfigError(
                 "there is no channel to a human",
                 where=self._config.origin(("escalations",)),
                 hint="name one, such as `escalations: [stdout]`",
             )
-        self._asking.finish(exchange, "escalated", answer, threshold, request)
+        self._dispatcher.finish(exchange, "escalated", answer, threshold, request)
         if under_way is not None:
             under_way.settle(answer, put=True)
         await exchange.settled()
@@ -171,7 +167,7 @@ class QuestionJobs:
         weighed = None if under_way is None else under_way.weighed
         if weighed is not None and answer in {weighed.answer, *weighed.alternatives}:
             return True
-        self._asking.check_answerer(answer.agent)
+        self._dispatcher.check_answerer(answer.agent)
         return False
 
     async def end(self) -> None:

@@ -1,19 +1,20 @@
-"""The router with coroutines: the face of what `kr_core.ask` does, in the caller's event loop."""
+"""The router with coroutines, and what it shares with the one of plain methods."""
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
 from kr_core.agents.dispatch import AGENT_UNAVAILABLE, AgentDispatcher
 from kr_core.aio import release_threads, shielded
+from kr_core.ask.chat import CaseChat
 from kr_core.ask.jobs import QuestionJobs
+from kr_core.ask.worker_loop import TEND_SECONDS, WorkerLoop
 from kr_core.ask.workflow import AskWorkflow, ExchangeStarter
 from kr_core.errors import ConfigError, StorageError
-from kr_core.escalation.chat import CaseChat
 from kr_core.escalation.manager import EscalationManager
 from kr_core.escalation.repository import CaseUpdater
-from kr_core.escalation.worker import TEND_SECONDS, EscalationWorker, WorkerLoop
+from kr_core.escalation.worker import EscalationWorker
 from kr_core.research import Pipeline
 
 if TYPE_CHECKING:
@@ -37,52 +38,60 @@ if TYPE_CHECKING:
     from kr_core.model.routing import RoutingRule
     from kr_core.protocols import CaseView
 
-__all__ = ["AsyncKnowledgeRouterService"]
+__all__ = ["AsyncKnowledgeRouterService", "BaseRouterService"]
 
 _LATER = "is not available in this version of KR"
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
-def _while_open(
-    method: Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]],
-) -> Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]]:
-    """A method that raises `StorageError` once the service is closed, also where it would only have read."""
-
-    @wraps(method)
-    async def checked(
-        self: AsyncKnowledgeRouterService, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
-    ) -> _Result:
-        self._check_open()
-        return await method(self, *args, **kwargs)
-
-    return checked
-
-
-class AsyncKnowledgeRouterService:
-    """Routes questions to agents, gates their answers, and puts what is doubtful to a human.
-
-        async with AsyncKnowledgeRouterService(Pipeline.open()) as service:
-            result = await service.ask(Question(text="Which session store should we use?", topic="authentication"))
+class RouterParts:
+    """What the router of a project is made of; each part when it is first used.
 
     Args:
-        pipeline: the project's; it is closed with the service. The working folder's, if none is given.
+        pipeline: the project's.
     """
 
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+        self.closed = False
+        self.dispatcher = AgentDispatcher(pipeline)
+        self.updater = CaseUpdater(pipeline)
+        self.worker = EscalationWorker(self.updater)
+        self.manager = EscalationManager(self.updater, self.worker)
+        self.starter = ExchangeStarter(pipeline, self.dispatcher, self.manager)
+
+    @cached_property
+    def workflow(self) -> AskWorkflow:
+        return AskWorkflow(self.starter, self.dispatcher, self.manager, self.pipeline.config.state_folder)
+
+    @cached_property
+    def jobs(self) -> QuestionJobs:
+        return QuestionJobs(self.pipeline.config, self.starter, self.dispatcher, self.manager)
+
+    @cached_property
+    def chat(self) -> CaseChat:
+        return CaseChat(self.dispatcher, self.manager, self.updater, self.worker.agents)
+
+    @cached_property
+    def loop(self) -> WorkerLoop:
+        return WorkerLoop(self.worker, self.chat)
+
+    async def close(self) -> None:
+        """End what is under way, wait until everything said is durable, and let go of the pipeline."""
+        if "jobs" in vars(self):
+            await self.jobs.end()
+        await shielded(self.pipeline.close)
+        self.closed = True
+
+
+class BaseRouterService:
+    """What both faces of the router share."""
+
+    _parts: RouterParts
+
     def __init__(self, pipeline: Pipeline | None = None) -> None:
-        self.pipeline = pipeline or Pipeline.open()
-        self._asking = AgentDispatcher(self.pipeline)
-        self._keeping = CaseUpdater(self.pipeline)
-        self._tending = EscalationWorker(self._keeping)
-        self._escalating = EscalationManager(self._keeping, self._tending)
-        self._talking = CaseChat(self.pipeline, self._asking, self._escalating)
-        beginning = ExchangeStarter(self.pipeline, self._asking, self._escalating)
-        self._whole = AskWorkflow(
-            beginning, self._asking, self._escalating, self.pipeline.config.state_folder
-        )
-        self._steps = QuestionJobs(self.pipeline.config, beginning, self._asking, self._escalating)
-        self._minding = WorkerLoop(self._tending, self._talking.asked_again)
-        self._closed = False
+        self._parts = RouterParts(pipeline or Pipeline.open())
 
     @classmethod
     def open(
@@ -100,6 +109,11 @@ class AsyncKnowledgeRouterService:
         return cls(Pipeline.open(config, folder=folder, on_event=on_event))
 
     @property
+    def pipeline(self) -> Pipeline:
+        """The project's pipeline."""
+        return self._parts.pipeline
+
+    @property
     def cases(self) -> CaseRepository:
         """The questions that were put to a human.
 
@@ -107,11 +121,11 @@ class AsyncKnowledgeRouterService:
             StorageError: the service is closed.
         """
         self._check_open()
-        return self._keeping.cases
+        return self._parts.updater.cases
 
     def shown(self, request: EscalationRequest) -> CaseView:
         """An escalation as people read it."""
-        return self._keeping.shown(request)
+        return self._parts.updater.shown(request)
 
     def result_of(self, escalation_id: str) -> AskResult:
         """What an escalation has come to so far.
@@ -119,7 +133,44 @@ class AsyncKnowledgeRouterService:
         Raises:
             ConfigError: there is no such escalation.
         """
-        return self._escalating.result_of(self.cases.get(escalation_id))
+        return self._parts.manager.result_of(self.cases.get(escalation_id))
+
+    def _check_open(self) -> None:
+        """Nothing is done once the service is closed.
+
+        Raises:
+            StorageError: it is.
+        """
+        if self._parts.closed:
+            raise StorageError(
+                "the pipeline is closed", where="KnowledgeRouterService", hint="open another service"
+            )
+
+
+def _while_open(
+    method: Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]],
+) -> Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]]:
+    """A method that raises `StorageError` once the service is closed, also where it would only have read."""
+
+    @wraps(method)
+    async def checked(
+        self: AsyncKnowledgeRouterService, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
+    ) -> _Result:
+        self._check_open()
+        return await method(self, *args, **kwargs)
+
+    return checked
+
+
+class AsyncKnowledgeRouterService(BaseRouterService):
+    """Routes questions to agents, gates their answers, and puts what is doubtful to a human.
+
+        async with AsyncKnowledgeRouterService(Pipeline.open()) as service:
+            result = await service.ask(Question(text="Which session store should we use?", topic="authentication"))
+
+    Args:
+        pipeline: the project's; it is closed with the service. The working folder's, if none is given.
+    """
 
     # -- the whole way --------------------------------------------------------------------------------------
 
@@ -134,14 +185,14 @@ class AsyncKnowledgeRouterService:
             ConfigError: the question or the configuration is wrong.
             StorageError: the journal cannot be written.
         """
-        return await self._whole.ask(question)
+        return await self._parts.workflow.ask(question)
 
     @_while_open
     async def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:
         """Ask questions at the same time; each waits for those that it depends on, whose answers join its context.
 
         A question whose dependencies wait for a human is not asked: it is `escalated` with them (`failed`, if one of them has
-        neither an answer nor a way to a human), says so in its notes, and may be asked again when the human has answered.
+        neither an answer nor a channel to a human), says so in its notes, and may be asked again when the human has answered.
 
         Args:
             questions: may depend on each other, and on questions of their feature that were answered before.
@@ -154,7 +205,7 @@ class AsyncKnowledgeRouterService:
                 not, or some wait for each other; then nothing was asked.
             StorageError: the journal cannot be written.
         """
-        return await self._whole.ask_all(questions)
+        return await self._parts.workflow.ask_all(questions)
 
     @_while_open
     async def reply(self, escalation_id: str, response: HumanResponse) -> AskResult:
@@ -167,21 +218,11 @@ class AsyncKnowledgeRouterService:
         Raises:
             ConfigError: there is no such escalation, or the reply cannot be applied, with the reason; it is on the record.
         """
-        if response.action != "add_context":
-            decided = await self._escalating.accepted_reply(escalation_id, response)
-            self.wake()  # to tell those who could not be told at once
-            return self._escalating.result_of(decided)
-        case = await shielded(lambda: self.cases.get(escalation_id))
-        async with self._tending.asking(case.request.id) as mine:  # a process that is killed lets go of it
-            case = await self._escalating.accepted_reply(escalation_id, response)
-            if mine:
-                try:
-                    return await self._talking.asked_again(case, response)
-                finally:
-                    self._minding.ask()  # more may have been added meanwhile
-        result = self._escalating.result_of(case)
-        later = f"{case.request.agent} is being asked about {case.request.id} just now; it is told this next"
-        return result.model_copy(update={"notes": (*result.notes, later)})
+        if response.action == "add_context":
+            return await self._parts.chat.add_context(escalation_id, response)
+        decided = await self._parts.manager.accepted_reply(escalation_id, response)
+        self.wake()  # to tell those who could not be told at once
+        return self._parts.manager.result_of(decided)
 
     @_while_open
     async def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
@@ -197,7 +238,7 @@ class AsyncKnowledgeRouterService:
         Raises:
             ConfigError: it does not wait, or there is nobody to talk with; that is on the record, too.
         """
-        return await self._talking.chat(escalation_id, response)
+        return await self._parts.chat.chat(escalation_id, response)
 
     # -- what is due for those that wait --------------------------------------------------------------------
 
@@ -209,10 +250,10 @@ class AsyncKnowledgeRouterService:
         are asked again with what people have added. Several processes may do so at the same time.
 
         Raises:
-            ConfigError: a way to a human is wrongly configured.
+            ConfigError: a channel is wrongly configured.
             StorageError: the journal cannot be used.
         """
-        return await self._tending.tend(self._talking.asked_again)
+        return await self._parts.loop.run_once()
 
     @_while_open
     async def keep_tending(
@@ -224,18 +265,18 @@ class AsyncKnowledgeRouterService:
             tell: called with each note of what could not be done, once until it changes.
             every_seconds: how often people's replies are asked for.
         """
-        await self._minding.mind(tell, every_seconds)
+        await self._parts.loop.run_forever(tell, every_seconds)
 
     def wake(self) -> None:
         """Let `keep_tending` look at once; in its event loop's thread."""
-        self._minding.wake()
+        self._parts.loop.wake()
 
     @_while_open
     async def receive(self, sink: str, headers: Mapping[str, str], body: bytes) -> int:
         """Apply what a service tells that calls by itself: a webhook.
 
         Args:
-            sink: the way to a human, by its name in `escalations`.
+            sink: the channel, by its name in `escalations`.
             headers: of the call; names in lower case.
             body: as it came in, byte for byte.
 
@@ -243,10 +284,10 @@ class AsyncKnowledgeRouterService:
             How many replies were new.
 
         Raises:
-            ConfigError: there is no such way to a human, or it receives nothing.
+            ConfigError: there is no such channel, or it receives nothing.
             RequestError: the call is not the service's (`blocked`), cannot be understood (`bad_answer`), or cannot be heard now.
         """
-        count = await self._tending.receive(sink, headers, body)
+        count = await self._parts.worker.receive(sink, headers, body)
         self.wake()
         return count
 
@@ -276,7 +317,7 @@ class AsyncKnowledgeRouterService:
         Raises:
             ConfigError: the question names a target that there is not, or depends on a question without an answer.
         """
-        return await self._steps.send(question)
+        return await self._parts.jobs.send(question)
 
     @_while_open
     async def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
@@ -287,7 +328,7 @@ class AsyncKnowledgeRouterService:
         Raises:
             ConfigError: this service has sent none of this handle.
         """
-        return self._steps.status(handle)
+        return self._parts.jobs.status(handle)
 
     @_while_open
     async def submit_answer(self, answer: Answer) -> AcceptedOrEscalate:
@@ -302,7 +343,7 @@ class AsyncKnowledgeRouterService:
         Raises:
             ConfigError: no question of this id is under way, it has its answer, or there is no such agent.
         """
-        return await self._steps.submit(answer)
+        return await self._parts.jobs.submit(answer)
 
     @_while_open
     async def escalate_to_human(self, answer: Answer | None, question: Question) -> EscalationRequest:
@@ -310,7 +351,7 @@ class AsyncKnowledgeRouterService:
 
         A question that waits for one already is not put twice.
         """
-        return await self._steps.escalate(answer, question)
+        return await self._parts.jobs.escalate(answer, question)
 
     @_while_open
     async def handle_human_response(self, request: EscalationRequest, response: HumanResponse) -> Answer:
@@ -366,21 +407,8 @@ class AsyncKnowledgeRouterService:
 
     async def close(self) -> None:
         """End what is under way, wait until everything said is durable, and let go of the pipeline."""
-        await self._steps.end()
-        await shielded(self.pipeline.close)
-        self._closed = True
+        await self._parts.close()
         release_threads()
-
-    def _check_open(self) -> None:
-        """Nothing is done once the service is closed.
-
-        Raises:
-            StorageError: it is.
-        """
-        if self._closed:
-            raise StorageError(
-                "the pipeline is closed", where="KnowledgeRouterService", hint="open another service"
-            )
 
     async def __aenter__(self) -> Self:
         return self

@@ -4,42 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from kr_core.ask.service import AsyncKnowledgeRouterService
-from kr_core.errors import StorageError
-from kr_core.escalation.worker import TEND_SECONDS
-from kr_core.research import Pipeline
+from kr_core.ask.service import AsyncKnowledgeRouterService, BaseRouterService
+from kr_core.ask.worker_loop import TEND_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Coroutine
 
-    from kr_core.escalation.repository import CaseRepository
-    from kr_core.escalation.summary import RunSummary
-    from kr_core.model import Event
-    from kr_core.model.questions import (
-        AcceptedOrEscalate,
-        AgentHandle,
-        AgentStatus,
-        Answer,
-        AskResult,
-        EscalationRequest,
-        HumanResponse,
-        QALogEntry,
-        Question,
-    )
-    from kr_core.model.routing import RoutingRule
-    from kr_core.protocols import CaseView
+    from kr_core.research import Pipeline
 
 __all__ = ["KnowledgeRouterService"]
 
 Result = TypeVar("Result")
+_Parameters = ParamSpec("_Parameters")
 _END_SECONDS = 5.0
 """How long what is cancelled may take to end its programs and requests."""
 
 
-class KnowledgeRouterService:
+def _blocking(
+    method: Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, Result]],
+) -> Callable[Concatenate[KnowledgeRouterService, _Parameters], Result]:
+    """A coroutine method as a plain one: its work is done in the service's thread."""
+
+    @wraps(method)
+    def run(self: KnowledgeRouterService, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> Result:
+        return self._run(method(self._service, *args, **kwargs))
+
+    run.__doc__ = f"See `AsyncKnowledgeRouterService.{method.__name__}`."
+    return run
+
+
+class KnowledgeRouterService(BaseRouterService):
     """The same with plain methods, for programs without an event loop; what is under way goes on in a thread of its own.
 
         with KnowledgeRouterService() as service:
@@ -51,66 +48,17 @@ class KnowledgeRouterService:
 
     def __init__(self, pipeline: Pipeline | None = None) -> None:
         self._service = AsyncKnowledgeRouterService(pipeline)
+        self._parts = self._service._parts  # noqa: SLF001  both faces have one core
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="kr-service", daemon=True)
         self._thread.start()
 
-    @classmethod
-    def open(
-        cls,
-        config: str | Path | Mapping[str, Any] | None = None,
-        *,
-        folder: str | Path | None = None,
-        on_event: Callable[[Event], object] | None = None,
-    ) -> Self:
-        """Open the service of a project, as `Pipeline.open` does.
-
-        Raises:
-            ConfigError: the configuration is wrong, or names a plugin that is not installed.
-        """
-        return cls(Pipeline.open(config, folder=folder, on_event=on_event))
-
-    @property
-    def pipeline(self) -> Pipeline:
-        """The project's pipeline."""
-        return self._service.pipeline
-
-    @property
-    def cases(self) -> CaseRepository:
-        """The questions that were put to a human."""
-        return self._service.cases
-
-    def shown(self, request: EscalationRequest) -> CaseView:
-        """An escalation as people read it."""
-        return self._service.shown(request)
-
-    def result_of(self, escalation_id: str) -> AskResult:
-        """See `AsyncKnowledgeRouterService.result_of`."""
-        return self._service.result_of(escalation_id)
-
-    def ask(self, question: Question) -> AskResult:
-        """See `AsyncKnowledgeRouterService.ask`."""
-        return self._run(self._service.ask(question))
-
-    def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:
-        """See `AsyncKnowledgeRouterService.ask_all`."""
-        return self._run(self._service.ask_all(questions))
-
-    def reply(self, escalation_id: str, response: HumanResponse) -> AskResult:
-        """See `AsyncKnowledgeRouterService.reply`."""
-        return self._run(self._service.reply(escalation_id, response))
-
-    def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
-        """See `AsyncKnowledgeRouterService.chat`."""
-        return self._run(self._service.chat(escalation_id, response))
-
-    def tend(self) -> RunSummary:
-        """See `AsyncKnowledgeRouterService.tend`."""
-        return self._run(self._service.tend())
-
-    def receive(self, sink: str, headers: Mapping[str, str], body: bytes) -> int:
-        """See `AsyncKnowledgeRouterService.receive`."""
-        return self._run(self._service.receive(sink, headers, body))
+    ask = _blocking(AsyncKnowledgeRouterService.ask)
+    ask_all = _blocking(AsyncKnowledgeRouterService.ask_all)
+    reply = _blocking(AsyncKnowledgeRouterService.reply)
+    chat = _blocking(AsyncKnowledgeRouterService.chat)
+    tend = _blocking(AsyncKnowledgeRouterService.tend)
+    receive = _blocking(AsyncKnowledgeRouterService.receive)
 
     def keep_tending(
         self, tell: Callable[[str], object] | None = None, every_seconds: float = TEND_SECONDS
@@ -129,47 +77,16 @@ class KnowledgeRouterService:
             return
         self._loop.call_soon_threadsafe(self._service.wake)
 
-    def history(self, escalation_id: str) -> list[QALogEntry]:
-        """See `AsyncKnowledgeRouterService.history`."""
-        return self._run(self._service.history(escalation_id))
-
-    def route_question(self, question: Question) -> AgentHandle:
-        """See `AsyncKnowledgeRouterService.route_question`."""
-        return self._run(self._service.route_question(question))
-
-    def submit_answer(self, answer: Answer) -> AcceptedOrEscalate:
-        """See `AsyncKnowledgeRouterService.submit_answer`."""
-        return self._run(self._service.submit_answer(answer))
-
-    def escalate_to_human(self, answer: Answer | None, question: Question) -> EscalationRequest:
-        """See `AsyncKnowledgeRouterService.escalate_to_human`."""
-        return self._run(self._service.escalate_to_human(answer, question))
-
-    def handle_human_response(self, request: EscalationRequest, response: HumanResponse) -> Answer:
-        """See `AsyncKnowledgeRouterService.handle_human_response`."""
-        return self._run(self._service.handle_human_response(request, response))
-
-    def dispatch_task(self, task: Any, role: str) -> NoReturn:
-        """See `AsyncKnowledgeRouterService.dispatch_task`."""
-        self._run(self._service.dispatch_task(task, role))
-        raise AssertionError  # it does not return
-
-    def get_qa_log(self, feature_id: str) -> list[QALogEntry]:
-        """See `AsyncKnowledgeRouterService.get_qa_log`."""
-        return self._run(self._service.get_qa_log(feature_id))
-
-    def generate_retro(self, feature_id: str) -> NoReturn:
-        """See `AsyncKnowledgeRouterService.generate_retro`."""
-        self._run(self._service.generate_retro(feature_id))
-        raise AssertionError  # it does not return
-
-    def configure_routing(self, rules: Sequence[RoutingRule]) -> None:
-        """See `AsyncKnowledgeRouterService.configure_routing`."""
-        self._run(self._service.configure_routing(rules))
-
-    def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
-        """See `AsyncKnowledgeRouterService.get_agent_status`."""
-        return self._run(self._service.get_agent_status(handle))
+    history = _blocking(AsyncKnowledgeRouterService.history)
+    route_question = _blocking(AsyncKnowledgeRouterService.route_question)
+    submit_answer = _blocking(AsyncKnowledgeRouterService.submit_answer)
+    escalate_to_human = _blocking(AsyncKnowledgeRouterService.escalate_to_human)
+    handle_human_response = _blocking(AsyncKnowledgeRouterService.handle_human_response)
+    dispatch_task = _blocking(AsyncKnowledgeRouterService.dispatch_task)
+    get_qa_log = _blocking(AsyncKnowledgeRouterService.get_qa_log)
+    generate_retro = _blocking(AsyncKnowledgeRouterService.generate_retro)
+    configure_routing = _blocking(AsyncKnowledgeRouterService.configure_routing)
+    get_agent_status = _blocking(AsyncKnowledgeRouterService.get_agent_status)
 
     def close(self) -> None:
         """End what is under way, wait until everything said is durable, and let go of the pipeline."""
@@ -195,23 +112,10 @@ class KnowledgeRouterService:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _check_open(self) -> None:
-        """Nothing is done once the service is closed.
-
-        Raises:
-            StorageError: it is.
-        """
-        if self._loop.is_closed():
-            raise StorageError(
-                "the pipeline is closed", where="KnowledgeRouterService", hint="open another service"
-            )
-
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        try:
-            self._check_open()
-        except StorageError:
+        if self._loop.is_closed():
             work.close()  # it never begins
-            raise
+            self._check_open()
         ended = threading.Event()
 
         async def to_its_end() -> Result:
@@ -224,8 +128,7 @@ class KnowledgeRouterService:
         try:
             return future.result()
         except BaseException:
-            if (
-                future.cancel()
-            ):  # the caller was interrupted, as by Ctrl-C: what is under way ends its programs first
+            # The caller was interrupted, as by Ctrl-C: what is under way ends its programs first.
+            if future.cancel():
                 ended.wait(_END_SECONDS)
             raise

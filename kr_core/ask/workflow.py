@@ -1,8 +1,6 @@
-"""The whole way of a question: routed, asked, gated, and accepted or put to a human; many at once wait for each other.
+"""Takes a question all the way: route, ask, gate, then accept or put to a human.
 
-How an exchange begins: what its question builds on is known, and the journal is open.
-
-A question that is asked at once by several callers, under its own id: one asks, and the others wait for what it gets.
+Of several callers that ask at once under one id, one asks and the others wait for its result.
 """
 
 from __future__ import annotations
@@ -34,26 +32,26 @@ __all__ = ["AskWorkflow", "ExchangeStarter", "turn"]
 
 
 class AskWorkflow:
-    """Goes the whole way with questions.
+    """Takes questions all the way.
 
     Args:
-        beginning: begins their exchanges.
-        asking: asks agents.
-        escalating: keeps the cases.
+        starter: begins their exchanges.
+        dispatcher: asks agents.
+        manager: keeps the cases.
         state_folder: the project's `.kr/`, by which processes see what others ask.
     """
 
     def __init__(
         self,
-        beginning: ExchangeStarter,
-        asking: AgentDispatcher,
-        escalating: EscalationManager,
+        starter: ExchangeStarter,
+        dispatcher: AgentDispatcher,
+        manager: EscalationManager,
         state_folder: Path,
     ) -> None:
         self._state_folder = state_folder
-        self._beginning = beginning
-        self._asking = asking
-        self._escalating = escalating
+        self._starter = starter
+        self._dispatcher = dispatcher
+        self._manager = manager
 
     async def ask(self, question: Question) -> AskResult:
         """Ask a question; see `AsyncKnowledgeRouterService.ask`.
@@ -82,10 +80,10 @@ class AskWorkflow:
                 nothing was asked.
             StorageError: the journal cannot be written.
         """
-        known, held = await self._beginning.before(questions)
+        known, held = await self._starter.before(questions)
         dependencies.check(questions, {*known, *held})
         for question in questions:
-            self._asking.check(question)
+            self._dispatcher.check(question)
         asked = {dependencies.key(question): question for question in questions}
         results: dict[Key, asyncio.Future[AskResult]] = {
             one: asyncio.get_running_loop().create_future() for one in asked
@@ -123,23 +121,23 @@ class AskWorkflow:
         Raises:
             ConfigError: another question waits under its id.
         """
-        waiting = await self._escalating.waiting_of([question])
+        waiting = await self._manager.waiting_of([question])
         if question.suggested_target is not None:
             return None
         if waiting:
-            held = self._escalating.result_of(waiting[-1])
+            held = self._manager.result_of(waiting[-1])
             note = f"not asked again: it waits for a human as {waiting[-1].request.id}"
             return held.model_copy(update={"notes": (*held.notes, note)})
-        if not (asked_meanwhile or await self._escalating.was_put(question)):
+        if not (asked_meanwhile or await self._manager.was_put(question)):
             return None
-        known = await self._beginning.answered(question)
+        known = await self._starter.answered(question)
         if known is None or not (asked_meanwhile or known.answer.validated_by):
             return None
         by = "a human has answered it" if known.answer.validated_by else "it was asked at the same time"
         return known.result(question.id).model_copy(update={"notes": (f"not asked again: {by}",)})
 
     async def _asked(self, question: Question) -> AskResult:
-        exchange = await self._beginning.begun(question)
+        exchange = await self._starter.begun(question)
         try:
             return await self._answered(exchange)
         except BaseException as error:
@@ -149,23 +147,23 @@ class AskWorkflow:
     async def _answered(self, exchange: Exchange) -> AskResult:
         route = exchange.route
         assert route is not None, "it was routed when it began"
-        weighed = await self._asking.consult_all(exchange)
+        weighed = await self._dispatcher.consult_all(exchange)
         answer = weighed.answer
         if answer is not None:
-            verdict = self._asking.judge(exchange, answer)
+            verdict = self._dispatcher.judge(exchange, answer)
             if verdict.accepted:
-                result = self._asking.finish(exchange, "accepted", answer, verdict.threshold)
+                result = self._dispatcher.finish(exchange, "accepted", answer, verdict.threshold)
                 await exchange.settled()
-                await self._escalating.answered_anew(exchange)
+                await self._manager.supersede_waiting(exchange)
                 return result
             reason, threshold = verdict.reason, verdict.threshold
         elif weighed.alternatives:
             reason, threshold = weighed.message, route.threshold
         else:
             reason, threshold = AGENT_UNAVAILABLE if route.agent else route.reason, route.threshold
-        request = await self._escalating.open(exchange, answer, reason, threshold, weighed.alternatives)
+        request = await self._manager.open(exchange, answer, reason, threshold, weighed.alternatives)
         status = "failed" if request is None else "escalated"
-        result = self._asking.finish(exchange, status, answer, threshold, request)
+        result = self._dispatcher.finish(exchange, status, answer, threshold, request)
         await exchange.settled()
         return result
 
@@ -175,7 +173,7 @@ class AskWorkflow:
         first = next((result.escalation for result in blocking if result.escalation is not None), None)
         notes = [_blocked_by(result) for result in blocking]
         request = None if first is None or failed else first.model_copy(update={"reason": notes[-1]})
-        before = None if request is None else await self._beginning.put_off(question, request.id)
+        before = None if request is None else await self._starter.put_off(question, request.id)
         if before is not None:
             exchange_id, route = before
             return AskResult(
@@ -187,11 +185,11 @@ class AskWorkflow:
                 escalation=request,
                 notes=tuple(notes),
             )
-        exchange = await self._beginning.begun(question)
+        exchange = await self._starter.begun(question)
         exchange.notes += notes
         assert exchange.route is not None, "it was routed when it began"
         status = "failed" if request is None else "escalated"
-        held = self._asking.finish(exchange, status, None, exchange.route.threshold, request)
+        held = self._dispatcher.finish(exchange, status, None, exchange.route.threshold, request)
         await exchange.settled()
         return held
 
@@ -207,14 +205,14 @@ class ExchangeStarter:
 
     Args:
         pipeline: the project's.
-        asking: opens them.
-        escalating: knows which questions wait for a human.
+        dispatcher: opens them.
+        manager: knows which questions wait for a human.
     """
 
-    def __init__(self, pipeline: Pipeline, asking: AgentDispatcher, escalating: EscalationManager) -> None:
+    def __init__(self, pipeline: Pipeline, dispatcher: AgentDispatcher, manager: EscalationManager) -> None:
         self._pipeline = pipeline
-        self._asking = asking
-        self._escalating = escalating
+        self._dispatcher = dispatcher
+        self._manager = manager
         self._ready = False
 
     async def begun(self, question: Question) -> Exchange:
@@ -226,7 +224,7 @@ class ExchangeStarter:
         if not self._ready:  # the first one opens the journal, which is a file
             await shielded(lambda: self._pipeline.journal)
             self._ready = True
-        return self._asking.begin(question)
+        return self._dispatcher.begin(question)
 
     async def answered(self, question: Question) -> PriorAnswer | None:
         """The latest answer that a question has under its id; None where there is none, or it is another question's."""
@@ -254,8 +252,8 @@ class ExchangeStarter:
             known = await shielded(lambda: dependencies.answered(self._pipeline.journal, wanted))
         named = [question for question in questions if "id" in question.model_fields_set]
         left = wanted - known.keys()
-        waiting = await self._escalating.waiting_of(named, left) if named or left else []
-        held = {dependencies.key(case.request.question): self._escalating.result_of(case) for case in waiting}
+        waiting = await self._manager.waiting_of(named, left) if named or left else []
+        held = {dependencies.key(case.request.question): self._manager.result_of(case) for case in waiting}
         return known, {one: result for one, result in held.items() if one in left}
 
 

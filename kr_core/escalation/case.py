@@ -1,7 +1,4 @@
-"""A case as it is kept: the question put to a human, how it stands, and what was done for it.
-
-What a human may choose between: the question's choices, or the answers of agents that do not agree.
-"""
+"""A case: the question put to a human, its state, what was done for it, and what the human may choose between."""
 
 from __future__ import annotations
 
@@ -94,7 +91,9 @@ class Case(NamedTuple):
         for name, state in care.channels.items():
             care = care.with_channel(name, state._replace(faults=0, again=None))
         return self._replace(
-            care=care.owing(notice, [name for name in care.channels if name != but and care.channels[name].tried])
+            care=care.owing(
+                notice, [name for name in care.channels if name != but and care.channels[name].tried]
+            )
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -78,7 +78,9 @@ class ReplyIntake:
             if not shown:
                 return "all"
             try:
-                heard = await self._channels.call(name, self._observe, partial(channel.poll, shown, kept.mark))
+                heard = await self._channels.call(
+                    name, self._observe, partial(channel.poll, shown, kept.mark)
+                )
                 replies = _checked(heard)
             except StorageError:
                 raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kr_core.agents.dependencies import key
-from kr_core.agents.dispatch import shortened
+from kr_core.agents.exchange import shortened
 from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.escalation import transitions
@@ -35,12 +35,12 @@ class EscalationManager:
 
     Args:
         updater: keeps the cases.
-        tending: shows them, and tells people what became of them.
+        worker: shows them, and tells people what became of them.
     """
 
-    def __init__(self, updater: CaseUpdater, tending: EscalationWorker) -> None:
+    def __init__(self, updater: CaseUpdater, worker: EscalationWorker) -> None:
         self._updater = updater
-        self._tending = tending
+        self._worker = worker
         self._components = updater.pipeline.components
 
     async def open(
@@ -59,15 +59,15 @@ class EscalationManager:
             )
             return None
         case, older = await shielded(lambda: self._opened(exchange, answer, reason, threshold, alternatives))
-        exchange.notes += await self._tending.present(case.request.id)
+        exchange.notes += await self._worker.present(case.request.id)
         for one in older:
-            await self._tending.tell(one)
+            await self._worker.tell(one)
         return case.request
 
-    async def answered_anew(self, exchange: Exchange) -> None:
+    async def supersede_waiting(self, exchange: Exchange) -> None:
         """End the cases in which a question waits that was asked anew, and has its answer."""
         for one in await shielded(lambda: self._superseded(exchange.question, exchange.id)):
-            await self._tending.tell(one)
+            await self._worker.tell(one)
 
     def _opened(
         self,
@@ -183,7 +183,7 @@ class EscalationManager:
         if refused[0]:
             raise ConfigError(refused[0], where=case.request.id)
         if not case.waits:
-            await self._tending.tell(escalation_id)
+            await self._worker.tell(escalation_id)
         return case
 
     # -- talk -----------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ class EscalationManager:
 
         case = await shielded(lambda: self._updater.change(asked.request.id, resolve))
         if mine[0]:
-            await self._tending.tell(asked.request.id)
+            await self._worker.tell(asked.request.id)
         return case
 
     async def revised(
@@ -297,7 +297,7 @@ class EscalationManager:
 
         changed = await shielded(lambda: self._updater.change(asked.request.id, revise))
         if changed.waits:
-            exchange.notes += await self._tending.present(changed.request.id)
+            exchange.notes += await self._worker.present(changed.request.id)
         return changed
 
     def result_of(self, case: Case) -> AskResult:

@@ -1,7 +1,4 @@
-"""A case as people read it: all that is needed to decide, and how to answer.
-
-A case on a terminal: its headings stand out, its quotes have a bar, long lines are wrapped; what was written stays as it is.
-"""
+"""A case as people read it, as Markdown and on a terminal: all that is needed to decide, and how to answer."""
 
 from __future__ import annotations
 

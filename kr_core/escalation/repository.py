@@ -1,13 +1,8 @@
-"""The cases that wait for a human, in the journal: they outlive every process, and any process may go on with them.
+"""The cases in the journal: they outlive every process, and any process may go on with them.
 
-A case is `open` until some channel has shown its present revision (`notified`), `resolved` once a human has decided, `expired` where
-nobody did in time and the agent's answer is used, and `superseded` where its question was asked anew instead. Each change names
-the version that it changes, so of two humans who answer at once one is first, and the other is told.
-
-What was done for a case (`care`) is a part of its document, so that a reply and the note that it was dealt with, or a notice and
-the reason for it, are kept together or not at all.
-
-The cases of a project as they are changed: each change in one transaction with what is said of it, and seen by observers.
+A case is `open` until a channel has shown its present revision (`notified`), `resolved` once a human has decided, `expired` where
+nobody did in time and the agent's answer is used, and `superseded` where its question was asked again instead. Each change names
+the version that it changes, and is written in one transaction with its events: of two humans who answer at once, one is first.
 """
 
 from __future__ import annotations

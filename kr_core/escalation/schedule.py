@@ -260,7 +260,8 @@ def reminders_due(
     at = _reminder_at(case, limits)
     newly = any(tier.ask for tier in reached[case.care.tiers :])
     return ReminderDue(
-        due=(newly and bool(_channels_reached(case, limits, channels, now))) or (at is not None and at <= now),
+        due=(newly and bool(_channels_reached(case, limits, channels, now)))
+        or (at is not None and at <= now),
         ask=next((tier.ask for tier in reversed(reached) if tier.ask), ()),
         tiers=len(reached),
         times=(*(case.since + tier.after for tier in ahead), *(() if at is None else (at,))),

@@ -58,5 +58,5 @@ class RunProgress:
     def note(self, text: str) -> None:
         self.notes[printable(text)] = None
 
-    def tended(self) -> RunSummary:
+    def summary(self) -> RunSummary:
         return RunSummary(**self.counts, notes=tuple(self.notes), next=self.next)

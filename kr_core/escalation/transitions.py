@@ -7,8 +7,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kr_core.agents.dispatch import MAX_QUESTION_LENGTH
-from kr_core.agents.exchange import told
+from kr_core.agents.exchange import MAX_QUESTION_LENGTH, told
 from kr_core.escalation.case import options
 from kr_core.escalation.sanitize import harmless, harmless_line
 from kr_core.escalation.schedule import PendingRequest
@@ -130,7 +129,9 @@ def _no_agent_to_talk(case: Case) -> str:
 def _no_choice(case: Case, written: str) -> str:
     shown = written[:_MAX_NAME_LENGTH]
     if len(_meant(case, written)) > 1:
-        return f"`{shown}` is the letter of one choice and the text of another; give the answer with `correct`"
+        return (
+            f"`{shown}` is the letter of one choice and the text of another; give the answer with `correct`"
+        )
     if choice(case, written) is not None:
         return ""
     letters = ", ".join(letter for letter, _ in options(case.request))
@@ -217,7 +218,9 @@ def taken(
     refused = refusal(case, response.model_copy(update={"content": "-"}) if invited else response)
     events = [replied(case, response, refused, written.channel)]
     changed = case
-    if case.care.settled and written.channel:  # else nobody would look at it to tell whoever has replied so late
+    if (
+        case.care.settled and written.channel
+    ):  # else nobody would look at it to tell whoever has replied so late
         changed = case._replace(care=case.care._replace(settled=False, late=dt.datetime.now(dt.UTC)))
     if refused:
         changed, said = _refused(changed, response, written, refused), ""
@@ -288,7 +291,13 @@ def unclear(case: Case, said: UnparsedReply, channel: str) -> tuple[Case, list[E
     notice = Notice(f"{case.request.id}-{said.kind}-{digest}", kind, text, said.external_id)
     care = care.owing(notice, [channel])._replace(told={**care.told, key: 1})
     told = event(
-        case, "human.unclear", escalation_id=case.request.id, sink=channel, by=by, kind=said.kind, message=text
+        case,
+        "human.unclear",
+        escalation_id=case.request.id,
+        sink=channel,
+        by=by,
+        kind=said.kind,
+        message=text,
     )
     return case._replace(care=care), [told]
 

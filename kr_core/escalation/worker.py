@@ -11,36 +11,32 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 from contextlib import suppress
-from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from kr_core.agents.dispatch import together
 from kr_core.aio import shielded
-from kr_core.errors import KRError, RequestError, StorageError
+from kr_core.errors import RequestError, StorageError
 from kr_core.escalation import transitions
 from kr_core.escalation.backoff import ChannelBackoff, is_whole, left_alone, said_of
-from kr_core.escalation.channels import Channels, turn
+from kr_core.escalation.channels import Channels
 from kr_core.escalation.deadlines import Deadlines
 from kr_core.escalation.inbound import ReplyIntake
-from kr_core.escalation.schedule import Delivery, PendingRequest, pause
-from kr_core.escalation.summary import RunProgress, RunSummary
+from kr_core.escalation.schedule import Delivery, pause
+from kr_core.escalation.summary import RunProgress
 from kr_core.model.event import Event
-from kr_core.model.questions import HumanResponse
 from kr_core.protocols import CaseView, Notice
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kr_core.escalation.case import Case
     from kr_core.escalation.repository import CaseUpdater
     from kr_core.protocols import Escalation
 
-    AskAgain = Callable[[Case, HumanResponse], Awaitable[object]]
-
-__all__ = ["TEND_SECONDS", "EscalationWorker", "WorkerLoop"]
+__all__ = ["AgentQueue", "EscalationWorker"]
 
 
 _AT_A_TIME = 100
@@ -53,6 +49,32 @@ _NO_CASE = {"exchange_id": "", "parent_id": None, "feature_id": "", "question_id
 """What an event about no case has in place of it."""
 
 
+class AgentQueue:
+    """The cases whose agent is to be asked again: the worker puts them in, and `kr_core.ask` asks.
+
+    A case is in it once. What it has to be asked with is in the case itself, so a queue that is lost costs only a look.
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+        self._filled = asyncio.Event()
+
+    def put(self, escalation_id: str) -> None:
+        """Ask the agent of a case; in the event loop's thread."""
+        self._ids[escalation_id] = None
+        self._filled.set()
+
+    def take(self) -> list[str]:
+        """All cases in the queue, oldest first; it is empty then."""
+        ids, self._ids = list(self._ids), {}
+        self._filled.clear()
+        return ids
+
+    async def filled(self) -> None:
+        """Wait until there is a case."""
+        await self._filled.wait()
+
+
 class EscalationWorker:
     """Does what is due for the cases of a project.
 
@@ -61,48 +83,47 @@ class EscalationWorker:
     """
 
     def __init__(self, updater: CaseUpdater) -> None:
+        self.agents = AgentQueue()
         self._updater = updater
         self._pipeline = updater.pipeline
-        self._channels = Channels(self._pipeline)
         self._now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
-        self._backoff = ChannelBackoff(lambda: self._pipeline.journal, self._time)
-        self._deadlines = Deadlines(updater, self._backoff, self._time)
-        self._intake = ReplyIntake(updater, self._channels, self._backoff, self._time, self._observe)
 
     def _time(self) -> dt.datetime:
         return self._now()  # whoever tries how time passes sets it after this was made
 
+    @cached_property
+    def _channels(self) -> Channels:
+        return Channels(self._pipeline)
+
+    @cached_property
+    def _backoff(self) -> ChannelBackoff:
+        return ChannelBackoff(lambda: self._pipeline.journal, self._time)
+
+    @cached_property
+    def _deadlines(self) -> Deadlines:
+        return Deadlines(self._updater, self._backoff, self._time)
+
+    @cached_property
+    def _intake(self) -> ReplyIntake:
+        return ReplyIntake(self._updater, self._channels, self._backoff, self._time, self._observe)
+
     # -- all that is due ------------------------------------------------------------------------------------
 
-    async def tend(self, ask_again: AskAgain) -> RunSummary:
-        """Do all that is due once, and ask the agents again that are to be asked.
-
-        Args:
-            ask_again: asks the agent of a case again, with what a human has added.
+    async def run_once(self, done: RunProgress) -> None:
+        """Do all that is due now, and put the agents that are to be asked again into the queue: they may take minutes.
 
         Raises:
             ConfigError: a channel is wrongly configured.
             StorageError: the journal cannot be used.
         """
-        done = RunProgress()
-        await self._tended(done)
-        if await self._asked_again(ask_again, done):
-            await self._tended(done)
-        return done.tended()
+        await self._delivered(done)
+        standing = await shielded(self._updater.cases.standing)
+        now = self._now()
+        for one in standing:
+            if one.care.pending and self._deadlines.due(one, (), now).ask_again:
+                self.agents.put(one.id)
 
-    async def look(self) -> RunSummary:
-        """The same, but for the agents, which may take minutes."""
-        done = RunProgress()
-        await self._tended(done)
-        return done.tended()
-
-    async def ask_agents(self, ask_again: AskAgain) -> RunSummary:
-        """Ask the agents again that are to be asked; what they say is shown."""
-        done = RunProgress()
-        await self._asked_again(ask_again, done)
-        return done.tended()
-
-    async def _tended(self, done: RunProgress) -> None:
+    async def _delivered(self, done: RunProgress) -> None:
         channels, _, notes = self._channels.there()
         for note in notes:
             done.note(note)
@@ -212,7 +233,9 @@ class EscalationWorker:
         done.count("shown")
         return True, await self._changed(case, partial(shown, printable(came)))
 
-    async def _say(self, name: str, channel: Escalation, case: Case, notice: Notice, done: RunProgress) -> bool:
+    async def _say(
+        self, name: str, channel: Escalation, case: Case, notice: Notice, done: RunProgress
+    ) -> bool:
         def said(kept: Case) -> tuple[Case, list[Event]]:
             state = kept.care.at(name)
             left = tuple(one for one in state.owed if one.id != notice.id)
@@ -244,8 +267,12 @@ class EscalationWorker:
         """Show a case that was just put, by every channel whose turn it is; notes of those that could not."""
         channels, passing, notes = self._channels.there()
         done = RunProgress()
-        await together([self._pass_by(name, channel, escalation_id, done) for name, channel in passing.items()])
-        await together([self.attend(name, channel, escalation_id, done) for name, channel in channels.items()])
+        await together(
+            [self._pass_by(name, channel, escalation_id, done) for name, channel in passing.items()]
+        )
+        await together(
+            [self.attend(name, channel, escalation_id, done) for name, channel in channels.items()]
+        )
         return [*notes, *done.notes]
 
     async def _pass_by(self, name: str, channel: Escalation, escalation_id: str, done: RunProgress) -> None:
@@ -295,40 +322,6 @@ class EscalationWorker:
                 )
             except Exception:  # noqa: S112  the answer stands; who sits here sees that the case is decided
                 continue
-
-    # -- agents that are asked again ------------------------------------------------------------------------
-
-    async def _asked_again(self, ask_again: AskAgain, done: RunProgress) -> int:
-        standing = await shielded(self._updater.cases.standing)
-        now = self._now()
-        names = [one.id for one in standing if one.care.pending and self._deadlines.due(one, (), now).ask_again]
-        return sum(await together([self._one_asked_again(name, ask_again, done) for name in names]))
-
-    async def _one_asked_again(self, escalation_id: str, ask_again: AskAgain, done: RunProgress) -> int:
-        async with self.asking(escalation_id) as mine:
-            if not mine:
-                return 0  # somebody does it
-            case = await shielded(lambda: self._updater.cases.get(escalation_id))
-            pending = case.care.pending
-            if not case.waits or pending is None:
-                return 0
-            response = HumanResponse(action="add_context", content=pending.content, by=pending.by)
-            try:
-                await ask_again(case, response)
-            except StorageError:
-                raise
-            except KRError as error:
-                done.note(f"{escalation_id}: {error}")
-                faults = pending.faults + 1
-                later = pending._replace(faults=faults, again=self._now() + pause(faults))
-                await self._changed(case, partial(_postponed, pending, later))
-                return 0
-            done.count("asked_again")
-            return 1
-
-    def asking(self, escalation_id: str, seconds: float = 0.0) -> Any:
-        """Be the one that asks the agent of a case, by its id; a context that is False where somebody else is."""
-        return turn(self._pipeline.config.state_folder / "asking" / f"{escalation_id}.lock", seconds)
 
     # -- faults ---------------------------------------------------------------------------------------------
 
@@ -395,77 +388,3 @@ class EscalationWorker:
 
 def _with(case: Case, name: str, state: Delivery) -> Case:
     return case._replace(care=case.care.with_channel(name, state))
-
-
-def _postponed(before: PendingRequest, later: PendingRequest, kept: Case) -> tuple[Case, list[Event]] | None:
-    if kept.care.pending != before:
-        return None
-    return kept._replace(care=kept.care._replace(pending=later)), []
-
-
-TEND_SECONDS = 60.0
-"""How often a process that lives long asks for replies."""
-_SOON_SECONDS = 1.0
-
-
-class WorkerLoop:
-    """Minds the cases of a project: people's replies are not held up by agents, which may take minutes.
-
-    Args:
-        tending: does what is due.
-        ask_again: asks the agent of a case again, with what a human has added.
-    """
-
-    def __init__(self, tending: EscalationWorker, ask_again: AskAgain) -> None:
-        self._tending = tending
-        self._ask_again = ask_again
-        self._wake = asyncio.Event()
-        self._added = asyncio.Event()
-
-    def wake(self) -> None:
-        """Look at once; in the event loop's thread."""
-        self._wake.set()
-
-    def ask(self) -> None:
-        """See at once whether an agent has to be asked with what was added to a case; in the event loop's thread."""
-        self._added.set()
-
-    async def mind(self, tell: Callable[[str], object] | None, every_seconds: float) -> NoReturn:
-        """Do what is due until cancelled.
-
-        Args:
-            tell: called with each note of what could not be done, once until it changes.
-            every_seconds: how often people's replies are asked for.
-        """
-        noted: dict[str, tuple[str, ...]] = {}
-
-        async def again(
-            what: str, woken: asyncio.Event, once: Callable[[], Coroutine[Any, Any, RunSummary]]
-        ) -> None:
-            while True:
-                woken.clear()
-                wait = every_seconds
-                try:
-                    tended = await once()
-                    notes = tended.notes
-                    if tended.applied:
-                        self._added.set()  # somebody may have added context
-                    if tended.next is not None:
-                        left = (tended.next - datetime.now(UTC)).total_seconds()
-                        wait = min(max(left, _SOON_SECONDS), every_seconds)
-                except KRError as error:  # it may be mended while this process lives
-                    notes = (str(error),)
-                if tell is not None and notes != noted.get(what, ()):
-                    for note in notes:
-                        tell(note)
-                noted[what] = notes
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(woken.wait(), wait)
-
-        await together(
-            [
-                again("look", self._wake, self._tending.look),
-                again("ask", self._added, lambda: self._tending.ask_agents(self._ask_again)),
-            ]
-        )
-        raise AssertionError  # it does not return

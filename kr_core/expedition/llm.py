@@ -12,7 +12,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.agents.caller import AgentCaller
+from kr_core.agents.caller import AgentCaller, AgentRequest
 from kr_core.agents.personas import researcher
 from kr_core.agents.prompts import fenced, quoted
 from kr_core.errors import ConfigError, RequestError
@@ -264,9 +264,11 @@ class LLMAnalyst:
             note = f"{name}: not asked for {field}: too few tokens are left{'' if ending else ' beside the ending'}"
             return {"said": None, "tokens": {}, "notes": [note], "spent_up": not ending}
         came = await self._desk.consult(
-            self._profile, Question(text=self._plan.query), self._system, prompt, schema, self._emit,
-            max_tokens=_REPLY_TOKENS, retried=True,
-        )  # fmt: skip
+            self._profile,
+            AgentRequest(Question(text=self._plan.query), self._system, prompt, schema, _REPLY_TOKENS),
+            self._emit,
+            retried=True,
+        )
         reply = came.reply
         told = reply.input_tokens is not None or reply.output_tokens is not None
         tokens = Tokens(

@@ -120,7 +120,7 @@ class ServedProject:
 
 async def _tend(service: AsyncKnowledgeRouterService) -> None:
     """Do what is due for questions that wait for a human, as long as the server lives; none waits in an untouched project."""
-    from kr_core.escalation.worker import TEND_SECONDS
+    from kr_core.ask.worker_loop import TEND_SECONDS
 
     while not service.pipeline.config.state_folder.is_dir():  # noqa: ASYNC110  nobody tells when another process makes it
         await asyncio.sleep(TEND_SECONDS)

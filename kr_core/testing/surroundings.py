@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from kr_core.agents.job import AgentJob
+from kr_core.agents.caller import AgentJob, AgentRequest
 from kr_core.agents.replies import answer_schema
 from kr_core.entry_points import InstalledPlugin
 from kr_core.errors import RequestError
@@ -149,13 +149,9 @@ async def job_in(
     try:
         yield AgentJob(
             profile,
-            asked,
-            system,
-            prompt or f"{question}\n\n{form}",
-            answer_schema(),
+            AgentRequest(asked, system, prompt or f"{question}\n\n{form}", answer_schema(), max_tokens),
             context,
             researcher or nothing,
-            max_tokens,
         )
     finally:
         await context.close()

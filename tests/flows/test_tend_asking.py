@@ -60,9 +60,9 @@ def test_two_who_ask_with_the_same_put_one_revision(tmp_path, confidence):
         inner = made._service
 
         async def both():
-            case = await inner._escalating.accepted_reply("E1", MORE)
-            await inner._talking.asked_again(case, MORE)
-            return await inner._talking.asked_again(case, MORE)
+            case = await inner._parts.manager.accepted_reply("E1", MORE)
+            await inner._parts.chat.ask_again(case, MORE)
+            return await inner._parts.chat.ask_again(case, MORE)
 
         assert asyncio.run_coroutine_threadsafe(both(), made._loop).result().status == "escalated"
         case = made.cases.get("E1")

@@ -16,6 +16,7 @@ from kr_core import (
     RequestError,
 )
 from kr_core.config import given
+from kr_core.escalation.summary import RunProgress
 from kr_core.model import Outcome
 from kr_core.server.project import ServedProject
 from kr_core.team.resident import Resident
@@ -133,7 +134,7 @@ def test_context_is_not_lost_where_the_agent_was_not_asked(tmp_path):
     with service(tmp_path, board, duc=Says(UNSURE)) as made:
         ask(made)
         board.write("E1", "add_context", "We have 40 servers.")
-        made._run(made._service._tending.look())  # as far as a process comes that is killed then
+        made._run(made._parts.worker.run_once(RunProgress()))  # as far as a process comes that is killed then
         assert made.cases.get("E1").asking
     duc = Says(said(confidence=99))
     with service(tmp_path, board, duc=duc) as made:

@@ -13,7 +13,7 @@ import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["Attribute", "Class", "Method", "markdown", "read_class", "read_constants", "read_function"]
 
@@ -50,23 +50,45 @@ class Class(NamedTuple):
 
 
 def read_class(cls: type) -> Class:
-    """The documented parts of one class; not those it inherits."""
+    """The documented parts of one class, with those of a `Base...` class that it shares with another one."""
+    bases = [base for base in cls.__bases__ if base.__module__.startswith("kr_core.") and _is_base(base)]
+    inherited = [read_class(base) for base in bases]
     source = textwrap.dedent(inspect.getsource(cls))
     found = ast.parse(source).body[0]
     assert isinstance(found, ast.ClassDef)
-    functions = [node for node in found.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    makers = [node for node in functions if node.name in {"__init__", "__new__"}]
+    makers = [
+        node
+        for node in found.body
+        if isinstance(node, ast.FunctionDef) and node.name in {"__init__", "__new__"}
+    ]
     head = _signature(makers[0], source).partition("(")[2].rpartition(")")[0] if makers else ""
+    made_by = f"{cls.__name__}({head})" if makers else ""
+    for base, known in zip(bases, inherited, strict=True):
+        made_by = made_by or known.made_by.replace(base.__name__, cls.__name__, 1)
     return Class(
         text=ast.get_docstring(found) or "",
-        made_by=f"{cls.__name__}({head})" if makers else "",
+        made_by=made_by,
         attributes=tuple(_attributes(found.body)),
-        methods=tuple(
-            Method(node.name, _signature(node, source), ast.get_docstring(node) or "")
-            for node in functions
-            if not node.name.startswith("_")
-        ),
+        methods=(*(method for known in inherited for method in known.methods), *_methods(cls, found, source)),
     )
+
+
+def _is_base(cls: type) -> bool:
+    return cls.__name__.startswith("Base")
+
+
+def _methods(cls: type, found: ast.ClassDef, source: str) -> Iterator[Method]:
+    """The public methods and properties, also those made from another class's coroutines: `ask = _blocking(Other.ask)`."""
+    for node in found.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if not node.name.startswith("_"):
+                yield Method(node.name, _signature(node, source), ast.get_docstring(node) or "")
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            made = vars(cls).get(name)
+            if inspect.isfunction(made) and hasattr(made, "__wrapped__"):
+                signature = read_function(made, name).removeprefix("async ")
+                yield Method(name, signature, inspect.getdoc(made) or "")
 
 
 def read_function(function: Callable[..., object], name: str) -> str:

@@ -173,7 +173,9 @@ def test_while_an_agent_is_asked_again_nobody_is_timed_out():
     found = due(CaseSchedule("E1", "notified", 1, "", START, True, care), limits, CHANNELS, START + 5 * HOUR)
     assert (found.end, found.ask_again) == ("", True)
     care = CaseActions(pending=PendingRequest("ann", "More.", 1, 1, START + 6 * HOUR))
-    found = due(CaseSchedule("E1", "notified", 1, "", START, True, care), limits, CHANNELS, START + 5.5 * HOUR)
+    found = due(
+        CaseSchedule("E1", "notified", 1, "", START, True, care), limits, CHANNELS, START + 5.5 * HOUR
+    )
     assert found.ask_again is False
 
 
