@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from kr_core.agents.exchange import MAX_QUESTION_LENGTH, question_event, redact_question, shortened
+from kr_core.agents.exchange import MAX_QUESTION_LENGTH, Key, key, question_event, redact_question, shortened
 from kr_core.agents.prompts import fenced
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.base import Value
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from kr_core.model.questions import Question
     from kr_core.protocols import Journal
 
-__all__ = ["FINAL", "Key", "PriorAnswer", "answered", "check", "key", "missing", "put_off", "told_of"]
-
-Key: TypeAlias = tuple[str, str]
-"""A question: its feature and its id within it."""
+__all__ = ["FINAL", "PriorAnswer", "answered", "check", "missing", "put_off", "told_of"]
 
 Read = TypeVar("Read", bound=Value)
 _PAGE = 1000
@@ -53,11 +50,6 @@ class PriorAnswer(NamedTuple):
             answer=shortened(self.answer, self.exchange_id),
             threshold=self.threshold,
         )
-
-
-def key(question: Question) -> Key:
-    """What tells a question from all others."""
-    return question.feature_id, question.id
 
 
 def _others(question: Question) -> list[Key]:

@@ -15,8 +15,8 @@ from kr_core.errors import ConfigError, suggestion
 from kr_core.model.questions import Answer, AskResult, Question, Verdict
 from kr_core.model.routing import HUMAN, Route
 from kr_core.net.redaction import redacted
+from kr_core.routing.patterns import folded
 from kr_core.routing.table import UNKNOWN_TOPIC
-from kr_core.routing.topics import folded
 from kr_core.templates import search_folders
 from kr_core.terminal_text import printable
 
@@ -150,6 +150,8 @@ class AgentDispatcher:
         assert route is not None, "it was routed when it began"
         if route.agent is None:
             return Consensus(None)
+        if not route.also:
+            return Consensus(await self.consult(exchange))
         names = (route.agent, *route.also)
         context = exchange.question.context
         came = await together([self._first_answer(exchange, name, names, context) for name in names])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kr_core.errors import ConfigError
 from kr_core.model.event import Event, new_id
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kr_core.model.routing import Route
     from kr_core.protocols import Journal
 
-__all__ = ["Exchange", "question_event", "redact_question", "shortened", "submitted", "told"]
+__all__ = ["Exchange", "Key", "key", "question_event", "redact_question", "shortened", "submitted", "told"]
 
 MAX_QUESTION_LENGTH = 100_000
 """Characters of a question with its context; a model would cut off more, and not say so."""
@@ -25,6 +25,15 @@ MAX_NAME_LENGTH = 200
 """Characters of a topic, a feature or an id."""
 MAX_ANSWER_LENGTH = 16_000
 """Characters of an answer as the next reader gets it, some 4,000 tokens; the record has all of it."""
+
+
+Key: TypeAlias = tuple[str, str]
+"""A question: its feature and its id within it."""
+
+
+def key(question: Question) -> Key:
+    """What tells a question from all others."""
+    return question.feature_id, question.id
 
 
 class Exchange:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.agents import dependencies
 from kr_core.agents.dispatch import AGENT_UNAVAILABLE, together
+from kr_core.agents.exchange import key
 from kr_core.aio import shielded
 from kr_core.model.questions import AskResult
 from kr_core.net.redaction import redacted
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
-    from kr_core.agents.dependencies import Key, PriorAnswer
+    from kr_core.agents.dependencies import PriorAnswer
     from kr_core.agents.dispatch import AgentDispatcher
-    from kr_core.agents.exchange import Exchange
+    from kr_core.agents.exchange import Exchange, Key
     from kr_core.escalation.manager import EscalationManager
     from kr_core.model.questions import Question
     from kr_core.model.routing import Route
@@ -65,7 +66,7 @@ class AskWorkflow:
             if found is not None:
                 return found
             if question.suggested_target is None:
-                async with turn(dependencies.key(question), self._state_folder) as waited:
+                async with turn(key(question), self._state_folder) as waited:
                     found = await self._earlier(question, asked_meanwhile=waited)
                     return found or (await self.ask_all((question,)))[0]
         elif not question.depends_on:
@@ -84,7 +85,7 @@ class AskWorkflow:
         dependencies.check(questions, {*known, *held})
         for question in questions:
             self._dispatcher.check(question)
-        asked = {dependencies.key(question): question for question in questions}
+        asked = {key(question): question for question in questions}
         results: dict[Key, asyncio.Future[AskResult]] = {
             one: asyncio.get_running_loop().create_future() for one in asked
         }
@@ -104,7 +105,7 @@ class AskWorkflow:
                 }
                 told = dependencies.told_of(question, {**known, **now}) if others else question
                 result = await self._asked(told)
-            results[dependencies.key(question)].set_result(result)
+            results[key(question)].set_result(result)
             return result
 
         return await together([one(question) for question in questions])
@@ -228,7 +229,7 @@ class ExchangeStarter:
 
     async def answered(self, question: Question) -> PriorAnswer | None:
         """The latest answer that a question has under its id; None where there is none, or it is another question's."""
-        one = dependencies.key(question)
+        one = key(question)
         known = (await shielded(lambda: dependencies.answered(self._pipeline.journal, [one]))).get(one)
         return known if known and known.route and known.text == redacted(question.text) else None
 
@@ -253,7 +254,7 @@ class ExchangeStarter:
         named = [question for question in questions if "id" in question.model_fields_set]
         left = wanted - known.keys()
         waiting = await self._manager.waiting_of(named, left) if named or left else []
-        held = {dependencies.key(case.request.question): self._manager.result_of(case) for case in waiting}
+        held = {key(case.request.question): self._manager.result_of(case) for case in waiting}
         return known, {one: result for one, result in held.items() if one in left}
 
 

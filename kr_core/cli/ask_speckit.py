@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from kr_core.agents.dependencies import FINAL, Key, answered, key
+from kr_core.agents.dependencies import FINAL, answered
+from kr_core.agents.exchange import Key, key
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import output
 from kr_core.config.discovery import find

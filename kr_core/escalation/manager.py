@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.agents.dependencies import key
-from kr_core.agents.exchange import shortened
+from kr_core.agents.exchange import key, shortened
 from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.escalation import transitions
@@ -16,8 +15,7 @@ from kr_core.net.redaction import redacted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kr_core.agents.dependencies import Key
-    from kr_core.agents.exchange import Exchange
+    from kr_core.agents.exchange import Exchange, Key
     from kr_core.escalation.repository import CaseUpdater
     from kr_core.escalation.worker import EscalationWorker
     from kr_core.model import Event

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.routing import HUMAN, AgentProfile, Route, RoutingRule
-from kr_core.routing.patterns import Patterns, nothing_fits
+from kr_core.routing.patterns import Patterns, apart, folded, nothing_fits
 from kr_core.routing.topic_classifier import Proposer
-from kr_core.routing.topics import apart, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ import math
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from kr_core.routing.topics import below, folded, is_exact
+from kr_core.routing.patterns import below, folded, is_exact
 from kr_core.text import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:

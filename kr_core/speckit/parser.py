@@ -251,16 +251,21 @@ def _block(lines: Sequence[FileLine], table: int | None, place: int) -> SpecQues
     bare = table is None and not lines[0].text.lstrip().startswith("**")
     if bare and not options and "what we need to know" not in named:
         return None
-    numbers = (beginning[name] for name in ("n1", "n2", "n3")) if beginning else ()
     return SpecQuestion(
         line=lines[0].number,
         text="" if _is_chosen(_named(lines).get("your choice")) else text,
         topic=(plain(beginning["topic"] or "") if beginning else "") or _topic(lines[0]),
         context=_context(named),
-        number=next((int(number) for number in numbers if number), place),
+        number=_number(beginning, place),
         options=options,
         custom="Custom" if "custom" in others else "",
     )
+
+
+def _number(beginning: re.Match[str] | None, place: int) -> int:
+    """The number that a block names, else its place."""
+    numbers = (beginning[name] for name in ("n1", "n2", "n3")) if beginning else ()
+    return next((int(number) for number in numbers if number), place)
 
 
 def _context(named: dict[str, str]) -> str:

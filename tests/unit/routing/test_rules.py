@@ -14,9 +14,8 @@ from kr_core.agents.dispatch import decide
 from kr_core.model.questions import Question
 from kr_core.model.routing import HUMAN, AgentProfile, RoutingRule
 from kr_core.routing.defaults import ROSTER, RULES
-from kr_core.routing.patterns import covers, nothing_fits
+from kr_core.routing.patterns import covers, folded, matches, nothing_fits
 from kr_core.routing.table import PlacedRule, Table
-from kr_core.routing.topics import folded, matches
 
 CASES = 10_000
 TOPICS = [
