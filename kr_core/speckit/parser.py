@@ -255,7 +255,7 @@ def _block(lines: Sequence[FileLine], table: int | None, place: int) -> SpecQues
         line=lines[0].number,
         text="" if _is_chosen(_named(lines).get("your choice")) else text,
         topic=(plain(beginning["topic"] or "") if beginning else "") or _topic(lines[0]),
-        context=_context(named),
+        context=_field_context(named),
         number=_number(beginning, place),
         options=options,
         custom="Custom" if "custom" in others else "",
@@ -268,7 +268,7 @@ def _number(beginning: re.Match[str] | None, place: int) -> int:
     return next((int(number) for number in numbers if number), place)
 
 
-def _context(named: dict[str, str]) -> str:
+def _field_context(named: dict[str, str]) -> str:
     """What a block's fields say beside the question."""
     titles = ("Context", "Why it matters", "Recommended", "Suggested")
     return "\n".join(f"{title}: {named[key]}" for title in titles if named.get(key := title.casefold()))
