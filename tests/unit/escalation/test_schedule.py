@@ -13,8 +13,12 @@ from kr_core.escalation.schedule import (
     CaseSchedule,
     Delivery,
     PendingRequest,
+    deliveries_due,
     due,
+    expiry_due,
     pause,
+    reminders_due,
+    timeout_due,
 )
 from kr_core.model.limits import Limits, Tier
 
@@ -200,3 +204,55 @@ def test_owed_notices():
     assert care.at("board").owed == (second,)
     ended = Notice("E1-ended", "ended", "over")
     assert care.owing(ended, ["board"]).owing(ended, ["board"]).at("board").owed == (ended,)
+
+
+NOTHING_DONE = CaseActions()
+
+
+def waiting(care=NOTHING_DONE, revision=1, has_answer=True):
+    return CaseSchedule("E1", "notified", revision, "", START, has_answer, care)
+
+
+def test_deliveries_wait_for_their_tier():
+    """A channel of a later tier shows a case when the tier is reached; one that has shown it goes on."""
+    limits = Limits(tiers=(Tier(after="2h", escalations=("wall",)),))
+    found = deliveries_due(waiting(), limits, CHANNELS, START + HOUR)
+    assert (found.show, found.say) == (("board", "hall"), ())
+    assert deliveries_due(waiting(), limits, CHANNELS, START + 2 * HOUR).show == CHANNELS
+    shown = CaseActions().with_channel("wall", Delivery(1, "there", 1))
+    assert "wall" in deliveries_due(waiting(shown, 2), limits, CHANNELS, START).show
+
+
+def test_reminders_begin_when_a_case_was_seen():
+    """Nobody is reminded of what no channel has shown, and the span is counted from the last reminder."""
+    limits = Limits(remind_every="2h")
+    assert not reminders_due(waiting(), limits, CHANNELS, START + 9 * HOUR).due
+    seen = CaseActions(seen=START)
+    assert not reminders_due(waiting(seen), limits, CHANNELS, START + HOUR).due
+    assert reminders_due(waiting(seen), limits, CHANNELS, START + 2 * HOUR).due
+    reminded = seen._replace(reminded=START + 2 * HOUR)
+    found = reminders_due(waiting(reminded), limits, CHANNELS, START + 3 * HOUR)
+    assert (found.due, found.times) == (False, (START + 4 * HOUR,))
+
+
+def test_a_tier_reminds_those_whom_it_asks():
+    """The last tier that was reached says whom; without a channel to say it nobody is reminded."""
+    limits = Limits(remind_every=None, tiers=(Tier(after="1h", ask=("ann",)), Tier(after="2h", ask=("bob",))))
+    found = reminders_due(waiting(), limits, CHANNELS, START + 2 * HOUR)
+    assert (found.due, found.ask, found.tiers) == (True, ("bob",), 2)
+    assert not reminders_due(waiting(), limits, (), START + 2 * HOUR).due
+    assert not reminders_due(waiting(CaseActions(tiers=2)), limits, CHANNELS, START + 2 * HOUR).due
+
+
+@pytest.mark.parametrize("on_timeout", ["block", "use_answer"])
+@pytest.mark.parametrize("has_answer", [True, False])
+def test_a_time_limit_is_either_noted_or_ends_the_case(on_timeout, has_answer):
+    """It expires where the agent's answer is to be used and there is one; else it is noted once, and the case waits."""
+    limits = Limits(timeout="1h", on_timeout=on_timeout)
+    case, now = waiting(has_answer=has_answer), START + HOUR
+    uses = on_timeout == "use_answer" and has_answer
+    assert (timeout_due(case, limits, now), expiry_due(case, limits, now)) == (not uses, uses)
+    assert not timeout_due(case, limits, now - dt.timedelta(seconds=1))
+    noted = case._replace(care=CaseActions(timed_out=True))
+    assert not timeout_due(noted, limits, now)
+    assert expiry_due(noted, limits, now) == uses
