@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from kr_core.model.questions import HumanResponse
 from kr_core.templates import search_folders
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Sequence
     from contextlib import AbstractAsyncContextManager
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kr_core.escalation.repository import CaseUpdater
     from kr_core.escalation.schedule import PendingRequest
     from kr_core.escalation.summary import RunProgress
-    from kr_core.escalation.worker import AgentQueue
+    from kr_core.escalation.worker import EscalationWorker
     from kr_core.model.event import Event
     from kr_core.model.questions import AskResult, Question
     from kr_core.model.routing import Route
@@ -48,7 +48,7 @@ class CaseChat:
         dispatcher: asks agents.
         manager: applies replies.
         updater: changes cases.
-        agents: the cases whose agents are to be asked again.
+        worker: has the queue of agents that are to be asked again, and the time.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class CaseChat:
         dispatcher: AgentDispatcher,
         manager: EscalationManager,
         updater: CaseUpdater,
-        agents: AgentQueue,
+        worker: EscalationWorker,
     ) -> None:
         self._config = updater.pipeline.config
         self._folders = search_folders(self._config.root)
         self._dispatcher = dispatcher
         self._manager = manager
         self._updater = updater
-        self._agents = agents
+        self._worker = worker
 
     # -- asked again ----------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ class CaseChat:
                 try:
                     return await self.ask_again(case, response)
                 finally:
-                    self._agents.put(case.request.id)  # more may have been added meanwhile
+                    self._worker.agents.put(case.request.id)  # more may have been added meanwhile
         result = self._manager.result_of(case)
         later = f"{case.request.agent} is being asked about {case.request.id} just now; it is told this next"
         return result.model_copy(update={"notes": (*result.notes, later)})
@@ -104,7 +104,7 @@ class CaseChat:
                 raise
             except KRError as error:
                 done.note(f"{escalation_id}: {error}")
-                postponed = partial(_postponed, pending)
+                postponed = partial(_postponed, pending, self._worker.now())
                 await shielded(lambda: self._updater.change(escalation_id, postponed, case))
                 return 0
             done.count("asked_again")
@@ -207,12 +207,12 @@ class CaseChat:
         return result
 
 
-def _postponed(before: PendingRequest, case: Case) -> tuple[Case, list[Event]] | None:
+def _postponed(before: PendingRequest, now: dt.datetime, case: Case) -> tuple[Case, list[Event]] | None:
     """The case whose agent failed, and is asked again later."""
     if case.care.pending != before:
         return None
     faults = before.faults + 1
-    later = before._replace(faults=faults, again=dt.datetime.now(dt.UTC) + pause(faults))
+    later = before._replace(faults=faults, again=now + pause(faults))
     return case._replace(care=case.care._replace(pending=later)), []
 
 

@@ -71,7 +71,7 @@ class RouterParts:
 
     @cached_property
     def chat(self) -> CaseChat:
-        return CaseChat(self.dispatcher, self.manager, self.updater, self.worker.agents)
+        return CaseChat(self.dispatcher, self.manager, self.updater, self.worker)
 
     @cached_property
     def loop(self) -> WorkerLoop:

@@ -88,8 +88,9 @@ class EscalationWorker:
         self._pipeline = updater.pipeline
         self._now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
 
-    def _time(self) -> dt.datetime:
-        return self._now()  # whoever tries how time passes sets it after this was made
+    def now(self) -> dt.datetime:
+        """The time, as everything about cases counts it."""
+        return self._now()
 
     @cached_property
     def _channels(self) -> Channels:
@@ -97,15 +98,15 @@ class EscalationWorker:
 
     @cached_property
     def _backoff(self) -> ChannelBackoff:
-        return ChannelBackoff(lambda: self._pipeline.journal, self._time)
+        return ChannelBackoff(lambda: self._pipeline.journal, self.now)
 
     @cached_property
     def _deadlines(self) -> Deadlines:
-        return Deadlines(self._updater, self._backoff, self._time)
+        return Deadlines(self._updater, self._backoff, self.now)
 
     @cached_property
     def _intake(self) -> ReplyIntake:
-        return ReplyIntake(self._updater, self._channels, self._backoff, self._time, self._observe)
+        return ReplyIntake(self._updater, self._channels, self._backoff, self.now, self._observe)
 
     # -- all that is due ------------------------------------------------------------------------------------
 
