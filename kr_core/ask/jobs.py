@@ -72,7 +72,7 @@ class QuestionJobs:
                 hint="send it when that is answered",
             )
         dependencies.check((question,), known)
-        exchange = await self._starter.begun(
+        exchange = await self._starter.begin(
             dependencies.told_of(question, known) if question.depends_on else question
         )
         task = asyncio.ensure_future(self._dispatcher.consult_all(exchange))
@@ -130,7 +130,7 @@ class QuestionJobs:
         if under_way is not None and under_way.ended:
             under_way = None  # its exchange has its end; this is another one
         own = answer is not None and self._own(under_way, answer)
-        exchange = under_way.exchange if under_way else await self._starter.begun(question)
+        exchange = under_way.exchange if under_way else await self._starter.begin(question)
         assert exchange.route is not None, "it was routed when it began"
         threshold, reason = exchange.route.threshold, "asked for"
         if answer is not None:

@@ -138,7 +138,7 @@ class AskWorkflow:
         return known.result(question.id).model_copy(update={"notes": (f"not asked again: {by}",)})
 
     async def _asked(self, question: Question) -> AskResult:
-        exchange = await self._starter.begun(question)
+        exchange = await self._starter.begin(question)
         try:
             return await self._answered(exchange)
         except BaseException as error:
@@ -186,7 +186,7 @@ class AskWorkflow:
                 escalation=request,
                 notes=tuple(notes),
             )
-        exchange = await self._starter.begun(question)
+        exchange = await self._starter.begin(question)
         exchange.notes += notes
         assert exchange.route is not None, "it was routed when it began"
         status = "failed" if request is None else "escalated"
@@ -216,7 +216,7 @@ class ExchangeStarter:
         self._manager = manager
         self._ready = False
 
-    async def begun(self, question: Question) -> Exchange:
+    async def begin(self, question: Question) -> Exchange:
         """An exchange about a question, on the record and routed.
 
         Raises:

@@ -63,7 +63,7 @@ class ChannelBackoff:
         """Leave a channel alone for a while; where it failed to show something it is heard all the same, unless it asked for rest."""
         why = said_of(error)
         done.note(f"escalation {name}: {why}")
-        kept = self.kept(name)._replace(why=why)
+        kept = self.state(name)._replace(why=why)
         asked = error.seconds if isinstance(error, RequestError) else None
         if showing:
             faults = kept.show_faults + 1
@@ -71,9 +71,9 @@ class ChannelBackoff:
         if not showing or (isinstance(error, RequestError) and error.outcome == Outcome.limited):
             faults = kept.faults + 1
             kept = kept._replace(faults=faults, again=self._now() + pause(faults, asked))
-        self.keep(name, kept)
+        self.save(name, kept)
 
-    def kept(self, name: str) -> ChannelState:
+    def state(self, name: str) -> ChannelState:
         """What is kept of a channel."""
         document = self._journal().document(_KIND, name)
         if document is None:
@@ -89,7 +89,7 @@ class ChannelBackoff:
             data.get("why", ""),
         )
 
-    def keep(self, name: str, kept: ChannelState) -> None:
+    def save(self, name: str, kept: ChannelState) -> None:
         """Keep what is known of a channel; where another process was quicker, what it has kept stands."""
         data = {**kept._asdict(), "again": _time(kept.again), "show_again": _time(kept.show_again)}
         del data["version"]

@@ -43,7 +43,7 @@ class Channels:
             WeakKeyDictionary()
         )
 
-    def there(self) -> tuple[dict[str, Escalation], dict[str, Escalation], list[str]]:
+    def configured(self) -> tuple[dict[str, Escalation], dict[str, Escalation], list[str]]:
         """Those that are owed what is due, those that show a case only to whoever asks, and notes of what cannot be built.
 
         Raises:

@@ -63,7 +63,7 @@ class Deadlines:
 
     def _backoff_times(self, channels: Sequence[str], done: RunProgress) -> list[dt.datetime | None]:
         """When channels that failed may be tried again; a note for each that is left alone now."""
-        states = {name: self._backoff.kept(name) for name in channels}
+        states = {name: self._backoff.state(name) for name in channels}
         for name, state in states.items():
             if state.held_back(self._now()):
                 done.note(f"escalation {name}: {left_alone(state)}")

@@ -64,13 +64,13 @@ class ReplyIntake:
         self._now = now
         self._observe = observe
 
-    async def hear(self, name: str, channel: Escalation, done: RunProgress) -> Heed:
+    async def poll(self, name: str, channel: Escalation, done: RunProgress) -> Heed:
         """Apply what people have written by a channel; how much of it that is."""
         async with self._channels.turn(name) as mine:
             if not mine:
                 done.note(f"escalation {name}: it is busy, and does the rest a little later")
                 return "none"
-            kept = await shielded(lambda: self._backoff.kept(name))
+            kept = await shielded(lambda: self._backoff.state(name))
             if held_back(kept.again, self._now()):
                 done.note(f"escalation {name}: {left_alone(kept)}")
                 return "none"
@@ -90,7 +90,7 @@ class ReplyIntake:
             await shielded(lambda: self._apply(name, replies, done))
             if heard.mark != kept.mark or kept.faults:
                 await shielded(
-                    lambda: self._backoff.keep(name, kept._replace(mark=heard.mark, faults=0, again=None))
+                    lambda: self._backoff.save(name, kept._replace(mark=heard.mark, faults=0, again=None))
                 )
             if heard.complete:
                 return "all"
@@ -103,7 +103,7 @@ class ReplyIntake:
             ConfigError: there is no such channel, or it receives nothing.
             RequestError: the call is not the service's, cannot be understood, or cannot be heard now.
         """
-        channel = self._channels.there()[0].get(name)
+        channel = self._channels.configured()[0].get(name)
         receive = getattr(channel, "receive", None)
         if channel is None or receive is None:
             raise ConfigError(
@@ -158,12 +158,12 @@ class ReplyIntake:
             now = case
             for reply in replies:
                 if isinstance(reply, UnparsedReply):
-                    said = transitions.unclear(now, reply, name)
+                    said = transitions.note_unparsed(now, reply, name)
                     if said is not None:
                         now, events = said[0], [*events, *said[1]]
                     continue
                 written = transitions.ReplyOrigin(name, reply.external_id)
-                taken = transitions.taken(now, transitions.clean(reply.response), written)
+                taken = transitions.apply_reply(now, transitions.clean(reply.response), written)
                 if taken is not None:
                     now, events = taken[0], [*events, *taken[1]]
                     what = "refused" if taken[2] else "applied"

@@ -172,7 +172,7 @@ class EscalationManager:
 
         def take(case: Case) -> tuple[Case, list[Event]] | None:
             refused.clear()
-            taken = transitions.taken(case, response)
+            taken = transitions.apply_reply(case, response)
             assert taken is not None, "what has no id was never dealt with before"
             refused.append(taken[2])
             return taken[:2]

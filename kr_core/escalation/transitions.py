@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ReplyOrigin",
+    "apply_reply",
     "choice",
     "clean",
     "clean_name",
@@ -33,12 +34,11 @@ __all__ = [
     "event",
     "expired",
     "final_answer",
+    "note_unparsed",
     "put_again",
     "refusal",
     "replied",
     "resolved",
-    "taken",
-    "unclear",
     "with_context",
 ]
 
@@ -200,7 +200,7 @@ def _of_human(case: Case, content: str) -> Answer:
     )
 
 
-def taken(
+def apply_reply(
     case: Case, response: HumanResponse, written: ReplyOrigin = HERE
 ) -> tuple[Case, list[Event], str] | None:
     """What a reply does to a case: the case as it is to be kept, what is said of it, and why it was refused, if it was.
@@ -272,7 +272,7 @@ def _refused(case: Case, response: HumanResponse, written: ReplyOrigin, why: str
     return case._replace(care=care.owing(notice, [written.channel])._replace(told=told))
 
 
-def unclear(case: Case, said: UnparsedReply, channel: str) -> tuple[Case, list[Event]] | None:
+def note_unparsed(case: Case, said: UnparsedReply, channel: str) -> tuple[Case, list[Event]] | None:
     """What comes of something that cannot be applied: its writer is told so; None where nothing more is said to them.
 
     The same is said to a person once for each case, and something else a few times: two programs may answer each other.

@@ -125,13 +125,13 @@ class EscalationWorker:
                 self.agents.put(one.id)
 
     async def _delivered(self, done: RunProgress) -> None:
-        channels, _, notes = self._channels.there()
+        channels, _, notes = self._channels.configured()
         for note in notes:
             done.note(note)
         deaf: set[str] = set()
         for polls in count(1):
             asked = [name for name in channels if name not in deaf]
-            came = await together([self._intake.hear(name, channels[name], done) for name in asked])
+            came = await together([self._intake.poll(name, channels[name], done) for name in asked])
             heard = dict(zip(asked, came, strict=True))
             deaf |= {name for name, told in heard.items() if told == "none"}
             behind = {name for name, told in heard.items() if told == "more"}
@@ -176,7 +176,7 @@ class EscalationWorker:
             if not mine:
                 done.note(f"escalation {name}: it is busy, and does the rest a little later")
                 return False
-            kept = await shielded(lambda: self._backoff.kept(name))
+            kept = await shielded(lambda: self._backoff.state(name))
             if kept.held_back(self._now()):
                 done.note(f"escalation {name}: {left_alone(kept)}")
                 return False
@@ -191,7 +191,7 @@ class EscalationWorker:
                     return False
             if kept.show_faults:
                 await shielded(
-                    lambda: self._backoff.keep(name, kept._replace(show_faults=0, show_again=None))
+                    lambda: self._backoff.save(name, kept._replace(show_faults=0, show_again=None))
                 )
             return True
 
@@ -266,7 +266,7 @@ class EscalationWorker:
 
     async def present(self, escalation_id: str) -> list[str]:
         """Show a case that was just put, by every channel whose turn it is; notes of those that could not."""
-        channels, passing, notes = self._channels.there()
+        channels, passing, notes = self._channels.configured()
         done = RunProgress()
         await together(
             [self._pass_by(name, channel, escalation_id, done) for name, channel in passing.items()]
@@ -306,7 +306,7 @@ class EscalationWorker:
                 await self._tell(escalation_id)
 
     async def _tell(self, escalation_id: str) -> None:
-        channels, passing, _ = self._channels.there()
+        channels, passing, _ = self._channels.configured()
         case = await shielded(lambda: self._updater.cases.get(escalation_id))
         if not case.waits:
             await self._tell_here(case, passing)

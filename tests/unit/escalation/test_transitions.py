@@ -91,7 +91,7 @@ def test_a_reply_that_cannot_be_applied_is_refused_with_the_reason(waiting, resp
 )
 def test_what_a_human_decides_is_the_answer(waiting, response, content, agent):
     """It is the agent's own where the human took it, and the human's else; validated by a human either way."""
-    changed, events, refused = transitions.taken(waiting, response)
+    changed, events, refused = transitions.apply_reply(waiting, response)
     assert refused == ""
     assert (changed.status, changed.answer.content, changed.answer.agent) == ("resolved", content, agent)
     assert (changed.answer.validated_by, changed.resolution.by) == ("human", "ann")
@@ -103,16 +103,16 @@ def test_a_reply_from_a_channel_is_applied_once():
     """The same reply, brought again, changes nothing; the channel that brought it says that it was understood."""
     origin = ReplyOrigin("board", "c1")
     shown = case(care=CaseActions().with_channel("board", Delivery(2, "there", 2)))
-    changed, _, refused = transitions.taken(shown, reply("confirm"), origin)
+    changed, _, refused = transitions.apply_reply(shown, reply("confirm"), origin)
     assert refused == ""
     assert [notice.kind for notice in changed.care.at("board").owed] == ["understood"]
-    assert transitions.taken(changed, reply("confirm"), origin) is None
+    assert transitions.apply_reply(changed, reply("confirm"), origin) is None
 
 
 @pytest.mark.req("H3")
 def test_added_context_leaves_the_case_waiting_with_a_pending_request():
     """The question has the context, and the agent is to be asked again; said twice it is added once."""
-    changed, events, _ = transitions.taken(case(), reply("add_context", "We have 40 servers."))
+    changed, events, _ = transitions.apply_reply(case(), reply("add_context", "We have 40 servers."))
     assert (changed.waits, changed.asking) == (True, True)
     assert changed.request.question.context == "We have 40 servers."
     assert [event.kind for event in events] == ["human.replied"]
@@ -123,7 +123,9 @@ def test_added_context_leaves_the_case_waiting_with_a_pending_request():
 @pytest.mark.req("H4")
 def test_a_refused_reply_is_told_to_its_writer_by_the_channel():
     """The case stays as it is but for what the channel has to say, and the record has the reason."""
-    changed, (event,), refused = transitions.taken(case(), reply("choose", "A"), ReplyOrigin("board", "c1"))
+    changed, (event,), refused = transitions.apply_reply(
+        case(), reply("choose", "A"), ReplyOrigin("board", "c1")
+    )
     (notice,) = changed.care.at("board").owed
     assert notice.kind == "refused"
     assert refused in notice.message
@@ -136,10 +138,15 @@ def test_the_same_help_is_told_to_a_person_once():
     waiting = case()
     told = 0
     for number in range(20):
-        came = transitions.unclear(waiting, UnparsedReply("E7", "eve", "help", f"say {number}", "c"), "board")
+        came = transitions.note_unparsed(
+            waiting, UnparsedReply("E7", "eve", "help", f"say {number}", "c"), "board"
+        )
         told += came is not None
         waiting = waiting if came is None else came[0]
-        assert transitions.unclear(waiting, UnparsedReply("E7", "eve", "help", "say 0", "c"), "board") is None
+        assert (
+            transitions.note_unparsed(waiting, UnparsedReply("E7", "eve", "help", "say 0", "c"), "board")
+            is None
+        )
     assert told == 5
 
 
@@ -172,5 +179,5 @@ def test_a_case_is_read_as_it_was_written():
     """Its document has all that the case has, after each kind of change."""
     shown = case(care=CaseActions().with_channel("board", Delivery(2, "there", 2)))
     for response in (reply("confirm"), reply("add_context", "More."), reply("choose", "A")):
-        changed, _, _ = transitions.taken(shown, response, ReplyOrigin("board", "c1"))
+        changed, _, _ = transitions.apply_reply(shown, response, ReplyOrigin("board", "c1"))
         assert read(document_of(changed)) == changed
