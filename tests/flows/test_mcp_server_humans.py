@@ -239,7 +239,7 @@ def test_without_any_way_to_a_human_it_fails(serve):
     """A project that names no way to a human has none through MCP either; the tool says so as an error."""
     result, _calls = serve(asks(), UNSURE, escalations=[])
     assert result.is_error
-    assert "no way to a human" in text(result)
+    assert "no channel to a human" in text(result)
 
 
 def asking(number, **more):
