@@ -315,6 +315,6 @@ def _told(file: Path, one: _AnsweredQuestion) -> list[str]:
         waits = "put to a human" if one.new else "still waits for a human"
         lines.append(f"  {waits} as {result.escalation.id}: {result.escalation.reason}")
     else:
-        lines.append("  no answer, and no way to a human")
+        lines.append("  no answer, and no channel to a human")
     said = "" if result.escalation is None else result.escalation.reason
     return [*lines, *(f"  note: {note}" for note in result.notes if one.new and note != said), ""]

@@ -101,7 +101,7 @@ def answered(result: AskResult, waits: Sequence[str]) -> str:
             lines += ["", f"Tentative answer of {answer.agent}, confidence {answer.confidence}:"]
             lines += ["", brief(answer.content, _MAX_SUMMARY_LENGTH)]
     elif answer is None:
-        lines += ["No answer, and no way to a human."]
+        lines += ["No answer, and no channel to a human."]
     else:
         by = "a human" if answer.validated_by else answer.agent
         lines += [f"Decided by {by}, confidence {answer.confidence} of 100.", ""]
