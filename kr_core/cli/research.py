@@ -136,28 +136,24 @@ def _remember(
     request: ResearchRequest | InvalidRequest,
     answer: CompletedResearch,
 ) -> None:
-    """Keep what the same command line will show next time, so that a repeated question costs next to nothing.
-
-    After new research that is what a look-up finds now; it is asked, not guessed.
-    """
+    """Keep what the same command line will show next time, so that a repeated question costs next to nothing."""
     if isinstance(request, InvalidRequest) or not replay.may_keep(arguments) or answer.result.errors:
         return
-    if request.notes:  # what was said of this command line itself; a secret may stand in it
+    if request.notes:  # they are about this command line itself; a secret may be in them
         return
     if pipeline.config.reads_environment or not answer.result.results.index_updated:
         return
-    first = answer if answer.result.status == "cache-hit" else pipeline.peek(request)
-    if first is None:
-        return
-    # The states are taken before the look-up that is kept, so that a change in between makes it void. What lies
-    # outside the knowledge base was read when the run began.
-    guards = [replay.state(str(path)) for path in first.depends_on]
+    # The states are taken before the look-up whose answer is kept: a change in between makes it void, even one by another
+    # process to the report that was just written. What lies outside the knowledge base was read when the run began.
+    guards = [replay.state(str(path)) for path in answer.depends_on]
     base = pipeline.config.knowledge_base
     outside = [
-        guard for path, guard in zip(first.depends_on, guards, strict=True) if base not in path.parents
+        guard for path, guard in zip(answer.depends_on, guards, strict=True) if base not in path.parents
     ]
+    if not guards or any(map(replay.changed_since_start, outside)):
+        return
     again = pipeline.peek(request)
-    if again is None or again.depends_on != first.depends_on or any(map(replay.changed_since_start, outside)):
+    if again is None or again.depends_on != answer.depends_on:
         return
     result = again.result
     shown = _shown(pipeline, options, request, again)

@@ -146,24 +146,17 @@ async def search(
         run: names the search; one that is made again after a kill is charged once.
         emit: says what happens.
     """
-    from kr_core.research.sources import SourceChain
+    from kr_core.research.sources import ChainRules, SourceChain
 
     limit = components.config.settings.knowledge_research.timeout_seconds
+    rules = ChainRules(
+        lambda _findings: False,
+        call_seconds=None if limit is None else float(limit),
+        run_seconds=_RUN_SECONDS,
+    )
+    query = _query(asked.text, asked.framework, components.project)
     async with components.gate():
-        walk = SourceChain(
-            (engine.link,),
-            _query(asked.text, asked.framework, components.project),
-            components.project,
-            budget,
-            components.outside,
-            emit,
-            sufficient=lambda _found: False,
-            timeout_seconds=None if limit is None else float(limit),
-            run_seconds=_RUN_SECONDS,
-            run=run,
-            lenient=components.under_bmad,
-        )
-        chain = await walk.go()
+        chain = await SourceChain((engine.link,), query, components, budget, emit, run, rules).go()
     finding = chain.consulted[0].finding
     if finding is None:
         finding = Finding(outcome=Outcome.limited, reason="no call is left in the budget", reached=False)

@@ -7,10 +7,11 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core.errors import KRError
+from kr_core.knowledge.ids import entry_id, report_path
 from kr_core.knowledge.matching import EntryMatch, best
 from kr_core.knowledge.staleness import judge
 from kr_core.knowledge.topic_index import TopicIndex
-from kr_core.model import Match
+from kr_core.model import Entry, Match
 from kr_core.project.versions import gap
 
 if TYPE_CHECKING:
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.config import KnowledgeResearch
-    from kr_core.model import Entry, ResearchQuery
+    from kr_core.model import EntryStatus, ResearchQuery
     from kr_core.protocols import Store
+    from kr_core.research.container import Container
 
 _REPORT_DATE = re.compile(
     r"^\*\*(?:Research Date|Researched|Date):?\*\*:?\s*(\d{4}-\d{2}-\d{2})", re.MULTILINE
@@ -57,6 +59,11 @@ class LookupResult(NamedTuple):
         """Whether the report may stand in where no source gives anything: not if it is near another question."""
         return self.state != "miss" and self.matched is not None and (self.matched.exact or not self.inferred)
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the report is too old, or for another version: new research wants new answers of the sources."""
+        return self.state == "stale" and self.match is not None and self.match.stale
+
 
 NOTHING = LookupResult("miss")
 
@@ -71,7 +78,7 @@ def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, tod
     try:
         candidates = store.candidates(query)
     except Exception as error:
-        return LookupResult("miss", warnings=(f"knowledge base not read: {_said(error)}",))
+        return LookupResult("miss", warnings=(f"knowledge base not read: {describe(error)}",))
     entries = candidates.entries
     warnings = list(candidates.warnings)
     while True:
@@ -104,6 +111,54 @@ def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, tod
     )
 
 
+def files_read(found: LookupResult, knowledge_base: Path) -> tuple[Path, ...]:
+    """The files that a look-up read; none where the store does not tell, or had something to say."""
+    if found.matched is None or not found.files or found.warnings:
+        return ()
+    report, evidence = _report_files(knowledge_base, found.matched.entry.path)
+    return (*found.files, report, evidence) if report.is_file() else ()
+
+
+def depends_on(found: LookupResult, report: str, components: Container) -> tuple[Path, ...]:
+    """The files whose change may change what a hit on a report says."""
+    config = components.config
+    files = [*config.looked_at, *found.files, *_report_files(config.knowledge_base, report)]
+    return tuple(dict.fromkeys([*files, *components.project.files()]))
+
+
+def _report_files(knowledge_base: Path, path: str) -> tuple[Path, Path]:
+    report = knowledge_base / path
+    return report, report.with_suffix(".evidence.json")
+
+
+def entry_to_write(
+    found: LookupResult, query: ResearchQuery, version: str, today: date, status: EntryStatus
+) -> Entry:
+    """The entry to write: the matched one brought up to date, or a new one.
+
+    Args:
+        found: what the look-up came to.
+        query: what is asked.
+        version: the version that the report is filed under.
+        today: the day of the research.
+        status: of the entry.
+    """
+    if found.matched is not None and found.replaces:
+        update = {"framework_version": version, "last_accessed": today, "status": status}
+        return found.matched.entry.model_copy(update=update)
+    return Entry(
+        id=entry_id(query.framework, query.topic),
+        framework=query.framework,
+        framework_version=version,
+        topic=query.topic,
+        tags=query.tags,
+        path=report_path(query.framework, query.topic),
+        created=today,
+        last_accessed=today,
+        status=status,
+    )
+
+
 def _best(entries: Sequence[Entry], query: ResearchQuery, settings: KnowledgeResearch) -> EntryMatch | None:
     fuzzy, tiers = settings.cache_fuzzy_match, settings.cache_match_tiers
     if isinstance(entries, TopicIndex):
@@ -118,12 +173,13 @@ def _read(store: Store, matched: EntryMatch, warnings: list[str]) -> tuple[str, 
             warnings.append(f"{matched.entry.id}: its report is gone or empty; the entry is dropped")
             store.drop(matched.entry)
     except Exception as error:
-        warnings.append(f"{matched.entry.id}: {_said(error)}")
+        warnings.append(f"{matched.entry.id}: {describe(error)}")
         return None
     return stored
 
 
-def _said(error: Exception) -> str:
+def describe(error: BaseException) -> str:
+    """What an error says, with its kind where it is not one of KR's own."""
     return str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
 
 

@@ -12,7 +12,6 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.errors import KRError
 from kr_core.files import read_text, write_atomically
 from kr_core.knowledge.eviction import CapacityLimits, EvictionPlan, outgoing, times_matter
 from kr_core.knowledge.ids import fold_name
@@ -20,7 +19,7 @@ from kr_core.knowledge.staleness import judge
 from kr_core.project.environments import OWN_LABEL
 from kr_core.project.versions import gap
 from kr_core.protocols import Issue, Repairable
-from kr_core.research.lookup import as_reported, report_date
+from kr_core.research.lookup import as_reported, describe, report_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -164,8 +163,7 @@ def within_limits(kept: WriteResult, components: Container, notes: list[str]) ->
         files = tuple(dict.fromkeys([*kept.files, *archived.files]))
         return kept._replace(evicted=archived.evicted, index_count=len(store.entries()), files=files)
     except Exception as error:  # the report was kept, which is what counts
-        said = str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
-        notes.append(f"capacity: the knowledge base was not brought within its limits: {said}")
+        notes.append(f"capacity: the knowledge base was not brought within its limits: {describe(error)}")
         return kept._replace(evicted=-1)
 
 

@@ -218,8 +218,7 @@ class Pipeline:
         from kr_core.aio import run
 
         try:
-            came = run(begun.consult())
-            return came if isinstance(came, CompletedResearch) else begun.conclude(came)
+            return run(begun.consult()) or begun.conclude()
         except BaseException as error:
             begun.end(error)
             raise
@@ -239,10 +238,8 @@ class Pipeline:
         if isinstance(begun, CompletedResearch):
             return begun
         try:
-            came = await begun.consult()
-            return (
-                came if isinstance(came, CompletedResearch) else await shielded(lambda: begun.conclude(came))
-            )
+            answer = await begun.consult()
+            return await shielded(begun.conclude) if answer is None else answer
         except BaseException as error:
             await shielded(partial(begun.end, error))
             raise
@@ -262,11 +259,11 @@ class Pipeline:
         if (known := self._warm.answer(request)) is not None:
             return known
         guards = self._warm.guards(request)
-        inquiry = ResearchRun(request, self._components, self._observers)
-        answer = inquiry.recall(wait=self._recalled is not None and self._recalled.failed)
+        research_run = ResearchRun(request, self._components, self._observers)
+        answer = research_run.recall(wait=self._recalled is not None and self._recalled.failed)
         if answer is not None:
-            self._recalled = inquiry
-            self._warm.keep(request, answer, inquiry.read, guards)
+            self._recalled = research_run
+            self._warm.keep(request, answer, research_run.read, guards)
         return answer
 
     def peek(self, request: ResearchRequest) -> CompletedResearch | None:
@@ -287,15 +284,15 @@ class Pipeline:
         if (known := self._warm.answer(request)) is not None:
             return known
         guards = self._warm.guards(request)
-        inquiry = ResearchRun(request, self._components, self._observers)
+        research_run = ResearchRun(request, self._components, self._observers)
         try:
-            answer = inquiry.begin()
+            answer = research_run.begin()
         except BaseException as error:
-            inquiry.end(error)
+            research_run.end(error)
             raise
         if answer is None:
-            return inquiry
-        self._warm.keep(request, answer, inquiry.read, guards)
+            return research_run
+        self._warm.keep(request, answer, research_run.read, guards)
         return answer
 
     def _known(self, question: str, options: Mapping[str, Any]) -> CompletedResearch | None:

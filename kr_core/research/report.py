@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.evidence.coverage import PARTLY, answered
+from kr_core.evidence.coverage import ABOUT, PARTLY, answered
 from kr_core.evidence.summary import compose
 from kr_core.model import Attribution, Claim, Draft, Report, Score
+from kr_core.project.environments import OWN_LABEL
 from kr_core.project.versions import gap
 from kr_core.research.requests import UNKNOWN_VERSION
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
 
     from kr_core.evidence.generated import GeneratedProse
     from kr_core.model import Finding, ResearchQuery
+    from kr_core.project.project import LocalProject
     from kr_core.protocols import Renderer, Scorer
+    from kr_core.research.lookup import LookupResult
 
 _MISSING_MATTERS = 0.5
-"""Up to this coverage, words that stand nowhere in the documentation are told before the answer."""
+"""Up to this coverage, the answer starts with the words that the documentation does not have."""
 NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
 
 
@@ -33,17 +36,17 @@ class RenderedReport(NamedTuple):
 
 
 def draft_of(
-    query: ResearchQuery, found: Sequence[tuple[str, Finding]], prose: GeneratedProse | None = None
+    query: ResearchQuery, findings: Sequence[tuple[str, Finding]], prose: GeneratedProse | None = None
 ) -> Draft:
     """Compose the answer, with a notice before it where the passages do not cover the question.
 
     Args:
         query: what is asked.
-        found: what the named sources found.
+        findings: what the named sources found.
         prose: what a language model has written from it.
     """
-    coverage = answered(found)
-    version = next((finding.version for _source, finding in found if finding.version), None)
+    coverage = answered(findings)
+    version = next((finding.version for _source, finding in findings if finding.version), None)
     subject = f"{query.framework} {version}" if version else query.framework
     notice = None
     missing = [
@@ -55,15 +58,15 @@ def draft_of(
         words = ", ".join(f'"{word}"' for word in missing[:4])
         unknown = f" says nothing of {words}" if words else " does not seem to answer this"
         notice = f"The documentation of {subject}{unknown}; the nearest passages follow."
-    return compose(query, found, notice=notice, prose=prose)
+    return compose(query, findings, notice=notice, prose=prose)
 
 
 def score_of(
-    scorer: Scorer, query: ResearchQuery, found: Sequence[tuple[str, Finding]], draft: Draft
+    scorer: Scorer, query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft
 ) -> tuple[Score, list[str]]:
     """The score, and a note where the scorer failed."""
     try:
-        score = scorer.score(query, found, draft)
+        score = scorer.score(query, findings, draft)
         if not isinstance(score, Score):
             raise TypeError(f"returned {type(score).__name__}, not a Score")
     except KeyboardInterrupt:
@@ -74,27 +77,51 @@ def score_of(
     return score, []
 
 
-def write(
-    renderer: Renderer,
+def is_sufficient(
     query: ResearchQuery,
+    findings: Sequence[tuple[str, Finding]],
+    wanted: int,
+    scorer: Callable[[], Scorer],
+) -> bool:
+    """Whether the chain of sources may stop: the findings are about the question, or reach the score asked for.
+
+    Args:
+        query: what is asked.
+        findings: what the named sources found so far.
+        wanted: the score to reach; 0 for none.
+        scorer: gives the scorer, where a score is wanted.
+    """
+    if answered(findings).coverage < ABOUT:
+        return False
+    if wanted == 0:
+        return True
+    score, _notes = score_of(scorer(), query, findings, draft_of(query, findings))
+    return score.score >= wanted
+
+
+def report_of(
+    query: ResearchQuery,
+    findings: Sequence[tuple[str, Finding]],
     draft: Draft,
-    score: Score,
-    found: Sequence[tuple[str, Finding]],
-    *,
+    score: Score | None,
     today: date,
-    mark: str | None = None,
-    notes: Sequence[str] = (),
-) -> RenderedReport:
-    """Render the report; plain text, and a note, where the renderer fails."""
-    report = Report(
-        query=query.model_copy(update={"framework_version": version_of(query, found)}),
+    mark: str | None,
+    notes: Sequence[str],
+) -> Report:
+    """The report, ready to be rendered; without a score, that of a skeleton."""
+    return Report(
+        query=query.model_copy(update={"framework_version": version_of(query, findings)}),
         research_date=today,
-        score=score,
-        draft=draft.model_copy(update={"caveats": (*_version_caveats(query, found), *draft.caveats)}),
-        sources=_attributions(draft, found),
+        score=score or NOTHING,
+        draft=draft.model_copy(update={"caveats": (*_version_caveats(query, findings), *draft.caveats)}),
+        sources=_attributions(draft, findings),
         mark=mark,
         notes=tuple(notes),
     )
+
+
+def rendered(renderer: Renderer, report: Report) -> RenderedReport:
+    """The report with its text; plain text, and a note, where the renderer fails."""
     try:
         text = renderer.render(report)
         if not isinstance(text, str) or not text.strip():
@@ -110,19 +137,40 @@ def write(
         )
 
 
-def version_of(query: ResearchQuery, found: Sequence[tuple[str, Finding]]) -> str:
+def version_notes(
+    query: ResearchQuery, findings: Sequence[tuple[str, Finding]], lookup: LookupResult, project: LocalProject
+) -> list[str]:
+    """What a caller should know of the versions that sources read, and of an earlier report for another one."""
+    notes = []
+    if any(finding.version_from == OWN_LABEL for _name, finding in findings):
+        notes.append(f"{query.framework} is not installed in this project; read from {OWN_LABEL}")
+    for name, finding in findings:
+        if finding.version and gap(finding.version, query.framework_version):
+            notes.append(
+                f"{name} read {finding.version}, the question is about {query.framework_version}: check before use"
+            )
+    disagreement = project.disagreement(query.framework)
+    if disagreement:
+        notes.append(disagreement)
+    match = lookup.match
+    if lookup.state == "stale" and match is not None and match.warning and lookup.replaces:
+        notes.append(f"an earlier report was replaced: {match.warning}")
+    return notes
+
+
+def version_of(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> str:
     """The version that the report is filed under: the one asked for or in use; where none is known, the one that was read.
 
     Filed under what was read, a report on a package that only a lock file names would be stale at once, for ever.
     """
-    read = next((finding.version for _source, finding in found if finding.version), None)
+    read = next((finding.version for _source, finding in findings if finding.version), None)
     return read if read and query.framework_version == UNKNOWN_VERSION else query.framework_version
 
 
-def _version_caveats(query: ResearchQuery, found: Sequence[tuple[str, Finding]]) -> list[Claim]:
-    """What the reader must know of versions: which was read, where it was found, and whether it is the one asked for."""
+def _version_caveats(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> list[Claim]:
+    """What the reader must know of versions: which was read, where it was findings, and whether it is the one asked for."""
     claims = []
-    for source, finding in found:
+    for source, finding in findings:
         if not finding.version:
             continue
         where = f" ({finding.version_from})" if finding.version_from else ""
@@ -137,13 +185,13 @@ def _version_caveats(query: ResearchQuery, found: Sequence[tuple[str, Finding]])
     return claims
 
 
-def _attributions(draft: Draft, found: Sequence[tuple[str, Finding]]) -> tuple[Attribution, ...]:
+def _attributions(draft: Draft, findings: Sequence[tuple[str, Finding]]) -> tuple[Attribution, ...]:
     cited = {(citation.source, citation.url): citation for citation in draft.citations}
     lines = []
     for (source, url), citation in cited.items():
         passages = [
             passage
-            for name, finding in found
+            for name, finding in findings
             if name == source
             for passage in finding.passages
             if passage.url == url

@@ -1,26 +1,25 @@
-"""What a caller gets: results made of what was found, written and stored; pure.
-
-The status of a run, by the first rule that applies (R15); pure.
-"""
+"""What a caller gets: the result of a run and its status, made from what the run knows."""
 
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003  a NamedTuple's field: `typing.get_type_hints` needs it
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.errors import KRError
-from kr_core.model import SKELETON_MARK, STALE_MARK, Citation, Fault, Outcome, ResearchResult, Results
+from kr_core.config.plugin_names import DEFAULT_CHAIN
+from kr_core.model import SKELETON_MARK, STALE_MARK, Citation, Outcome, ResearchResult, Results
 from kr_core.research import lookup
+from kr_core.research.lookup import depends_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core.model import Draft, ResearchRequest, Score, SourceConsulted, Status, WrittenBy
-    from kr_core.protocols import WriteResult
+    from kr_core.model import Fault, Status
     from kr_core.research.lookup import LookupResult
     from kr_core.research.sources import ChainResult
+    from kr_core.research.state import RunState
 
 
+_EXHAUSTED = "Research budget exhausted for story {}, continuing with available context"
 _MAX_WHEN_STALE = 30
 """The score of a stale report that stands in, at most; out of 100."""
 
@@ -47,71 +46,146 @@ def refused(
     return CompletedResearch(result)
 
 
-def hit(request: ResearchRequest, answer: Results, faults: Sequence[Fault]) -> ResearchResult:
-    """The result of a cache hit."""
-    return ResearchResult(
-        status="cache-hit",
-        story_key=request.story_key,
-        session_id=request.session_id,
-        results=answer,
-        errors=tuple(faults),
+def hit(state: RunState, index_count: int, faults: Sequence[Fault]) -> CompletedResearch:
+    """The answer of a cache hit.
+
+    Args:
+        state: the run, after its look-up.
+        index_count: how many entries the knowledge base has.
+        faults: what went wrong when the use of the entry was written down.
+    """
+    matched = state.lookup.matched
+    assert matched is not None, "it is a hit"
+    body = stored(state.lookup, state.budget.remaining).model_copy(
+        update={"cache_hit": True, "index_updated": not faults, "index_count": index_count}
     )
+    result = _result(state, "cache-hit", body, faults)
+    files = depends_on(state.lookup, matched.entry.path, state.components)
+    return CompletedResearch(result, state.lookup.report, files)
 
 
-def of_chain(
-    request: ResearchRequest,
-    chain: ChainResult,
-    answer: Results,
-    faults: Sequence[Fault],
-    *,
-    content: bool,
-    needs_intervention: bool,
+def given_to(state: RunState, answer: CompletedResearch) -> CompletedResearch:
+    """Another caller's answer, for the story and session of this run."""
+    body = answer.result.results.model_copy(update={"budget_remaining": state.budget.remaining})
+    request = state.request
+    update = {"story_key": request.story_key, "session_id": request.session_id, "results": body}
+    return answer._replace(result=answer.result.model_copy(update=update))
+
+
+def chain_notes(state: RunState) -> list[str]:
+    """What a caller should know of the look-up and of the sources that were asked."""
+    chain, components = _asked(state), state.components
+    notes = [*state.request.notes, *state.lookup.warnings, *chain.notes]
+    if chain.run_timeout:
+        from kr_core.research.sources import run_timeout_note
+
+        notes.append(run_timeout_note(components))
+    if chain.budget_cut:
+        notes.append(_EXHAUSTED.format(state.request.story_key))
+    if state.findings:
+        return notes
+    first = DEFAULT_CHAIN[0]
+    if components.default_chain and all(entry.name != first for entry in chain.consulted):
+        notes.append(f"{first} was not asked: {state.query.framework} is not installed here")
+    failed = [entry.failed for entry in chain.consulted if entry.finding is not None]
+    if all(failed) and (failed or not chain.budget_cut):  # not one could look
+        if not state.lookup.serves_when_stale:
+            instead = "no cached content available"
+        else:
+            instead = "what was kept still holds" if state.lookup.state == "hit" else "using stale cache"
+        notes.append(f"all_sources_unavailable: {instead}")
+    return notes
+
+
+def completed(state: RunState) -> CompletedResearch:
+    """The answer after sources were asked: of the new report, of an earlier one, or of a skeleton."""
+    chain, rendered = _asked(state), state.rendered
+    if rendered is None:
+        body, text = _stale(state)
+    else:
+        body, text = _fresh(state) if state.findings else _skeleton(state), rendered.text
+    content = bool(state.findings)
+    status = status_of(chain, content=content, write_failed=bool(state.faults) and content)
+    action = state.settings.defaults.agent_timeout_action
+    result = _result(
+        state, status, body, state.faults, intervene=chain.run_timeout and action == "mark_needs_intervention"
+    )
+    entry = state.write.entry if state.write else None
+    files = depends_on(state.lookup, entry.path, state.components) if entry else ()
+    return CompletedResearch(result, text, files)
+
+
+def _asked(state: RunState) -> ChainResult:
+    assert state.chain is not None, "sources were asked"
+    return state.chain
+
+
+def _result(
+    state: RunState, status: Status, body: Results, faults: Sequence[Fault], *, intervene: bool = False
 ) -> ResearchResult:
-    """The result after sources were asked; `content` says whether any of them gave some."""
     return ResearchResult(
-        status=status_of(chain, content=content, write_failed=bool(faults) and content),
-        story_key=request.story_key,
-        session_id=request.session_id,
-        results=answer,
+        status=status,
+        story_key=state.request.story_key,
+        session_id=state.request.session_id,
+        results=body,
         errors=tuple(faults),
-        needs_intervention=needs_intervention,
+        needs_intervention=intervene,
     )
 
 
-def fresh(
-    found: LookupResult,
-    chain: ChainResult,
-    draft: Draft,
-    score: Score,
-    kept: WriteResult | None,
-    *,
-    notes: Sequence[str],
-    budget_remaining: int,
-    index_count: int,
-    report: str,
-    written_by: WrittenBy | None = None,
-) -> Results:
-    """The body of the result of new research; the report's text where it could not be kept."""
+def _fresh(state: RunState) -> Results:
+    """The body of the result of new research."""
     from kr_core.research.report import summary_text
 
+    write = state.write
+    return _of_report(state).model_copy(
+        update={
+            "cache_entry_id": write.entry.id if write and write.entry else None,
+            "index_updated": write is not None,
+            "lru_evicted": write.evicted if write else 0,
+            "summary": summary_text(state.draft),
+            "citations": state.draft.citations,
+            "written_by": state.written_by,
+        }
+    )
+
+
+def _skeleton(state: RunState) -> Results:
+    """The body where there is nothing at all."""
+    return _of_report(state).model_copy(update={"summary": SKELETON_MARK})
+
+
+def _of_report(state: RunState) -> Results:
+    """What the results of a report and of a skeleton share; the report's text where it could not be kept."""
+    write, rendered = state.write, state.rendered
+    assert rendered is not None, "a report was rendered"
+    score = rendered.report.score
     return Results(
-        cache_entry_id=kept.entry.id if kept and kept.entry else None,
-        report_path=kept.path if kept else None,
+        report_path=write.path if write else None,
         confidence=score.level,
-        sources_consulted=_lines(chain),
-        budget_remaining=budget_remaining,
-        degradation_notes=_once(notes),
-        index_updated=kept is not None,
-        index_count=index_count,
-        lru_evicted=kept.evicted if kept else 0,
-        summary=summary_text(draft),
         score=score.score,
         reasons=score.reasons,
-        match=found.match,
-        citations=draft.citations,
-        written_by=written_by,
-        report=None if kept else report,
+        match=state.lookup.match,
+        report=None if write else rendered.text,
+        **_of_run(state),
     )
+
+
+def _of_run(state: RunState) -> dict[str, Any]:
+    """What every result after sources were asked says of the run."""
+    return {
+        "sources_consulted": tuple(entry.line for entry in _asked(state).consulted),
+        "degradation_notes": tuple(dict.fromkeys(state.notes)),
+        "budget_remaining": state.budget.remaining,
+        "index_count": state.write.index_count if state.write else _index_count(state),
+    }
+
+
+def _index_count(state: RunState) -> int:
+    try:
+        return len(state.components.store.entries())
+    except Exception:
+        return 0
 
 
 def stored(found: LookupResult, budget_remaining: int) -> Results:
@@ -132,71 +206,21 @@ def stored(found: LookupResult, budget_remaining: int) -> Results:
     )
 
 
-def stale(
-    found: LookupResult, chain: ChainResult, *, notes: Sequence[str], budget_remaining: int, index_count: int
-) -> tuple[Results, str]:
-    """The body and the text where the kept report stands in for an answer; it is marked, unless it was to be refreshed only."""
-    base = stored(found, budget_remaining)
+def _stale(state: RunState) -> tuple[Results, str]:
+    """The body and the text where an earlier report stands in; it is marked, unless it only was to be refreshed."""
+    found = state.lookup
+    body = stored(found, state.budget.remaining).model_copy(update=_of_run(state))
     if found.state == "hit":
-        consulted = {
-            "sources_consulted": _lines(chain),
-            "degradation_notes": _once(notes),
-            "index_count": index_count,
-        }
-        return base.model_copy(update=consulted), found.report
-    answer = base.model_copy(
+        return body, found.report
+    marked = body.model_copy(
         update={
             "confidence": "low",
-            "score": min(base.score or 0, _MAX_WHEN_STALE),
-            "reasons": ("a stale report", *base.reasons),
-            "summary": f"{STALE_MARK}\n\n{base.summary}",
-            "sources_consulted": _lines(chain),
-            "degradation_notes": _once(notes),
-            "index_count": index_count,
+            "score": min(body.score or 0, _MAX_WHEN_STALE),
+            "reasons": ("a stale report", *body.reasons),
+            "summary": f"{STALE_MARK}\n\n{body.summary}",
         }
     )
-    return answer, f"{STALE_MARK}\n\n{found.report}"
-
-
-def skeleton(
-    found: LookupResult,
-    chain: ChainResult,
-    score: Score,
-    kept: WriteResult | None,
-    *,
-    notes: Sequence[str],
-    budget_remaining: int,
-    index_count: int,
-    report: str,
-) -> Results:
-    """The body where there is nothing at all."""
-    return Results(
-        report_path=kept.path if kept else None,
-        confidence=score.level,
-        sources_consulted=_lines(chain),
-        budget_remaining=budget_remaining,
-        degradation_notes=_once(notes),
-        index_count=index_count,
-        summary=SKELETON_MARK,
-        score=score.score,
-        reasons=score.reasons,
-        match=found.match,
-        report=None if kept else report,
-    )
-
-
-def write_fault(error: BaseException) -> Fault:
-    """What to say of a write that failed."""
-    said = str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
-    return Fault(type="write_error", message=said)
-
-
-def _lines(chain: ChainResult) -> tuple[SourceConsulted, ...]:
-    return tuple(entry.line for entry in chain.consulted)
-
-
-def _once(notes: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(notes))
+    return marked, f"{STALE_MARK}\n\n{found.report}"
 
 
 def _stored_summary(found: LookupResult) -> str:
@@ -227,7 +251,7 @@ def _citations(value: Any) -> tuple[Citation, ...]:
 
 
 def status_of(chain: ChainResult, *, content: bool, write_failed: bool) -> Status:
-    """The status after the chain was walked.
+    """The status after the chain was walked, by the first rule that applies (R15).
 
     Args:
         chain: what became of the sources.

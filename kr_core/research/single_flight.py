@@ -15,6 +15,7 @@ import os
 import threading
 from concurrent.futures import Future
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.knowledge.ids import fold_name
@@ -22,6 +23,7 @@ from kr_core.knowledge.matching import turns
 from kr_core.text import content_words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from kr_core.model import ResearchRequest
@@ -135,6 +137,40 @@ class SingleFlight:
         else:  # another process has the lock, and the system tells nobody when it is free
             await asyncio.sleep(self._pause if seconds is None else min(self._pause, max(seconds, 0)))
             self._pause = min(2 * self._pause, _MAX_PAUSE_LENGTH)
+
+    async def take_turn(
+        self,
+        seconds: float,
+        look_up: Callable[[], CompletedResearch | None],
+        answer_of: Callable[[Future[FlightResult]], CompletedResearch | None],
+    ) -> tuple[CompletedResearch | None, float]:
+        """Wait until this caller leads, or another one's answer serves, or the time is over.
+
+        Args:
+            seconds: the longest wait.
+            look_up: gives the answer that the other's research has put into the knowledge base.
+            answer_of: gives the answer of a caller in this process, where the knowledge base does not have it.
+
+        Returns:
+            The answer, if one serves, and the seconds that were waited.
+        """
+        from kr_core.aio import shielded
+
+        began = monotonic()
+        answer: CompletedResearch | None = None
+
+        def left() -> float:
+            return seconds - (monotonic() - began)
+
+        while answer is None and not self.leads and left() > 0:
+            theirs = self.enter()
+            if self.leads:
+                answer = await shielded(look_up)
+                continue
+            await self.wait(theirs, left())
+            if theirs is not None and theirs.done():
+                answer = await shielded(look_up) or answer_of(theirs)
+        return answer, monotonic() - began
 
     def leave(self, answer: CompletedResearch | None = None) -> None:
         """Let others have the lead, and hand them the answer; what was not entered is left without effect."""

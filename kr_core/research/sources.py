@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import ValidationError
 
 from kr_core.aio import GRACE_SECONDS, consume_exception, in_thread, shielded, wait_or_abandon
 from kr_core.errors import ConfigError
@@ -13,7 +16,6 @@ from kr_core.net.reasons import MAX_REASON_LENGTH, said, short
 from kr_core.net.source_context import ConsultationContext
 from kr_core.protocols import Limited
 from kr_core.research.outcomes import outcome_of, timeout
-from kr_core.research.source_cache import SourceCache
 from kr_core.terminal_text import cleaned, printable
 
 if TYPE_CHECKING:
@@ -21,13 +23,20 @@ if TYPE_CHECKING:
 
     from kr_core.model import ResearchQuery
     from kr_core.net.resources import SharedResources
-    from kr_core.protocols import Project, Source
+    from kr_core.protocols import Source
     from kr_core.research.budget import RunBudget
-    from kr_core.research.container import SourceSlot
+    from kr_core.research.container import Container, SourceSlot
 
 _MAX_SECONDS = 600.0
 """No call may take longer, whatever its source suggests."""
+_CACHED_SECONDS = 86_400.0
+_CACHED_OUTCOMES = frozenset({Outcome.ok, Outcome.empty})
+"""An answer, and that there is none; a failure is neither."""
 _STATUS: dict[Outcome, Literal["success", "timeout"]] = {Outcome.ok: "success", Outcome.timeout: "timeout"}
+
+
+NamedFindings = list[tuple[str, Finding]]
+"""What sources found, by their names."""
 
 
 class SourceResult(NamedTuple):
@@ -66,59 +75,81 @@ class ChainResult(NamedTuple):
     run_timeout: bool
     """The limit of the whole run passed."""
 
+    @property
+    def findings(self) -> NamedFindings:
+        """What the sources found, by their names, in the order in which they were asked."""
+        return [
+            (entry.name, entry.finding)
+            for entry in self.consulted
+            if entry.finding and entry.finding.passages
+        ]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any source could not look."""
+        return any(entry.failed for entry in self.consulted)
+
+
+def nothing_asked(slots: Sequence[SourceSlot]) -> ChainResult:
+    """What the chain comes to where others took all the time that this run may take."""
+    skipped = tuple(SourceResult(slot.name, None) for slot in slots)
+    return ChainResult(skipped, (), sufficient=False, budget_cut=False, run_timeout=True)
+
+
+def run_timeout_note(components: Container) -> str:
+    """The note on a run whose limit passed."""
+    limits = components.config.settings.defaults.agent_timeout_seconds
+    return f"run: timeout after {limits.knowledge_research} s"
+
+
+class ChainRules(NamedTuple):
+    """When a walk along the chain ends, and what it may use."""
+
+    is_sufficient: Callable[[NamedFindings], bool]
+    """Whether the findings so far answer the question."""
+    call_seconds: float | None
+    """The limit for each call where one is configured or asked for; else each source's own."""
+    run_seconds: float
+    """The limit for a whole walk."""
+    uses_cache: bool = True
+    """Whether an answer of the last day serves in place of a call."""
+    fallback: SourceSlot | None = None
+    """The source that takes over where no MCP source can be reached."""
+    retries: bool = False
+    """Whether a walk that the limit cut off is made once more, for the sources that did not come to an end."""
+
 
 class SourceChain:
-    """One walk along the chain.
+    """The sources of one run, asked in order.
 
     Args:
-        links: the sources, in order.
+        slots: the sources, in order.
         query: the question.
-        project: handed to the sources.
+        components: the pipeline's.
         budget: what external calls are taken from.
-        outside: what all consultations share.
         emit: says what happens.
-        sufficient: whether the findings so far answer the question.
-        timeout_seconds: the limit for each call where one is configured or asked for; else each source's own.
-        run_seconds: the limit for the whole walk.
-        run: the run's id, another one for each walk; with a source's name it makes the grant of a call.
-        earlier: what became of sources in a walk before this one; they are not asked again.
-        lenient: whether a source that is wrongly configured is unavailable, instead of ending the walk.
-        remembered: whether an answer of the last day serves in place of a call.
-        fallback: the source that takes over where no MCP source can be reached.
+        run: the run's id; with a source's name it makes the grant of a call.
+        rules: when the walk ends.
     """
 
     def __init__(
         self,
-        links: Sequence[SourceSlot],
+        slots: Sequence[SourceSlot],
         query: ResearchQuery,
-        project: Project,
+        components: Container,
         budget: RunBudget,
-        outside: SharedResources,
         emit: Callable[[str, dict[str, Any]], None],
-        *,
-        sufficient: Callable[[Sequence[tuple[str, Finding]]], bool],
-        timeout_seconds: float | None,
-        run_seconds: float,
         run: str,
-        earlier: Mapping[str, SourceResult] | None = None,
-        lenient: bool = False,
-        remembered: bool = True,
-        fallback: SourceSlot | None = None,
+        rules: ChainRules,
     ) -> None:
-        self._links = links
+        self._slots = slots
         self._query = query
-        self._project = project
+        self._components = components
+        self._outside = components.outside
         self._budget = budget
         self._emit = emit
-        self._sufficient = sufficient
-        self._timeout_seconds = timeout_seconds
-        self._run_seconds = run_seconds
         self._run = run
-        self._earlier = earlier or {}
-        self._lenient = lenient
-        self._remembered = remembered
-        self._fallback = fallback
-        self._outside = outside
+        self._rules = rules
         self._notes: list[str] = []
         self._budget_cut = False
 
@@ -128,20 +159,34 @@ class SourceChain:
         Raises:
             ConfigError: a source is wrongly configured.
         """
+        chain = await self._walk({})
+        if not (chain.run_timeout and self._rules.retries):
+            return chain
+        self._emit("run.retried", {"reason": "the limit of the whole run passed"})
+        ended = [entry for entry in chain.consulted if entry.finding is not None]
+        earlier = {entry.name: entry for entry in ended if entry.line.status != "timeout"}
+        self._run, first_notes = f"{self._run}:again", chain.notes
+        again = await self._walk(earlier)
+        note = f"{run_timeout_note(self._components)}, retried once"
+        return again._replace(notes=(*first_notes, note, *again.notes))
+
+    async def _walk(self, earlier: Mapping[str, SourceResult]) -> ChainResult:
+        """Ask the sources in order until one is sufficient; those that ended in a walk before are not asked again."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + self._run_seconds
+        end = loop.time() + self._rules.run_seconds
+        self._notes, self._budget_cut = [], False
         consulted: list[SourceResult] = []
-        found: list[tuple[str, Finding]] = []
+        findings: NamedFindings = []
         done = late = False
-        for link in self._with_fallback(consulted):
+        for slot in self._with_fallback(consulted):
             late = late or loop.time() >= end
-            entry = self._earlier.get(link.name, SourceResult(link.name, None))
+            entry = earlier.get(slot.name, SourceResult(slot.name, None))
             if entry.finding is None and not done and not late:
-                entry, late = await self._consult(link, end)
+                entry, late = await self._consult(slot, end)
             consulted.append(entry)
             if entry.finding is not None and entry.finding.passages:
-                found.append((link.name, entry.finding))
-                done = done or self._sufficient(found)
+                findings.append((slot.name, entry.finding))
+                done = done or self._rules.is_sufficient(findings)
         if self._outside.failure:
             self._notes.append(f"answers of sources are not remembered: {self._outside.failure}")
         return ChainResult(
@@ -149,83 +194,86 @@ class SourceChain:
         )
 
     def _with_fallback(self, consulted: Sequence[SourceResult]) -> Iterator[SourceSlot]:
-        """The links in order; after them the fallback, where all MCP sources among them could not be reached (R10).
+        """The sources in order; after them the fallback, where all MCP sources among them could not be reached (R10).
 
         Args:
-            consulted: grows while the links are asked.
+            consulted: grows while the sources are asked.
         """
-        yield from self._links
-        mcp = {link.name for link in self._links if link.mcp}
+        yield from self._slots
+        mcp = {slot.name for slot in self._slots if slot.mcp}
         failed = {entry.name for entry in consulted if entry.failed}
-        if self._fallback is None or not mcp or not mcp <= failed:
+        fallback = self._rules.fallback
+        if fallback is None or not mcp or not mcp <= failed:
             return
-        if all(link.name != self._fallback.name for link in self._links):
-            yield self._fallback
+        if all(slot.name != fallback.name for slot in self._slots):
+            yield fallback
 
-    async def _consult(self, link: SourceSlot, end: float) -> tuple[SourceResult, bool]:
+    async def _consult(self, slot: SourceSlot, end: float) -> tuple[SourceResult, bool]:
         """Ask one source; also whether the limit of the whole run cut it off."""
         loop = asyncio.get_running_loop()
         started = loop.time()
-        limit = _MAX_SECONDS if self._timeout_seconds is None else min(self._timeout_seconds, _MAX_SECONDS)
+        limit = (
+            _MAX_SECONDS if self._rules.call_seconds is None else min(self._rules.call_seconds, _MAX_SECONDS)
+        )
         try:
-            source = await self._built(link, min(limit, end - started))
+            source = await self._built(slot, min(limit, end - started))
             built = loop.time()
             if source is None:
                 reason = f"{timeout(built - started)}, while it was imported and built"
                 late = Finding(outcome=Outcome.timeout, reason=reason, reached=False)
-                return self._ended(link.name, late), built >= end
+                return self._ended(slot.name, late), built >= end
             external, suggested = bool(source.external), _seconds(source.timeout_seconds)
         except KeyboardInterrupt:
             raise
         except asyncio.CancelledError:
-            self._cancelled(link.name)
+            self._cancelled(slot.name)
             raise
         except BaseException as error:  # a plugin may raise anything
-            if isinstance(error, ConfigError) and not self._lenient:
+            if isinstance(error, ConfigError) and not self._components.under_bmad:
                 raise
             failed = Finding(outcome=Outcome.unavailable, reason=said(error), reached=False)
-            return self._ended(link.name, failed), False
+            return self._ended(slot.name, failed), False
         query, answers = self._query, None
         if external:
-            query = self._leaving(link)
-            answers = SourceCache(self._outside, link.identity, query) if link.identity else None
-            kept = await answers.get(self._query) if answers and self._remembered else None
-            if kept is not None:
-                self._emit("source.started", {"source": link.name, "timeout_seconds": 0.0})
-                return self._ended(link.name, kept, remembered=True), False
-        grant = f"{self._run}:{link.name}"
+            query = self._leaving(slot)
+            answers = SourceCache(self._outside, slot.identity, query) if slot.identity else None
+            cached = await answers.get(self._query) if answers and self._rules.uses_cache else None
+            if cached is not None:
+                self._emit("source.started", {"source": slot.name, "timeout_seconds": 0.0})
+                return self._ended(slot.name, cached, remembered=True), False
+        grant = f"{self._run}:{slot.name}"
         if external and not await self._granted(grant):
             self._budget_cut = True
-            self._emit("budget.exhausted", {"source": link.name})
-            return SourceResult(link.name, None), False
-        if self._timeout_seconds is None:
+            self._emit("budget.exhausted", {"source": slot.name})
+            return SourceResult(slot.name, None), False
+        if self._rules.call_seconds is None:
             limit = min(suggested, limit)
         limit -= round(built - started, 1)  # a tenth of a second is no import
         left = end - loop.time()
         seconds = max(0.0, min(limit, left))
-        self._emit("source.started", {"source": link.name, "timeout_seconds": seconds})
-        finding, dropped = await self._within(source, link.name, query, seconds, external=external)
+        self._emit("source.started", {"source": slot.name, "timeout_seconds": seconds})
+        finding, dropped = await self._within(source, slot.name, query, seconds, external=external)
         if answers is not None:
             await answers.keep(self._query, finding)
         if external and not finding.reached:
             await shielded(lambda: self._budget.give_back(grant))
-        return self._ended(link.name, finding), dropped and left <= limit
+        return self._ended(slot.name, finding), dropped and left <= limit
 
-    def _leaving(self, link: SourceSlot) -> ResearchQuery:
+    def _leaving(self, slot: SourceSlot) -> ResearchQuery:
         """The query as it may leave the machine for this source."""
         from kr_core.net.redaction import outgoing
 
-        sent = outgoing(self._query, link.egress)
+        sent = outgoing(self._query, slot.egress)
         for what in sent.kept:
-            hint = "" if what != "code" else f" (plugins.{link.name}.egress: code would send it)"
-            self._notes.append(f"{link.name}: {what} in the question was kept at home{hint}")
+            hint = "" if what != "code" else f" (plugins.{slot.name}.egress: code would send it)"
+            self._notes.append(f"{slot.name}: {what} in the question was kept at home{hint}")
         return sent.query
 
-    async def _built(self, link: SourceSlot, seconds: float) -> Source | None:
+    async def _built(self, slot: SourceSlot, seconds: float) -> Source | None:
         """The source; None where it was not built in time: an import cannot be stopped, and is left behind."""
-        if link.built:
-            return link.build()
-        building = in_thread(link.build)
+        if slot.built:
+            return slot.build()
+        building = in_thread(slot.build)
         building.add_done_callback(consume_exception)
         try:
             await asyncio.wait({building}, timeout=max(0.0, seconds))
@@ -250,7 +298,7 @@ class SourceChain:
         started = loop.time()
         rate = source.rate if isinstance(source, Limited) else None
         context = ConsultationContext(
-            self._project, self._emitter(name), started + seconds, self._outside, name, rate
+            self._components.project, self._emitter(name), started + seconds, self._outside, name, rate
         )
         task = asyncio.ensure_future(_asked(source, query, context))
         task.add_done_callback(consume_exception)
@@ -338,3 +386,40 @@ def _seconds(suggested: Any) -> float:
     if not seconds > 0:  # nor is nan
         raise ValueError(f"its `timeout_seconds` is {suggested}: set a number of seconds above 0")
     return seconds
+
+
+class SourceCache:
+    """The answers of one configured source, kept for a day.
+
+    So neither a crash nor a second run pays twice (K11), nor asks in vain (R20).
+
+    Args:
+        outside: where they are remembered.
+        identity: what makes the source the one it is: plugin, its version, its settings.
+        sent: the query as it leaves the machine.
+    """
+
+    def __init__(self, outside: SharedResources, identity: str, sent: ResearchQuery) -> None:
+        self._outside = outside
+        self._identity = identity
+        self._sent = sent
+
+    async def get(self, query: ResearchQuery) -> Finding | None:
+        """What the source answered to this query within a day; None if it was not asked."""
+        cached = await self._outside.memory.get(self._key(query))
+        try:
+            return None if cached is None else Finding.model_validate(cached)
+        except ValidationError:  # of another version of KR
+            return None
+
+    async def keep(self, query: ResearchQuery, finding: Finding) -> None:
+        """Keep an answer, or that there was none; anything else is not kept."""
+        if finding.outcome in _CACHED_OUTCOMES:
+            await self._outside.memory.set(self._key(query), finding.model_dump(mode="json"), _CACHED_SECONDS)
+
+    def _key(self, query: ResearchQuery) -> str:
+        # The question too: coverage is measured by it, and two questions may leave as the same words.
+        # How the query came about is no part of it.
+        sent = self._sent.model_dump(mode="json", exclude={"inferred", "version_from"})
+        asked = json.dumps([self._identity, query.question, sent], sort_keys=True)
+        return f"answer {hashlib.sha256(asked.encode()).hexdigest()}"
