@@ -103,9 +103,9 @@ def readers() -> dict[str, Callable[[str], object]]:
 def _of_evidence() -> dict[str, Callable[[str], object]]:
     from kr_core.cli.excerpt import excerpt
     from kr_core.cli.output import markdown as shown
+    from kr_core.evidence.citations import holds, holds_code
     from kr_core.evidence.code_examples import language_of, shortest_example
     from kr_core.evidence.generated import unsupported
-    from kr_core.evidence.quotes import holds, holds_code
     from kr_core.evidence.sentences import is_pointer, prose, says_something, sentences, shortened, steps
     from kr_core.evidence.soft_errors import refusal
     from kr_core.evidence.summary import compose

@@ -83,7 +83,7 @@ def entered(command: list[str]) -> dict[str, int]:
             "XDG_STATE_HOME": str(folder / "state"),
             "KR_TRUST": "all",
         }
-        process = subprocess.run(
+        process = subprocess.run(  # noqa: S603  KR itself, on a project made here
             [sys.executable, __file__, "--inside", str(counted), *command],
             cwd=PROJECTS[command[0]](folder / "project"), env=environ, capture_output=True, text=True, check=False,
         )  # fmt: skip

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.evidence.citations import slot_stands
-from kr_core.evidence.quotes import folded, holds, plain
+from kr_core.evidence.citations import folded, holds, plain, slot_stands
 from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, stems, words
 
 if TYPE_CHECKING:

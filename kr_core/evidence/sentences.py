@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kr_core.evidence.quotes import folded, plain
+from kr_core.evidence.citations import folded, plain
 
 if TYPE_CHECKING:
     from kr_core.model import Passage

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.evidence.citations import Citer
+from kr_core.evidence.citations import Citer, folded, holds, plain
 from kr_core.evidence.code_examples import shortest_example
 from kr_core.evidence.coverage import COVERED
 from kr_core.evidence.generated import GeneratedProse, claims_of
-from kr_core.evidence.quotes import folded, holds, plain
 from kr_core.evidence.sentences import (
     documentation,
     is_pointer,

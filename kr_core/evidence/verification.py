@@ -12,9 +12,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.evidence.citations import slot_stands
+from kr_core.evidence.citations import folded, holds, holds_code, plain, slot_stands
 from kr_core.evidence.generated import unsupported
-from kr_core.evidence.quotes import folded, holds, holds_code, plain
 from kr_core.model import SKELETON_MARK, STALE_MARK
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.evidence.quotes import plain
+from kr_core.evidence.citations import plain
 from kr_core.expedition.facts.axiom import MEANINGS
 from kr_core.expedition.facts.corroboration import where
 from kr_core.expedition.facts.extraction import dated, tells_outright

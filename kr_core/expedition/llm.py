@@ -16,8 +16,8 @@ from kr_core.agents.caller import AgentCaller, AgentRequest
 from kr_core.agents.personas import researcher
 from kr_core.agents.prompts import fenced, quoted
 from kr_core.errors import ConfigError, RequestError
+from kr_core.evidence.citations import folded, holds, plain
 from kr_core.evidence.generated import unsupported
-from kr_core.evidence.quotes import folded, holds, plain
 from kr_core.expedition.answer import chosen
 from kr_core.expedition.facts import extraction
 from kr_core.expedition.facts.axiom import MEANINGS, of_inference, of_quote

@@ -14,7 +14,7 @@ from math import log
 from string import digits
 from typing import TYPE_CHECKING
 
-from kr_core.evidence.quotes import plain
+from kr_core.evidence.citations import plain
 from kr_core.expedition.facts.corroboration import document_of
 from kr_core.question.analysis import (
     WHOLE,

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kr_core.evidence.quotes import plain
+from kr_core.evidence.citations import plain
 from kr_core.expedition.passage_pool import title_of
 from kr_core.model.expedition import SubQuery
 from kr_core.question.analysis import asked_words, asks_denied, asks_since, parts_of, subject_of

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from kr_core.aio import shielded
 from kr_core.errors import ConfigError
-from kr_core.evidence.quotes import holds
+from kr_core.evidence.citations import holds
 from kr_core.expedition.checkpoints import ExpeditionProgress, progress
 from kr_core.expedition.facts.axiom import id_of, of_note
 from kr_core.expedition.facts.store import KIND, AxiomStore

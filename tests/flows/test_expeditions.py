@@ -11,7 +11,7 @@ from rich.console import Console
 import kr_core
 from kr_core import EVENTS, ConfigError, Expeditions
 from kr_core.cli.expedition_view import JSONStream, Lines, LivePicture, line_of, view_of
-from kr_core.evidence.quotes import holds
+from kr_core.evidence.citations import holds
 from kr_core.expedition import provenance
 from kr_core.expedition.search import ExpeditionSource, wanted
 from kr_core.model.expedition import WEIGHTS, Finished, SubQuery

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from kr_core.evidence.quotes import folded, plain
+from kr_core.evidence.citations import folded, plain
 from kr_core.expedition.facts.comparison import normalised
 from kr_core.expedition.facts.corroboration import confidence_of
 from kr_core.model.expedition import WEIGHTS, Axiom, Signal

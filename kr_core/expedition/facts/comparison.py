@@ -15,7 +15,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kr_core.evidence.quotes import plain
+from kr_core.evidence.citations import plain
 from kr_core.expedition.facts.corroboration import document_of
 from kr_core.text import STOP_WORDS, root_of, words
 

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.evidence.quotes import folded, holds, plain
+from kr_core.evidence.citations import folded, holds, plain
 from kr_core.evidence.sentences import documentation, is_pointer, prose, says_something, sentences, steps
 from kr_core.expedition.facts.axiom import of_quote
 from kr_core.expedition.facts.relevance import denies, fit_of

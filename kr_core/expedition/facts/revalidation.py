@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.errors import StorageError
-from kr_core.evidence.quotes import holds
+from kr_core.evidence.citations import holds
 from kr_core.files import read_text
 from kr_core.project.project import LocalProject
 from kr_core.search.documents.hits import shown

@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from kr_core.evidence.quotes import holds
+from kr_core.evidence.citations import holds
 from kr_core.evidence.summary import compose
 from kr_core.evidence.verification import verify
 from kr_core.model import Attribution, Finding, Outcome, Passage, Report, ResearchQuery, Score

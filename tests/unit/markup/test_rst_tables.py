@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.evidence.quotes import holds
+from kr_core.evidence.citations import holds
 from kr_core.markup.rst_tables import rest_rows, without_lists
 
 RULED = """\

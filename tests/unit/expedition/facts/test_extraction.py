@@ -5,7 +5,7 @@ import time
 import pytest
 
 from kr_core import Passage
-from kr_core.evidence.quotes import holds
+from kr_core.evidence.citations import holds
 from kr_core.expedition.facts.corroboration import where
 from kr_core.expedition.facts.extraction import dated, extracted, instructs
 from kr_core.expedition.passage_pool import PassagePool, title_of

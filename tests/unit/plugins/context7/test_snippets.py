@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kr_core import Finding, Outcome, ResearchQuery
-from kr_core.evidence.quotes import holds, holds_code
+from kr_core.evidence.citations import holds, holds_code
 from kr_plugins.sources.context7.answering import answer
 from kr_plugins.sources.context7.libraries import library_of
 from kr_plugins.sources.context7.snippets import snippets_in

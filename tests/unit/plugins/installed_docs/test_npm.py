@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kr_core.evidence.quotes import folded
+from kr_core.evidence.citations import folded
 from kr_core.model import Outcome, ResearchQuery
 from kr_core.project.project import LocalProject
 from kr_plugins.sources.installed_docs import InstalledDocs

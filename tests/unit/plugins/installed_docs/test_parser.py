@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.evidence.quotes import folded
+from kr_core.evidence.citations import folded
 from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kr_core.evidence.quotes import folded
+from kr_core.evidence.citations import folded
 from kr_plugins.sources.installed_docs.parameters import with_site
 from kr_plugins.sources.installed_docs.python.parser import read_module
 from kr_plugins.sources.installed_docs.python.passages import make

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 from markdown_it import MarkdownIt
 
-from kr_core.evidence.quotes import folded
+from kr_core.evidence.citations import folded
 from kr_core.evidence.summary import compose
 from kr_core.evidence.verification import verify
 from kr_core.model import Attribution, Outcome, Report, ResearchQuery, Score

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.evidence.citations import Citer, slot_stands
-from kr_core.evidence.quotes import folded, holds, holds_code, plain
+from kr_core.evidence.citations import Citer, folded, holds, holds_code, plain, slot_stands
 from kr_core.model import Passage
 
 TEXT = 'def put(thing, timeout=5.0):\nPut a ``thing`` into the\n    `box <https://x>`_, see :func:`~box.take`.\n>>> put("x")  # so\n1\n>>> put("y",\n...     timeout=2)\n'
