@@ -82,18 +82,23 @@ def _use(passage: Passage, candidate: Passage, code: str, spoken: str) -> int:
     """How well code shows the passage: 4 passes the parameter to the symbol, 3 passes it, 2 makes its type, 1 calls the symbol."""
     names = [name for name in (passage.symbol, *passage.also, *passage.aliases) if name]
     at_home = candidate is passage or (candidate.symbol is not None and candidate.symbol == passage.symbol)
-    if passage.parameter:
-        if re.search(rf"\b{re.escape(passage.parameter)}\s*=", code):
-            if any(_calls(name, code) for name in names):
-                return 4
-            return 3 if at_home else 0
-        maker = (candidate.symbol or "").rpartition(".")[2]
-        named = bool(maker) and bool(re.search(rf"\b{re.escape(maker)}\b", spoken))
-        return 2 if named and candidate.kind == "type" and _calls(candidate.symbol or "", code) else 0
-    if passage.symbol and passage.what:
-        shown = any(_calls(name, code, loosely=at_home) for name in names)
-        return 1 if shown else 0
-    return 1 if candidate is passage else 0
+    if not passage.parameter:
+        if passage.symbol and passage.what:
+            return int(any(_calls(name, code, loosely=at_home) for name in names))
+        return int(candidate is passage)
+    if re.search(rf"\b{re.escape(passage.parameter)}\s*=", code):
+        if any(_calls(name, code) for name in names):
+            return 4
+        return 3 if at_home else 0
+    return 2 if _makes_type(candidate, code, spoken) else 0
+
+
+def _makes_type(candidate: Passage, code: str, spoken: str) -> bool:
+    """Whether code makes an object of the candidate's type, which is one of those spoken of."""
+    maker = (candidate.symbol or "").rpartition(".")[2]
+    if not maker or not re.search(rf"\b{re.escape(maker)}\b", spoken):
+        return False
+    return candidate.kind == "type" and _calls(candidate.symbol or "", code)
 
 
 def _types_spoken_of(passage: Passage, candidates: Sequence[Passage]) -> str:

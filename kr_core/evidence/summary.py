@@ -260,31 +260,30 @@ class _Composer:
         slots = [symbol]
         chosen: list[str] = []
         width = 0
-        telling = [
-            name
-            for name, _default in passage.parameters
-            if name in asked_for or stems(name.replace("_", " ")) & self.asked
-        ]
-        left_out = False
         for name, default in passage.parameters:
             short = default is not None and len(default) <= 16
             shown = name if default is None else f"{name}={default if short else '...'}"
-            if name.startswith("**") and chosen:
-                left_out = True
+            if not self.fits(passage, name, asked_for, width, width + len(shown)) or (
+                name.startswith("**") and chosen
+            ):
                 continue
-            if name in passage.required or name in telling or width + len(shown) <= _CALL_WIDTH / 2:
-                if width > _CALL_WIDTH and name not in passage.required and name not in asked_for:
-                    left_out = True
-                    continue
-                chosen.append(shown)
-                slots.append(name.lstrip("*"))
-                if short and default is not None:
-                    slots.append(default)
-                width += len(shown) + 2
-            else:
-                left_out = True
+            chosen.append(shown)
+            slots.append(name.lstrip("*"))
+            if short and default is not None:
+                slots.append(default)
+            width += len(shown) + 2
+        left_out = len(chosen) < len(passage.parameters)
         inside = ", ".join([*chosen, "..."] if left_out else chosen)
         return f"{symbol}({inside})", slots
+
+    def fits(self, passage: Passage, name: str, asked_for: Sequence[str], before: int, after: int) -> bool:
+        """Whether a call form shows a parameter, by its width before and after it."""
+        if name in passage.required:
+            return True
+        if before > _CALL_WIDTH and name not in asked_for:
+            return False
+        is_telling = name in asked_for or bool(stems(name.replace("_", " ")) & self.asked)
+        return is_telling or after <= _CALL_WIDTH / 2
 
     def quote_section(self, part: _Part, *, whole: bool = True) -> list[Claim]:
         """What a section says of the question; where the whole is not wanted, no steps: one alone would mislead."""
@@ -320,12 +319,10 @@ class _Composer:
         asked_for = headed or said & {plain(sentence) for sentence in chosen}
         if not items or not asked_for or len(items) > _STEPS:
             return []
-        text, first = plain(prose(passage.text)), plain(items[0])
-        beside = [one for one in chosen if plain(one) not in said and first not in plain(one)]
-        before = [one for one in beside if text.find(plain(one)) < text.find(first)]
+        before, after = _around_steps(passage, items, [one for one in chosen if plain(one) not in said])
         shown = [(" ".join(map(plain, before)), before)] if before else []
         shown += [(f"{number}. {plain(item)}", [item]) for number, item in enumerate(items, 1)]
-        shown += [(plain(one), [one]) for one in beside if one not in before]
+        shown += [(plain(sentence), [sentence]) for sentence in after]
         if passage.title:
             shown[0] = (f"{passage.title}: {shown[0][0]}", shown[0][1])
         claims = [
@@ -524,6 +521,16 @@ class _Composer:
         ]
         chosen = sorted(scored, reverse=True)[:limit]
         return [sentence for score, _number, sentence in sorted(chosen, key=lambda c: -c[1]) if score >= 2]
+
+
+def _around_steps(
+    passage: Passage, items: Sequence[str], sentences: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The sentences that come before a passage's steps, and the rest; without those that hold the first step."""
+    text, first = plain(prose(passage.text)), plain(items[0])
+    beside = [sentence for sentence in sentences if first not in plain(sentence)]
+    before = [sentence for sentence in beside if text.find(plain(sentence)) < text.find(first)]
+    return before, [sentence for sentence in beside if sentence not in before]
 
 
 def _other_than_default(passage: Passage) -> str:

@@ -182,26 +182,36 @@ def _named_so(slot: str, cited: Sequence[_Cited]) -> bool:
 
 def _unslotted(said: str, slots: Sequence[str], cited: Sequence[_Cited]) -> str:
     """What a sentence says beside its slots, its title and connecting words; '' for nothing."""
-    rest = said
-    for one in cited:
-        title, opening = plain(one.title), "Related: " if rest.startswith("Related: ") else ""
-        for label in (f"{opening}{folded(one.title)}: ", f"{opening}{title}: ", f"{opening}`{title}`: "):
-            if one.title and rest.startswith(label):
-                rest = rest[len(label) :]
-    pieces = {text for slot in slots for text in (plain(slot), folded(slot)) if text}
-    pieces |= {one.symbol for one in cited if one.symbol}
-    for piece in sorted(pieces, key=len, reverse=True):
-        before, after = r"(?<!\w)" * piece[0].isalnum(), r"(?!\w)" * piece[-1].isalnum()
-        rest = re.sub(f"{before}{re.escape(piece)}{after}", "\x01", rest)
-    for value in re.findall(r"`\x01=(True|False)`", rest):  # the switch that differs from its default
-        if any(re.search(rf"\b{value}\b", one.text) for one in cited):
-            rest = rest.replace(f"`\x01={value}`", "\x01")
+    rest = _without_slots(_without_titles(said, cited), slots, cited)
     inside = " ".join(part for part in rest.split("`")[1::2] if re.search(r"\w", part))
     outside = rest.replace("\x01", " ")
     words = [word for word in re.findall(r"\w+", outside) if word.lower() not in _CONNECTING]
     if inside or words:
         return (inside or " ".join(words)).replace("\x01", "...").strip()
     return "" if _BETWEEN.fullmatch(outside) else outside.strip()
+
+
+def _without_titles(text: str, cited: Sequence[_Cited]) -> str:
+    """A sentence without the titles of its passages, with which it may begin."""
+    for passage in cited:
+        title, opening = plain(passage.title), "Related: " if text.startswith("Related: ") else ""
+        for label in (f"{opening}{folded(passage.title)}: ", f"{opening}{title}: ", f"{opening}`{title}`: "):
+            if passage.title and text.startswith(label):
+                text = text[len(label) :]
+    return text
+
+
+def _without_slots(text: str, slots: Sequence[str], cited: Sequence[_Cited]) -> str:
+    """A sentence with a mark in place of each slot and each cited symbol."""
+    pieces = {text for slot in slots for text in (plain(slot), folded(slot)) if text}
+    pieces |= {passage.symbol for passage in cited if passage.symbol}
+    for piece in sorted(pieces, key=len, reverse=True):
+        before, after = r"(?<!\w)" * piece[0].isalnum(), r"(?!\w)" * piece[-1].isalnum()
+        text = re.sub(f"{before}{re.escape(piece)}{after}", "\x01", text)
+    for value in re.findall(r"`\x01=(True|False)`", text):  # the switch that differs from its default
+        if any(re.search(rf"\b{value}\b", passage.text) for passage in cited):
+            text = text.replace(f"`\x01={value}`", "\x01")
+    return text
 
 
 def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
@@ -264,44 +274,60 @@ def _report_problems(report: str, evidence: Mapping[str, Any]) -> Iterator[Verif
     for claim in claims:
         if claim not in printed:
             yield VerificationProblem(claim[:60], "a checked sentence is not in the report as it was checked")
-    shown = {folded(block.code): block for block in blocks}
-    for code, _number in examples:
-        if code not in shown:
-            yield VerificationProblem(code[:60], "a code example is not in the report as it was checked")
-    for block in blocks:
-        numbers = [number for code, number in examples if code == folded(block.code)]
-        if block.section in {*_PARTS, ""} and not numbers:
-            yield VerificationProblem(block.code.split("\n")[0][:60], "a code example that was never checked")
-        elif numbers and block.below not in {f"[{number}]" for number in numbers}:
-            yield VerificationProblem(
-                block.code.split("\n")[0][:60], "its citation mark is not the one that was checked"
-            )
-    below = {block.below for block in blocks if _MARK.fullmatch(block.below)}
+    yield from _code_problems(blocks, list(examples))
     for section in dict.fromkeys(sections):
         if section not in _PARTS:
             yield from _foreign_heading(section, sections, lines, blocks, claims)
-    title = next((line for line in lines if line.text.strip()), None)
-    if title is None or not _is_title(title, evidence):
+    yield from _line_problems(blocks, lines, claims, evidence)
+
+
+def _code_problems(
+    blocks: Sequence[_Block], examples: Sequence[tuple[str, int]]
+) -> Iterator[VerificationProblem]:
+    """Code that the report lacks, code that was never checked, and code with another citation mark."""
+    printed = {folded(block.code) for block in blocks}
+    for code, _number in examples:
+        if code not in printed:
+            yield VerificationProblem(code[:60], "a code example is not in the report as it was checked")
+    for block in blocks:
+        numbers = [number for code, number in examples if code == folded(block.code)]
+        first_line = block.code.split("\n")[0][:60]
+        if block.section in {*_PARTS, ""} and not numbers:
+            yield VerificationProblem(first_line, "a code example that was never checked")
+        elif numbers and block.below not in {f"[{number}]" for number in numbers}:
+            yield VerificationProblem(first_line, "its citation mark is not the one that was checked")
+
+
+def _line_problems(
+    blocks: Sequence[_Block],
+    lines: Sequence[_ReportLine],
+    claims: Mapping[str, str],
+    evidence: Mapping[str, Any],
+) -> Iterator[VerificationProblem]:
+    """A title that is not that of the evidence, and lines that say what the evidence does not."""
+    filled = [line for line in lines if line.text.strip()]
+    if not filled or not _is_title(filled[0], evidence):
         yield VerificationProblem("title", "it is not that of the evidence")
-    for line in lines:
-        if line is title or not line.text.strip():
-            continue
+    checked = {*claims, SKELETON_MARK, STALE_MARK}
+    checked |= {block.below for block in blocks if _MARK.fullmatch(block.below)}
+    for line in filled[1:]:
         text = _folded_line(line.text)
-        label = _LABEL.match(line.text.strip())
-        if label:
+        if label := _LABEL.match(line.text.strip()):
             if folded(label[2]) != _heads(evidence)[label[1]]:
                 yield VerificationProblem(
                     f"{label[1]}: {folded(label[2])[:60]}", "the evidence says otherwise"
                 )
-        elif text in claims or text in below or text in {SKELETON_MARK, STALE_MARK}:
-            continue
-        elif line.section in _PARTS or not line.section:
-            if not _is_own(line, text, evidence):
-                yield VerificationProblem(
-                    f"{line.section or 'head'}: {text[:60]}", "a sentence that was never checked"
-                )
-        elif _MARK.search(text):
-            yield VerificationProblem(f"{line.section}: {text[:60]}", "a sentence that was never checked")
+        elif text not in checked and not _may_stand(line, text, evidence):
+            yield VerificationProblem(
+                f"{line.section or 'head'}: {text[:60]}", "a sentence that was never checked"
+            )
+
+
+def _may_stand(line: _ReportLine, text: str, evidence: Mapping[str, Any]) -> bool:
+    """Whether an unchecked line is the template's own, or is in a section of somebody's own and cites nothing."""
+    if line.section in _PARTS or not line.section:
+        return _is_own(line, text, evidence)
+    return not _MARK.search(text)
 
 
 def _foreign_heading(

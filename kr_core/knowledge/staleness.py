@@ -23,16 +23,21 @@ class Freshness(NamedTuple):
     reasons: tuple[str, ...] = ()
 
 
+class FreshnessLimits(NamedTuple):
+    """How long an entry is good, and for which versions."""
+
+    cache_ttl_days: int = 30
+    archive_after_days: int = 60
+    max_age_days: int | None = 180
+    version_match: VersionMatch = "auto"
+
+
 def judge(
     entry: Entry,
     report_date: date | None,
     query_version: str,
     today: date,
-    *,
-    cache_ttl_days: int = 30,
-    archive_after_days: int = 60,
-    max_age_days: int | None = 180,
-    version_match: VersionMatch = "auto",
+    limits: FreshnessLimits = FreshnessLimits(),  # noqa: B008  a tuple, which never changes
 ) -> Freshness:
     """Judge an entry by its status, the days since it was used and researched, and the version in use.
 
@@ -44,17 +49,17 @@ def judge(
     expired, stale = [], []
     if entry.status == "archived":
         expired.append("archived")
-    if idle > archive_after_days:
+    if idle > limits.archive_after_days:
         expired.append(f"not used for {_days(idle)}")
     if entry.status == "stale":
         stale.append("marked stale")
-    if difference := gap(entry.framework_version, query_version, mode=version_match):
+    if difference := gap(entry.framework_version, query_version, mode=limits.version_match):
         stale.append(
             f"written for {entry.framework_version}, you run {query_version} (another {difference} version)"
         )
-    if archive_after_days >= idle > cache_ttl_days:
+    if limits.archive_after_days >= idle > limits.cache_ttl_days:
         stale.append(f"not used for {_days(idle)}")
-    if max_age_days is not None and age > max_age_days:
+    if limits.max_age_days is not None and age > limits.max_age_days:
         stale.append(f"researched {_days(age)} ago")
     if expired:
         return Freshness("expired", (*expired, *stale))

@@ -301,8 +301,7 @@ def _looks_like_library(mention: _Mention, question: str) -> bool:
     if (
         lower in STOP_WORDS
         or is_standard(lower)
-        or lower in NOT_LIBRARIES
-        or lower.removesuffix("s") in NOT_LIBRARIES
+        or not NOT_LIBRARIES.isdisjoint({lower, lower.removesuffix("s")})
     ):
         return False
     if lower in KNOWN or lower.removesuffix(".js") in KNOWN or name.startswith("@"):
@@ -312,15 +311,21 @@ def _looks_like_library(mention: _Mention, question: str) -> bool:
         return not _is_english(lower)
     if name.isupper() or mention.cue not in {"closing", "placed", "noun", "bare", "capital", "other"}:
         return False
+    return _is_spelled_like_library(name, is_object=mention.cue in {"closing", "noun"})
+
+
+def _is_spelled_like_library(name: str, *, is_object: bool) -> bool:
+    """Whether a name is spelled as those of libraries are; `is_object` says that it stands where one is named."""
+    lower = name.lower()
     if "." in name:
         return lower.endswith((".js", ".io"))
     if "-" in name:
-        return mention.cue in {"closing", "noun"} and not all(_is_english(part) for part in lower.split("-"))
+        return is_object and not all(_is_english(part) for part in lower.split("-"))
     if re.search(r"[a-z][A-Z]", name):
         return name[0].isupper() and not _CLASS_ENDINGS.search(name)
     if re.search(r"[a-z]\d+$", name):
         return len(name) > 2
-    return mention.cue in {"closing", "noun"} and len(name) > 2 and not _is_english(lower)
+    return is_object and len(name) > 2 and not _is_english(lower)
 
 
 def _is_english(word: str) -> bool:

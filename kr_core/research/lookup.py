@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kr_core.errors import KRError
 from kr_core.knowledge.ids import entry_id, report_path
 from kr_core.knowledge.matching import EntryMatch, best
-from kr_core.knowledge.staleness import judge
+from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.knowledge.topic_index import TopicIndex
 from kr_core.model import Entry, Match
 from kr_core.project.versions import gap
@@ -91,11 +91,10 @@ def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, tod
         entries = [entry for entry in entries if entry is not matched.entry]
     report, evidence = stored
     entry = as_reported(matched.entry, report, query.framework_version)
-    fresh = judge(
-        entry, report_date(report), query.framework_version, today,
-        cache_ttl_days=settings.cache_ttl_days, archive_after_days=settings.archive_after_days,
-        max_age_days=settings.max_age_days, version_match=settings.version_match,
-    )  # fmt: skip
+    limits = FreshnessLimits(
+        settings.cache_ttl_days, settings.archive_after_days, settings.max_age_days, settings.version_match
+    )
+    fresh = judge(entry, report_date(report), query.framework_version, today, limits)
     state: Literal["hit", "stale", "miss"] = "hit" if fresh.state == "fresh" else "stale"
     if fresh.state == "expired":
         state = "miss"

@@ -1,9 +1,4 @@
-"""What is wrong with a knowledge base, and which of its answers a look-up would not serve any more.
-
-What keeps the knowledge base within its limits: after each write, and for `kr cache gc`.
-
-Entries that a new major version has overtaken (K9), as a source that knows the released versions tells.
-"""
+"""Care of a knowledge base: what is wrong with it, what has to leave it, and which entries a new major version overtakes (K9)."""
 
 from __future__ import annotations
 
@@ -15,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.files import read_text, write_atomically
 from kr_core.knowledge.eviction import CapacityLimits, EvictionPlan, outgoing, times_matter
 from kr_core.knowledge.ids import fold_name
-from kr_core.knowledge.staleness import judge
+from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.project.environments import OWN_LABEL
 from kr_core.project.versions import gap
 from kr_core.protocols import Issue, Repairable
@@ -80,18 +75,15 @@ def _of_entry(
     version = version_in_use(project, entry.framework)
     reported = as_reported(entry, kept[0], version) if version else entry
     used_today = reported.model_copy(update={"last_accessed": today})
-    fresh = judge(
-        used_today, report_date(kept[0]), version or entry.framework_version, today,
-        max_age_days=settings.max_age_days, version_match=settings.version_match,
-    )  # fmt: skip
+    age_limits = FreshnessLimits(max_age_days=settings.max_age_days, version_match=settings.version_match)
+    used_version = version or entry.framework_version
+    fresh = judge(used_today, report_date(kept[0]), used_version, today, age_limits)
     if fresh.state != "fresh":
         hint = "ask the question again, or `kr research --refresh`"
         yield Issue(STALE, entry.id, "; ".join(fresh.reasons), hint)
         return
-    idle = judge(
-        entry, report_date(kept[0]), entry.framework_version, today, max_age_days=None,
-        cache_ttl_days=settings.cache_ttl_days, archive_after_days=settings.archive_after_days,
-    )  # fmt: skip
+    use_limits = FreshnessLimits(settings.cache_ttl_days, settings.archive_after_days, max_age_days=None)
+    idle = judge(entry, report_date(kept[0]), entry.framework_version, today, use_limits)
     if idle.state != "fresh":
         hint = "when it is next asked for it is researched anew; `kr cache gc` archives what is too old"
         yield Issue(UNUSED, entry.id, "; ".join(idle.reasons), hint)

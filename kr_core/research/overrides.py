@@ -46,44 +46,26 @@ _PROTOCOLS: dict[str, type] = {
 }  # fmt: skip
 
 
-def check_overrides(
-    *,
-    store: Store | None,
-    sources: Mapping[str, Source | str] | Sequence[Source | str] | None,
-    scorer: Scorer | None,
-    renderer: Renderer | None,
-    journal: Journal | None,
-    logs: Mapping[str, Log] | Sequence[Log] | None,
-    routers: Mapping[str, Router] | Sequence[Router] | None = None,
-    agents: Mapping[str, Agent] | None = None,
-    escalations: Mapping[str, Escalation] | Sequence[Escalation] | None = None,
-) -> Overrides:
+def check_overrides(objects: Mapping[str, Any]) -> Overrides:
     """What the embedding program hands over, once it is what the protocols ask for.
 
     Those of a list are called after their `name` or their class, as `ReleaseNotes` -> `release_notes`.
 
+    Args:
+        objects: by the names of the fields of `Overrides`; None for what is not handed over.
+
     Raises:
-        ConfigError: an object is none of its kind, or two of a list have the same name.
+        ConfigError: an object is not one of its kind, or two of a list have the same name.
     """
-    for noun, component in (
-        ("store", store),
-        ("scorer", scorer),
-        ("renderer", renderer),
-        ("journal", journal),
-    ):
-        if component is not None:
-            _check(component, noun, f"Pipeline({noun}=...)")
-    return Overrides(
-        store,
-        _named(sources, "source"),
-        scorer,
-        renderer,
-        journal,
-        _named(logs, "log"),
-        _named(routers, "router"),
-        _named(agents, "agent"),
-        _named(escalations, "escalation"),
-    )
+    checked: dict[str, Any] = {}
+    for name, value in objects.items():
+        if name not in _PROTOCOLS:
+            checked[name] = _named(value, name.removesuffix("s"))
+            continue
+        if value is not None:
+            _check(value, name, f"Pipeline({name}=...)")
+        checked[name] = value
+    return Overrides(**checked)
 
 
 def _named(components: Any, noun: str) -> Mapping[str, Any] | None:

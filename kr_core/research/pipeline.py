@@ -100,18 +100,18 @@ class Pipeline:
         require_own_state(self.config)
         start = self.config.root if config else here
         self.project = project or LocalProject(self.config.root, start, self.config.environ)
-        objects = check_overrides(
-            store=store,
-            sources=sources,
-            scorer=scorer,
-            renderer=renderer,
-            journal=journal,
-            logs=logs,
-            routers=routers,
-            agents=agents,
-            escalations=escalations,
-        )
-        self._components = Container(self.config, self.project, objects, today)
+        objects = {
+            "store": store,
+            "scorer": scorer,
+            "renderer": renderer,
+            "journal": journal,
+            "sources": sources,
+            "logs": logs,
+            "routers": routers,
+            "agents": agents,
+            "escalations": escalations,
+        }
+        self._components = Container(self.config, self.project, check_overrides(objects), today)
         self._observers = (on_event,) if on_event else ()
         self._questions = RequestCache(self.project)
         self._warm = ResultCache(self._components, self._observers)

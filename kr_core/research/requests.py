@@ -40,19 +40,6 @@ _KEYS = {
 }
 _LESSONS_KEYS = {*_KEYS, "context_hints"}
 _HINTS = ("framework", "topic", "text")
-_PERSON_KEYS = {
-    "question",
-    "framework",
-    "version",
-    "topic",
-    "tags",
-    "story_key",
-    "session_id",
-    "max_calls",
-    "timeout_seconds",
-    "refresh",
-}
-"""What a bare question may come with; of the published form `mode`, `config_overrides` and `priority` too."""
 
 
 class InvalidRequest(NamedTuple):
@@ -115,67 +102,97 @@ def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | InvalidRe
     )
 
 
-def from_question(
-    question: str,
-    project: LocalProject,
-    *,
-    framework: str | None = None,
-    version: str | None = None,
-    topic: str | None = None,
-    tags: Sequence[str] = (),
-    story_key: str | None = None,
-    session_id: str | None = None,
-    max_calls: Any = None,
-    timeout_seconds: Any = None,
-    refresh: bool = False,
-) -> ResearchRequest | InvalidRequest:
-    """Make a request from a question; what is not given is inferred from it and from the project."""
-    story = "0-0" if story_key is None else _text(story_key)
-    session = new_id() if session_id is None else _text(session_id)
-    faults = [*story_faults(story), *_session_faults(session)]
-    faults += _question_faults(question, "question")
-    asked, inferred = question, set()
+class QuestionOptions(NamedTuple):
+    """What a question may come with; None, or nothing, for what is to be inferred or left at its default."""
+
+    framework: str | None = None
+    version: str | None = None
+    topic: str | None = None
+    tags: Sequence[str] = ()
+    story_key: str | None = None
+    session_id: str | None = None
+    max_calls: Any = None
+    timeout_seconds: Any = None
+    refresh: bool = False
+
+
+_PERSON_KEYS = {"question", *QuestionOptions._fields}
+"""What a bare question may come with; of the published form `mode`, `config_overrides` and `priority` too."""
+
+
+def from_question(question: str, project: LocalProject, **options: Any) -> ResearchRequest | InvalidRequest:
+    """Make a request from a question; what is not given is inferred from it and from the project.
+
+    Args:
+        question: in English.
+        project: says which libraries there are, in which versions.
+        options: those of `QuestionOptions`.
+
+    Raises:
+        TypeError: an option is unknown.
+    """
+    given = QuestionOptions(**options)
+    story = "0-0" if given.story_key is None else _text(given.story_key)
+    session = new_id() if given.session_id is None else _text(given.session_id)
+    faults = [*story_faults(story), *_session_faults(session), *_question_faults(question, "question")]
+    asked, framework = question, given.framework
     if not faults:
         question = _without_secrets(question)
-    if framework is None and not faults:
-        framework = infer_framework(question, project)
-        inferred.add("framework")
-        if framework is None:
+        if framework is None and (framework := infer_framework(question, project)) is None:
             faults.append(_fault("framework", _unnamed(project)))
-    elif framework is not None:
-        faults += _name_faults(framework, "framework")
-    for field, value in (("framework_version", version), ("topic", topic)):
-        if value is not None:
-            faults += _name_faults(value, field)
-    for tag in tags:
-        faults += _name_faults(tag, "tags")
+    faults += _option_faults(given)
     if faults or framework is None:
         return InvalidRequest(tuple(faults), story, session)
     framework = framework.strip()
     known = project.version_of(framework)
-    if version is None:
-        inferred.add("framework_version")
-    found_topic, found_tags = topic_and_tags(question, framework)
-    inferred |= {name for name, value in (("topic", topic), ("tags", tags)) if not value}
-    calls, timeout, notes = _overrides({"max_calls": max_calls, "timeout_seconds": timeout_seconds})
+    topic, tags = topic_and_tags(question, framework)
+    calls, timeout, notes = _overrides(
+        {"max_calls": given.max_calls, "timeout_seconds": given.timeout_seconds}
+    )
     notes += [_TAKEN_OUT] if question != asked else []
     return ResearchRequest(
         story_key=story,
         session_id=session,
         query=ResearchQuery(
             framework=framework,
-            framework_version=version or (known[0] if known else UNKNOWN_VERSION),
-            topic=topic or found_topic,
-            tags=tuple(tags) or found_tags,
+            framework_version=given.version or (known[0] if known else UNKNOWN_VERSION),
+            topic=given.topic or topic,
+            tags=tuple(given.tags) or tags,
             question=question.strip(),
-            inferred=frozenset(inferred),
-            version_from=known[1] if known and version is None else None,
+            inferred=_inferred(given),
+            version_from=known[1] if known and given.version is None else None,
         ),
         max_calls=calls,
         timeout_seconds=timeout,
-        refresh=refresh,
+        refresh=given.refresh,
         notes=tuple(notes),
     )
+
+
+def _option_faults(given: QuestionOptions) -> list[Fault]:
+    """What is wrong with the names that a question came with."""
+    faults = []
+    for field, value in (
+        ("framework", given.framework),
+        ("framework_version", given.version),
+        ("topic", given.topic),
+    ):
+        if value is not None:
+            faults += _name_faults(value, field)
+    for tag in given.tags:
+        faults += _name_faults(tag, "tags")
+    return faults
+
+
+def _inferred(given: QuestionOptions) -> frozenset[str]:
+    """The fields of the query that were not given."""
+    inferred = {
+        "framework": given.framework is None,
+        "framework_version": given.version is None,
+        "topic": not given.topic,
+        "tags": not given.tags,
+    }
+    return frozenset(field for field, is_inferred in inferred.items() if is_inferred)
 
 
 def _without_secrets(text: str) -> str:

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from kr_core.knowledge.staleness import judge
+from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.model import Entry
 
 TODAY = date(2026, 11, 21)
@@ -44,7 +44,7 @@ def test_a_report_in_daily_use_is_stale_180_days_after_its_research(age, state):
 
 @pytest.mark.req("K5")
 def test_the_age_limit_can_be_off():
-    assert judge(entry(), ago(900), "1.4", TODAY, max_age_days=None).state == "fresh"
+    assert judge(entry(), ago(900), "1.4", TODAY, FreshnessLimits(max_age_days=None)).state == "fresh"
 
 
 @pytest.mark.req("K5")
@@ -63,7 +63,7 @@ def test_another_minor_version_is_stale_unless_only_the_major_counts():
     assert judge(entry(), TODAY, "1.10", TODAY).reasons == (
         "written for 1.4, you run 1.10 (another minor version)",
     )
-    assert judge(entry(), TODAY, "1.10", TODAY, version_match="major").state == "fresh"
+    assert judge(entry(), TODAY, "1.10", TODAY, FreshnessLimits(version_match="major")).state == "fresh"
 
 
 @pytest.mark.req("K5")
@@ -84,7 +84,7 @@ def test_an_archived_entry_is_a_miss():
 
 @pytest.mark.req("K5")
 def test_limits_of_one_day_read_well():
-    judged = judge(entry(1), TODAY, "1.4", TODAY, cache_ttl_days=0)
+    judged = judge(entry(1), TODAY, "1.4", TODAY, FreshnessLimits(cache_ttl_days=0))
     assert judged.reasons == ("not used for 1 day",)
 
 
