@@ -62,8 +62,8 @@ def check(store: Store, settings: KnowledgeResearch, project: Project, today: da
 def _of_entry(
     store: Store, entry: Entry, settings: KnowledgeResearch, project: Project, today: date
 ) -> Iterator[Issue]:
-    kept = store.read(entry)
-    if kept is None:
+    stored = store.read(entry)
+    if stored is None:
         if not isinstance(store, Repairable):
             yield Issue(
                 "dangling",
@@ -73,17 +73,17 @@ def _of_entry(
             )
         return
     version = version_in_use(project, entry.framework)
-    reported = as_reported(entry, kept[0], version) if version else entry
+    reported = as_reported(entry, stored[0], version) if version else entry
     used_today = reported.model_copy(update={"last_accessed": today})
     age_limits = FreshnessLimits(max_age_days=settings.max_age_days, version_match=settings.version_match)
     used_version = version or entry.framework_version
-    fresh = judge(used_today, report_date(kept[0]), used_version, today, age_limits)
+    fresh = judge(used_today, report_date(stored[0]), used_version, today, age_limits)
     if fresh.state != "fresh":
         hint = "ask the question again, or `kr research --refresh`"
         yield Issue(STALE, entry.id, "; ".join(fresh.reasons), hint)
         return
     use_limits = FreshnessLimits(settings.cache_ttl_days, settings.archive_after_days, max_age_days=None)
-    idle = judge(entry, report_date(kept[0]), entry.framework_version, today, use_limits)
+    idle = judge(entry, report_date(stored[0]), entry.framework_version, today, use_limits)
     if idle.state != "fresh":
         hint = "when it is next asked for it is researched anew; `kr cache gc` archives what is too old"
         yield Issue(UNUSED, entry.id, "; ".join(idle.reasons), hint)
