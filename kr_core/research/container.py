@@ -184,15 +184,15 @@ class Container:
         """The components of a kind that is listed, and a note for each that cannot be built."""
         if given is not None:
             return dict(given), []
-        found, notes = {}, []
+        built, notes = {}, []
         for name in names:
             try:
-                found[name] = self.registry.build(noun, name)
+                built[name] = self.registry.build(noun, name)
             except ConfigError:
                 raise
             except Exception as error:
                 notes.append(f"{noun} {name}: {error}")
-        return found, notes
+        return built, notes
 
     @property
     def outside(self) -> SharedResources:
@@ -273,7 +273,9 @@ class Container:
 
     def _identity(self, name: str, plugin: str) -> str:
         """Plugin, version and settings; the project too, since settings may name files and programs in it."""
-        versions = [one.shipped_by for one in self.registry.installed() if one.name == plugin]
+        versions = [
+            installed.shipped_by for installed in self.registry.installed() if installed.name == plugin
+        ]
         what = [name, plugin, versions, self.config.plugin_settings(name), str(self.config.root)]
         return json.dumps(what, sort_keys=True, default=str)
 

@@ -110,18 +110,18 @@ def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, tod
     )
 
 
-def files_read(found: LookupResult, knowledge_base: Path) -> tuple[Path, ...]:
+def files_read(lookup_result: LookupResult, knowledge_base: Path) -> tuple[Path, ...]:
     """The files that a look-up read; none where the store does not tell, or had something to say."""
-    if found.matched is None or not found.files or found.warnings:
+    if lookup_result.matched is None or not lookup_result.files or lookup_result.warnings:
         return ()
-    report, evidence = _report_files(knowledge_base, found.matched.entry.path)
-    return (*found.files, report, evidence) if report.is_file() else ()
+    report, evidence = _report_files(knowledge_base, lookup_result.matched.entry.path)
+    return (*lookup_result.files, report, evidence) if report.is_file() else ()
 
 
-def depends_on(found: LookupResult, report: str, components: Container) -> tuple[Path, ...]:
+def depends_on(lookup_result: LookupResult, report: str, components: Container) -> tuple[Path, ...]:
     """The files whose change may change what a hit on a report says."""
     config = components.config
-    files = [*config.looked_at, *found.files, *_report_files(config.knowledge_base, report)]
+    files = [*config.looked_at, *lookup_result.files, *_report_files(config.knowledge_base, report)]
     return tuple(dict.fromkeys([*files, *components.project.files()]))
 
 
@@ -131,20 +131,20 @@ def _report_files(knowledge_base: Path, path: str) -> tuple[Path, Path]:
 
 
 def entry_to_write(
-    found: LookupResult, query: ResearchQuery, version: str, today: date, status: EntryStatus
+    lookup_result: LookupResult, query: ResearchQuery, version: str, today: date, status: EntryStatus
 ) -> Entry:
     """The entry to write: the matched one brought up to date, or a new one.
 
     Args:
-        found: what the look-up came to.
+        lookup_result: what the look-up came to.
         query: what is asked.
         version: the version that the report is filed under.
         today: the day of the research.
         status: of the entry.
     """
-    if found.matched is not None and found.replaces:
+    if lookup_result.matched is not None and lookup_result.replaces:
         update = {"framework_version": version, "last_accessed": today, "status": status}
-        return found.matched.entry.model_copy(update=update)
+        return lookup_result.matched.entry.model_copy(update=update)
     return Entry(
         id=entry_id(query.framework, query.topic),
         framework=query.framework,
@@ -184,9 +184,9 @@ def describe(error: BaseException) -> str:
 
 def report_date(report: str) -> date | None:
     """The day of the research, where the report says it."""
-    found = _REPORT_DATE.search(report)
+    line = _REPORT_DATE.search(report)
     try:
-        return date.fromisoformat(found[1]) if found else None
+        return date.fromisoformat(line[1]) if line else None
     except ValueError:
         return None
 
@@ -196,21 +196,21 @@ def as_reported(entry: Entry, report: str, version: str) -> Entry:
 
     An entry that does not fit the version in use itself stays as it is.
     """
-    found = _REPORT_VERSION.search(report, 0, _HEAD)
-    if found is None or found[1] == entry.framework_version or gap(entry.framework_version, version):
+    line = _REPORT_VERSION.search(report, 0, _HEAD)
+    if line is None or line[1] == entry.framework_version or gap(entry.framework_version, version):
         return entry
-    differs = gap(found[1], entry.framework_version)
-    return entry.model_copy(update={"framework_version": found[1]}) if differs else entry
+    differs = gap(line[1], entry.framework_version)
+    return entry.model_copy(update={"framework_version": line[1]}) if differs else entry
 
 
 def confidence_of(report: str, evidence: dict[str, Any]) -> str:
     """The stored level: of the evidence, else of the report's Confidence line, else `low`."""
     level = evidence.get("level")
     if level not in {"high", "medium", "low"}:
-        found = re.search(
+        line = re.search(
             r"^\*\*Confidence:?\*\*:?\s*(high|medium|low)\b", report, re.MULTILINE | re.IGNORECASE
         )
-        level = found[1].lower() if found else "low"
+        level = line[1].lower() if line else "low"
     return str(level)
 
 

@@ -33,8 +33,8 @@ STALE, UNUSED = "stale", "unused"
 
 def version_in_use(project: Project, framework: str) -> str | None:
     """The version that the project itself uses; what only KR's own environment has does not count."""
-    found = project.version_of(framework)
-    return None if found is None or found[1] == OWN_LABEL else found[0]
+    version = project.version_of(framework)
+    return None if version is None or version[1] == OWN_LABEL else version[0]
 
 
 def check(store: Store, settings: KnowledgeResearch, project: Project, today: date) -> list[Issue]:
@@ -43,20 +43,20 @@ def check(store: Store, settings: KnowledgeResearch, project: Project, today: da
     Raises:
         StorageError: the store cannot be read, and cannot say why.
     """
-    found: list[Issue] = []
+    issues: list[Issue] = []
     is_readable = True
     if isinstance(store, Repairable):
-        found += store.check()
-        is_readable = not any(flaw.kind == "unreadable" for flaw in found)
+        issues += store.check()
+        is_readable = not any(flaw.kind == "unreadable" for flaw in issues)
     try:
         entries = store.entries()
     except Exception:
         if is_readable:
             raise
-        return found
+        return issues
     for entry in entries:
-        found += _of_entry(store, entry, settings, project, today)
-    return list(dict.fromkeys(found))
+        issues += _of_entry(store, entry, settings, project, today)
+    return list(dict.fromkeys(issues))
 
 
 def _of_entry(
@@ -141,22 +141,22 @@ def archive_surplus(
     return ArchiveResult(*_counts(chosen, moved.entries), tuple(moved.entries), tuple(moved.files))
 
 
-def within_limits(kept: WriteResult, components: Container, notes: list[str]) -> WriteResult:
+def within_limits(write: WriteResult, components: Container, notes: list[str]) -> WriteResult:
     """What a write did, once the knowledge base is within its limits again; a failure is noted, and counts as -1."""
-    if kept.entry is None:
-        return kept
+    if write.entry is None:
+        return write
     store = components.store
     try:
         archived = archive_surplus(
-            store, lambda: components.journal, components.config, components.today(), spare=kept.entry
+            store, lambda: components.journal, components.config, components.today(), spare=write.entry
         )
         if not archived.entries:
-            return kept
-        files = tuple(dict.fromkeys([*kept.files, *archived.files]))
-        return kept._replace(evicted=archived.evicted, index_count=len(store.entries()), files=files)
+            return write
+        files = tuple(dict.fromkeys([*write.files, *archived.files]))
+        return write._replace(evicted=archived.evicted, index_count=len(store.entries()), files=files)
     except Exception as error:  # the report was kept, which is what counts
         notes.append(f"capacity: the knowledge base was not brought within its limits: {describe(error)}")
-        return kept._replace(evicted=-1)
+        return write._replace(evicted=-1)
 
 
 def _counts(chosen: EvictionPlan, moved: Sequence[Entry]) -> tuple[int, int]:
@@ -187,25 +187,25 @@ def last_uses(journal: Journal, file: Path, entries: Sequence[Entry]) -> dict[st
     present = {entry.id for entry in entries}
     uses = {name: time for name, time in known.items() if name in present}
     if latest is not None:
-        kept = {
+        record = {
             "after": after,
             "event": latest.id,
             "used": {name: time.isoformat() for name, time in uses.items()},
         }
         with suppress(OSError):  # then it is read once more next time
-            write_atomically(file, json.dumps(kept))
+            write_atomically(file, json.dumps(record))
     return uses
 
 
 def _known(file: Path, journal: Journal) -> tuple[int, dict[str, datetime]]:
     """The number that was read last, and what was read; nothing where the journal is another one."""
     try:
-        kept: Any = json.loads(read_text(file, limit=_LARGEST))
-        after = int(kept["after"])
-        used = {str(name): datetime.fromisoformat(time) for name, time in kept["used"].items()}
+        record: Any = json.loads(read_text(file, limit=_LARGEST))
+        after = int(record["after"])
+        used = {str(name): datetime.fromisoformat(time) for name, time in record["used"].items()}
         if any(time.tzinfo is None for time in used.values()):
             return 0, {}
-        same = [event.id for _number, event in journal.read(after - 1, 1)] == [kept["event"]]
+        same = [event.id for _number, event in journal.read(after - 1, 1)] == [record["event"]]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return 0, {}
     return (after, used) if same else (0, {})

@@ -152,7 +152,7 @@ class ResultCache:
         self._observers = observers
         self._known: dict[ResearchQuery, _CachedResult] = {}
         self._files: dict[ResearchQuery, tuple[str, ...]] = {}
-        self._told: StageRunner | None = None
+        self._last_run: StageRunner | None = None
 
     def answer(self, request: ResearchRequest, new_session: str | None = None) -> CompletedResearch | None:
         """The answer that was given before; None where it may not hold any more.
@@ -205,8 +205,8 @@ class ResultCache:
         return RunBudget(journal, request.session_id, request.story_key, limit, request.max_calls).remaining
 
     def _tell(self, question: str, result: ResearchResult) -> None:
-        self._told = StageRunner(self._components.journal, self._observers)
-        self._told.emit(
+        self._last_run = StageRunner(self._components.journal, self._observers)
+        self._last_run.emit(
             "run.repeated",
             {
                 "question": question,
@@ -218,10 +218,10 @@ class ResultCache:
         )
 
     def _journal_failed(self) -> bool:
-        told = self._told
-        if told is None or not told.failed:
+        last_run = self._last_run
+        if last_run is None or not last_run.failed:
             return False
-        self._told = None
+        self._last_run = None
         return True
 
 

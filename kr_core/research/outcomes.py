@@ -78,23 +78,23 @@ def _checked(answer: Any, question: str, *, external: bool) -> Finding:
         url = None if ABSOLUTE.match(finding.url or "") else finding.url
         # a failure is never an answer
         return finding.model_copy(update={"passages": (), "support": (), "url": url})
-    told = [passage for passage in finding.passages if passage.text.strip()]
-    if not told:
+    passages = [passage for passage in finding.passages if passage.text.strip()]
+    if not passages:
         reason = finding.reason or "no passages"
         return finding.model_copy(
             update={"outcome": Outcome.empty, "passages": (), "support": (), "reason": reason}
         )
-    cited = [finding.url or "", *(passage.url for passage in (*told, *finding.support))]
-    cited += [passage.locator for passage in (*told, *finding.support)]
+    cited = [finding.url or "", *(passage.url for passage in (*passages, *finding.support))]
+    cited += [passage.locator for passage in (*passages, *finding.support)]
     if any(map(ABSOLUTE.match, cited)):
         return _bad("absolute path in a citation")
-    if external and (refused := _refused(told, question)):
+    if external and (refused := _refused(passages, question)):
         outcome, reason = refused
         return finding.model_copy(
             update={"outcome": outcome, "passages": (), "support": (), "reason": reason}
         )
-    passages = tuple(measured(_bounded(passage), question) for passage in told)
-    return finding.model_copy(update={"passages": passages, "support": tuple(map(_bounded, finding.support))})
+    rated = tuple(measured(_bounded(passage), question) for passage in passages)
+    return finding.model_copy(update={"passages": rated, "support": tuple(map(_bounded, finding.support))})
 
 
 def _bad(reason: str) -> Finding:

@@ -77,16 +77,16 @@ def _named(components: Any, noun: str) -> Mapping[str, Any] | None:
         raise ConfigError(f"is {_shown(components)}", where=where, hint=hint)
     mapping = components if isinstance(components, Mapping) else None
     pairs = [(_name_of(each), each) for each in components] if mapping is None else list(mapping.items())
-    found: dict[str, Any] = {}
-    for place, (name, component) in enumerate(pairs):
+    named: dict[str, Any] = {}
+    for number, (name, component) in enumerate(pairs, 1):
         at = (
             f"Pipeline({noun}s={{{name!r}: ...}})"
             if mapping is not None
-            else f"Pipeline({noun}s=[...]) number {place + 1}"
+            else f"Pipeline({noun}s=[...]) number {number}"
         )
         if not isinstance(name, str) or not name.isprintable() or not name.strip():
             raise ConfigError(f"{name!r} is no name", where=at, hint="use letters, digits and _ on one line")
-        if name in found:
+        if name in named:
             raise ConfigError(
                 f"two of the {noun}s are called `{name}`",
                 where=where,
@@ -94,8 +94,8 @@ def _named(components: Any, noun: str) -> Mapping[str, Any] | None:
             )
         if not (noun == "source" and isinstance(component, str)):
             _check(component, noun, at)
-        found[name] = component
-    return found
+        named[name] = component
+    return named
 
 
 def _check(component: Any, noun: str, where: str) -> None:

@@ -140,11 +140,11 @@ class Pipeline:
         """
         start = Path(folder or Path.cwd()).resolve()
         if isinstance(config, Mapping):
-            found = given(config, start)
+            loaded = given(config, start)
         else:
-            found = load(start, None if config is None else Path(config))
-        project = LocalProject(found.root, start, found.environ)
-        pipeline = cls(found, project=project, on_event=on_event)
+            loaded = load(start, None if config is None else Path(config))
+        project = LocalProject(loaded.root, start, loaded.environ)
+        pipeline = cls(loaded, project=project, on_event=on_event)
         pipeline.check_names()
         return pipeline
 

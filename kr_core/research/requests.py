@@ -255,7 +255,7 @@ def for_phase(
 
 def _hints(*given: Any) -> tuple[dict[str, str], list[str]]:
     """What the caller is about, from its `context_hints` and its text, and a note for each hint that is no text."""
-    found: dict[str, str] = {}
+    hints_by_name: dict[str, str] = {}
     notes = []
     *mappings, text = given
     for hints in [*mappings, {"text": text}]:
@@ -263,10 +263,10 @@ def _hints(*given: Any) -> tuple[dict[str, str], list[str]]:
             if value is None:
                 continue
             if name in _HINTS and isinstance(value, (str, int, float)):
-                found[name] = str(value)
+                hints_by_name[name] = str(value)
             else:
                 notes.append(f"context_hints.{name}: not understood, left out")
-    return found, notes
+    return hints_by_name, notes
 
 
 def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchRequest | InvalidRequest:
@@ -381,19 +381,19 @@ def _overrides(raw: Any) -> tuple[int | None, int | None, list[str]]:
         raw = {}
     if not isinstance(raw, Mapping):
         return None, None, ["config_overrides: not a mapping, defaults used"]
-    found: dict[str, int | None] = {"max_calls": None, "timeout_seconds": None}
+    limits: dict[str, int | None] = {"max_calls": None, "timeout_seconds": None}
     for key, value in raw.items():
-        if key not in found:
+        if key not in limits:
             notes.append(f"config_overrides.{key}: unknown, ignored")
         elif value is None:
             continue
         elif isinstance(value, bool) or not isinstance(value, int) or value <= 0:
             notes.append(f"config_overrides.{key}: {value!r} is not a positive whole number, default used")
         else:
-            found[key] = value
-    if (found["timeout_seconds"] or 0) > _MAX_SECONDS:
+            limits[key] = value
+    if (limits["timeout_seconds"] or 0) > _MAX_SECONDS:
         notes.append(f"config_overrides.timeout_seconds: no call may take longer than {_MAX_SECONDS} s")
-    return found["max_calls"], found["timeout_seconds"], notes
+    return limits["max_calls"], limits["timeout_seconds"], notes
 
 
 def _text(value: Any) -> str:

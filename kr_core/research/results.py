@@ -188,30 +188,30 @@ def _index_count(state: RunState) -> int:
         return 0
 
 
-def stored(found: LookupResult, budget_remaining: int) -> Results:
+def stored(lookup_result: LookupResult, budget_remaining: int) -> Results:
     """The body that a stored report gives."""
-    assert found.matched is not None, "a report was found"
-    evidence = found.evidence
+    assert lookup_result.matched is not None, "a report was found"
+    evidence = lookup_result.evidence
     score = evidence.get("score")
     return Results(
-        cache_entry_id=found.matched.entry.id,
-        report_path=found.matched.entry.path,
-        confidence=lookup.confidence_of(found.report, evidence),
+        cache_entry_id=lookup_result.matched.entry.id,
+        report_path=lookup_result.matched.entry.path,
+        confidence=lookup.confidence_of(lookup_result.report, evidence),
         budget_remaining=budget_remaining,
-        summary=_stored_summary(found),
+        summary=_stored_summary(lookup_result),
         score=score if isinstance(score, int) else None,
         reasons=_texts(evidence.get("reasons")),
-        match=found.match,
+        match=lookup_result.match,
         citations=_citations(evidence.get("citations")),
     )
 
 
 def _stale(state: RunState) -> tuple[Results, str]:
     """The body and the text where an earlier report stands in; it is marked, unless it only was to be refreshed."""
-    found = state.lookup
-    body = stored(found, state.budget.remaining).model_copy(update=_of_run(state))
-    if found.state == "hit":
-        return body, found.report
+    lookup_result = state.lookup
+    body = stored(lookup_result, state.budget.remaining).model_copy(update=_of_run(state))
+    if lookup_result.state == "hit":
+        return body, lookup_result.report
     marked = body.model_copy(
         update={
             "confidence": "low",
@@ -220,16 +220,16 @@ def _stale(state: RunState) -> tuple[Results, str]:
             "summary": f"{STALE_MARK}\n\n{body.summary}",
         }
     )
-    return marked, f"{STALE_MARK}\n\n{found.report}"
+    return marked, f"{STALE_MARK}\n\n{lookup_result.report}"
 
 
-def _stored_summary(found: LookupResult) -> str:
+def _stored_summary(lookup_result: LookupResult) -> str:
     """The answer as it was written, for a report of any template; what a person has changed in its Summary counts."""
-    summary = found.evidence.get("answer")
+    summary = lookup_result.evidence.get("answer")
     if not isinstance(summary, str) or not summary:
-        return lookup.summary_of(found.report)
-    is_changed = summary not in found.report and lookup.has_summary(found.report)
-    return lookup.summary_of(found.report) if is_changed else summary
+        return lookup.summary_of(lookup_result.report)
+    is_changed = summary not in lookup_result.report and lookup.has_summary(lookup_result.report)
+    return lookup.summary_of(lookup_result.report) if is_changed else summary
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -239,15 +239,15 @@ def _texts(value: Any) -> tuple[str, ...]:
 def _citations(value: Any) -> tuple[Citation, ...]:
     from pydantic import ValidationError
 
-    found = []
+    citations = []
     for item in value if isinstance(value, list) else ():
         try:
-            found.append(
+            citations.append(
                 Citation.model_validate({key: item[key] for key in Citation.model_fields if key in item})
             )
         except (ValidationError, TypeError):
-            continue  # evidence that somebody edited; `kr verify` tells
-    return tuple(found)
+            continue  # evidence that a person edited; `kr verify` reports it
+    return tuple(citations)
 
 
 def status_of(chain: ChainResult, *, content: bool, write_failed: bool) -> Status:

@@ -60,11 +60,13 @@ class ResearchRun:
 
     # -- the way through the stages ----------------------------------------------------------------------
 
-    def begin(self, found: LookupResult | None = None, *, wait: bool = True) -> CompletedResearch | None:
+    def begin(
+        self, lookup_result: LookupResult | None = None, *, wait: bool = True
+    ) -> CompletedResearch | None:
         """Look up and route; the answer if it is a cache hit.
 
         Args:
-            found: what a look-up right before has come to.
+            lookup_result: what a look-up right before has come to.
             wait: until the record of a hit is durable.
 
         Raises:
@@ -73,7 +75,7 @@ class ResearchRun:
         """
         state, refresh = self._state, self._state.request.refresh
         state.runner.emit("run.started", _question_of(state.request))
-        lookup(state, found)
+        lookup(state, lookup_result)
         if state.lookup.state == "hit" and not refresh:
             return self._finish(self._hit(), wait=wait)
         self._flight.enter()
@@ -161,11 +163,11 @@ class ResearchRun:
             StorageError: the journal cannot be written.
             PluginError: the store cannot be built.
         """
-        found = look_up(self._state)
-        if found.state != "hit":
+        lookup_result = look_up(self._state)
+        if lookup_result.state != "hit":
             return None
         try:
-            return self.begin(found, wait=wait)
+            return self.begin(lookup_result, wait=wait)
         except BaseException as error:
             self.end(error)
             raise
@@ -200,10 +202,10 @@ class ResearchRun:
 
     def _find_again(self, serves: Callable[[LookupResult], bool]) -> CompletedResearch | None:
         """The hit that the knowledge base has by now, if it serves."""
-        found = look_up(self._state)
-        if found.state != "hit" or not serves(found):
+        lookup_result = look_up(self._state)
+        if lookup_result.state != "hit" or not serves(lookup_result):
             return None
-        self._state.lookup = found
+        self._state.lookup = lookup_result
         return self._hit()
 
     async def _wait_for_turn(self) -> CompletedResearch | None:
@@ -212,8 +214,8 @@ class ResearchRun:
         base = state.components.config.knowledge_base
         before = stamps(self.read)
 
-        def is_new(found: LookupResult) -> bool:
-            return not state.request.refresh or stamps(files_read(found, base)) != before
+        def is_new(lookup_result: LookupResult) -> bool:
+            return not state.request.refresh or stamps(files_read(lookup_result, base)) != before
 
         answer, waited = await self._flight.take_turn(
             state.seconds_left, lambda: self._find_again(is_new), self._answer_of

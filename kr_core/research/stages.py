@@ -1,9 +1,6 @@
-"""One run: its id, its stages, and what each of them says before and after its work.
+"""One run: its id, and the events before and after each of its stages.
 
-What a stage does is the caller's; what it costs to be a stage is measured by `make bench` and kept to microseconds:
-no task, no thread, no validated model, no copy of the context.
-
-What the stages of research tell of their results: the data of their `finished` events.
+A stage costs microseconds (`make bench`): no task, no thread, no validated model, no copy of the context.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kr_core.research.container import Container, SourceSlot
     from kr_core.research.lookup import LookupResult
     from kr_core.research.report import RenderedReport
-    from kr_core.research.sources import ChainResult, NamedFindings
+    from kr_core.research.sources import ChainResult, NamedFindings, SourceChain
     from kr_core.research.synthesis import Synthesis
 
 
@@ -88,9 +88,9 @@ class RunState:
 # -- the stages, each of which reads what the run knows and adds its own result --------------------------
 
 
-def lookup(state: RunState, found: LookupResult | None = None) -> None:
+def lookup(state: RunState, lookup_result: LookupResult | None = None) -> None:
     """Look for the answer in the knowledge base, unless a look-up right before has just done so."""
-    state.lookup = state.runner.stage("lookup", lambda: found or look_up(state), stages.lookup)
+    state.lookup = state.runner.stage("lookup", lambda: lookup_result or look_up(state), stages.lookup)
 
 
 def route(state: RunState) -> None:
@@ -105,7 +105,7 @@ def route(state: RunState) -> None:
 
 async def consult(state: RunState) -> None:
     """Ask the sources; then have the configured agent, if any, write from what they found."""
-    from kr_core.research.sources import ChainRules, SourceChain, nothing_asked
+    from kr_core.research.sources import nothing_asked
 
     components, research = state.components, state.settings.knowledge_research
     gate = components.gate(spent=state.budget_spent)
@@ -113,20 +113,9 @@ async def consult(state: RunState) -> None:
         state.chain = nothing_asked(state.slots)
         return
     began = monotonic()
-    limit = state.request.timeout_seconds or research.timeout_seconds
-    is_renewal = state.request.refresh or state.lookup.is_outdated
-    rules = ChainRules(
-        lambda findings: _is_sufficient(state, findings),
-        call_seconds=None if limit is None else float(limit),
-        run_seconds=state.seconds_left,
-        uses_cache=not is_renewal,
-        fallback=components.fallback(),
-        retries=state.settings.defaults.agent_timeout_action == "retry_once",
-    )
     runner = state.runner
-    chain = SourceChain(state.slots, state.query, components, state.budget, runner.emit, runner.id, rules)
     try:
-        state.chain = await runner.wait_for_stage("consult", chain.go, stages.chain)
+        state.chain = await runner.wait_for_stage("consult", lambda: _source_chain(state).go(), stages.chain)
     finally:
         gate.release()
     if research.agent is not None and state.findings:
@@ -230,6 +219,25 @@ async def _pass_gate(state: RunState, gate: Semaphore) -> bool:
         return False
     state.seconds_left -= monotonic() - began
     return True
+
+
+def _source_chain(state: RunState) -> SourceChain:
+    from kr_core.research.sources import ChainRules, SourceChain
+
+    limit = state.request.timeout_seconds or state.settings.knowledge_research.timeout_seconds
+    is_renewal = state.request.refresh or state.lookup.is_outdated
+    rules = ChainRules(
+        lambda findings: _is_sufficient(state, findings),
+        call_seconds=None if limit is None else float(limit),
+        run_seconds=state.seconds_left,
+        uses_cache=not is_renewal,
+        fallback=state.components.fallback(),
+        retries=state.settings.defaults.agent_timeout_action == "retry_once",
+    )
+    runner = state.runner
+    return SourceChain(
+        state.slots, state.query, state.components, state.budget, runner.emit, runner.id, rules
+    )
 
 
 def _is_sufficient(state: RunState, findings: Sequence[tuple[str, Finding]]) -> bool:
