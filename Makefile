@@ -5,8 +5,8 @@ export QUESTION ?= How do I set a timeout for a single request in httpx?
 
 SHELL := /bin/sh
 BIN := .venv/bin
+TRY := .venv-try
 SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
-export UV_PROJECT_ENVIRONMENT := .venv
 
 # The first Python that really runs and can make environments: a name on the PATH may be an empty shim, and
 # Debian's python3 may lack ensurepip.
@@ -21,7 +21,7 @@ FIND_PYTHON = for name in python3.14 python3.13 python3.12 python3.11 python3; d
 .PHONY: help try test format check unit faults bench bench-table reference docs quality-env peers-env clean
 
 help:
-	@echo "make try           answer a question in a scratch folder; QUESTION=... for another"
+	@echo "make try           answer a question in a scratch folder, with what a user installs; QUESTION=... for another"
 	@echo "make test          formatting, lint, types, layers, prose, tests and the docs' code blocks"
 	@echo "make faults        the long fault drivers"
 	@echo "make bench         the measurements, into bench-results.json; make bench-table: into the docs"
@@ -32,10 +32,19 @@ help:
 
 # -- what a person runs ------------------------------------------------------------------------------------
 
-try: .venv/.ready
-	@folder=$$(mktemp -d "$${TMPDIR:-/tmp}/kr-try.XXXXXX") && \
-		cd "$$folder" && printf '\nin %s: kr research "%s"\n\n' "$$folder" "$$QUESTION" && \
-		"$(CURDIR)/$(BIN)/kr" research "$$QUESTION"
+try: $(TRY)/.ready
+	@set -e; \
+	folder=$$(mktemp -d "$${TMPDIR:-/tmp}/kr-try.XXXXXX"); \
+	trap 'rm -rf "$$folder"' EXIT; trap 'exit 130' INT; trap 'exit 143' TERM; \
+	mkdir "$$folder/project"; cd "$$folder/project"; \
+	export KR_CACHE_DIR="$$folder/cache" XDG_STATE_HOME="$$folder/state"; \
+	printf '\nkr research "%s"\n\n' "$$QUESTION"; \
+	"$(CURDIR)/$(TRY)/bin/kr" research "$$QUESTION"; \
+	printf '\nThat ran in a scratch folder, which is gone again. Next:\n\n'; \
+	printf '  %s\n' 'make try QUESTION="How do I follow redirects in httpx?"' \
+		'cd path/to/your/project' \
+		'"$(CURDIR)/$(TRY)/bin/kr" doctor' \
+		'"$(CURDIR)/$(TRY)/bin/kr" research "How do I ... in a library that your project uses?"'
 
 test: check unit
 
@@ -70,7 +79,7 @@ docs: .venv/.ready
 	$(BIN)/sphinx-build -W --keep-going -n -q docs build/docs
 
 clean:
-	rm -rf .venv .quality
+	rm -rf .venv $(TRY) .quality
 
 # -- environments ------------------------------------------------------------------------------------------
 
@@ -78,7 +87,7 @@ clean:
 	@set -e; \
 	if command -v uv >/dev/null 2>&1; then \
 		echo "setting up .venv with uv"; \
-		uv sync --frozen --quiet --extra all; \
+		UV_PROJECT_ENVIRONMENT=.venv uv sync --frozen --quiet --extra all; \
 	else \
 		$(FIND_PYTHON); \
 		echo "setting up .venv with $$python and pip; this takes a minute"; \
@@ -86,6 +95,21 @@ clean:
 		"$(BIN)/python" -m pip install --quiet --upgrade "pip>=25.1"; \
 		"$(BIN)/python" tools/constraints.py > .venv/constraints.txt; \
 		"$(BIN)/python" -m pip install --quiet --constraint .venv/constraints.txt --group dev --editable ".[all]"; \
+	fi; \
+	touch $@
+
+# What a user installs, and nothing else.
+$(TRY)/.ready: pyproject.toml uv.lock tools/constraints.py
+	@set -e; \
+	if command -v uv >/dev/null 2>&1; then \
+		echo "setting up $(TRY) with uv"; \
+		UV_PROJECT_ENVIRONMENT=$(TRY) uv sync --frozen --quiet --no-dev; \
+	else \
+		$(FIND_PYTHON); \
+		echo "setting up $(TRY) with $$python and pip; this takes some seconds"; \
+		"$$python" -m venv --clear $(TRY); \
+		"$(TRY)/bin/python" tools/constraints.py > $(TRY)/constraints.txt; \
+		"$(TRY)/bin/python" -m pip install --quiet --disable-pip-version-check --constraint $(TRY)/constraints.txt --editable .; \
 	fi; \
 	touch $@
 

@@ -20,7 +20,7 @@ SHOWN = {"text", "markdown", "yaml", "toml", "json", "pyi"}
 """Languages of blocks that are only shown (`pyi`: signatures); with a title they are written to that file."""
 
 EXEMPT = {
-    "make try": "sets up the environment that this test runs in; CI calls it first",
+    "make try": "installs from the network; CI calls it first",
     "make test": "runs this test",
     "make faults": "CI's second command",
     "make bench": "takes minutes; run for each release",
