@@ -17,7 +17,7 @@ from kr_core.question.analysis import asks_since, asks_since_when, asks_time, ke
 from kr_core.text import root_of, words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from kr_core.expedition.state import ExpeditionState
     from kr_core.model.expedition import Axiom, Signal
@@ -72,45 +72,64 @@ class AnswerLines:
         """`[n]`, the axiom's number."""
         return f"[{self.cited.setdefault(axiom.id, len(self.cited) + 1)}]"
 
+    def add_section(self, title: str, axioms: Sequence[Axiom]) -> None:
+        """Add a heading and what each axiom says; nothing where there are no axioms."""
+        if axioms:
+            self.lines += ["", f"## {title}", ""]
+            self.lines += [f"- {_said(axiom)} {self.mark(axiom)}" for axiom in axioms]
+
+    def add_written(self, sentences: Sequence[str], by: Sequence[Axiom]) -> None:
+        """Add the sentences of a language model, with numbers in place of the ids that they cite."""
+        self.lines += ["", "## Answer", ""]
+        for sentence in sentences:
+            marked = sentence
+            for axiom in by:
+                if f"{{{axiom.id}}}" in sentence:
+                    marked = marked.replace(f"{{{axiom.id}}}", self.mark(axiom))
+            self.lines.append(marked)
+
 
 def chosen(state: ExpeditionState) -> list[Axiom]:
     """The axioms that an answer may rest on, those that say most about the question first; the others are in the tree."""
     names = dict.fromkeys([*state.found, *state.recalled])
     axioms = [axiom for name in names if (axiom := state.known.get(name)) is not None]
     worth = {axiom.id: _worth(state, axiom) for axiom in axioms}
-    # what only tells a version says little else, and is no worse for it; nor is what answers another part of the question
-    kind = {
-        axiom.id: (
-            tells_outright(state.plan.query, axiom.statement),
-            state.pool.part_of(axiom.signals[0].quote),
-        )
-        for axiom in axioms
-    }
-    best: dict[tuple[bool, int], float] = {}
-    for axiom in axioms:
-        best[kind[axiom.id]] = max(worth[axiom.id], best.get(kind[axiom.id], 0.0))
-    telling = [
-        axiom for axiom in axioms if worth[axiom.id] >= _NEAR_BEST * best[kind[axiom.id]] or axiom.conflicts
-    ]
-    said = {axiom.id: _share_told(state, axiom) for axiom in axioms}
-    most: dict[int, float] = {}
-    for axiom in axioms:
-        part = kind[axiom.id][1]
-        most[part] = max(said[axiom.id], most.get(part, 0.0))
-    telling = [
-        axiom
-        for axiom in telling
-        if said[axiom.id] >= min(_HALF, _MAX_SAID * most[kind[axiom.id][1]]) or axiom.conflicts
-    ]
-    told = {signal.sha256 for axiom in telling for signal in axiom.signals if signal.sha256}
-    telling += [  # a passage's warnings are told with the rest of it
-        axiom
-        for axiom in axioms
-        if axiom not in telling and axiom.category == "safety" and axiom.signals[0].sha256 in told
-    ]
-    best_first = sorted(telling, key=lambda axiom: -worth[axiom.id])
+    telling = _telling(state, axioms, worth)
+    best_first = sorted([*telling, *_warnings_beside(telling, axioms)], key=lambda axiom: -worth[axiom.id])
     kept = {axiom.id for axiom in _in_turn(state, best_first)[:_MOST]}
     return [axiom for axiom in best_first if axiom.id in kept]
+
+
+def _telling(state: ExpeditionState, axioms: Sequence[Axiom], worth: Mapping[str, float]) -> list[Axiom]:
+    """The axioms that come near the best of their kind, and those that others contradict.
+
+    What only tells a version says little else, and is no worse for it; nor is what answers another part of the question.
+    """
+    said = {axiom.id: _share_told(state, axiom) for axiom in axioms}
+    part = {axiom.id: state.pool.part_of(axiom.signals[0].quote) for axiom in axioms}
+    kind = {axiom.id: (tells_outright(state.plan.query, axiom.statement), part[axiom.id]) for axiom in axioms}
+    best, most = _best_of(kind, worth), _best_of(part, said)
+
+    def is_near(name: str) -> bool:
+        near_best = worth[name] >= _NEAR_BEST * best[kind[name]]
+        return near_best and said[name] >= min(_HALF, _MAX_SAID * most[part[name]])
+
+    return [axiom for axiom in axioms if axiom.conflicts or is_near(axiom.id)]
+
+
+def _best_of(groups: Mapping[str, Hashable], values: Mapping[str, float]) -> dict[Hashable, float]:
+    """The highest value in each group."""
+    best: dict[Hashable, float] = {}
+    for name, group in groups.items():
+        best[group] = max(values[name], best.get(group, 0.0))
+    return best
+
+
+def _warnings_beside(telling: Sequence[Axiom], axioms: Sequence[Axiom]) -> list[Axiom]:
+    """The warnings of the passages that axioms were taken from: a passage's warnings are told with the rest of it."""
+    told = {signal.sha256 for axiom in telling for signal in axiom.signals if signal.sha256}
+    warnings = [axiom for axiom in axioms if axiom.category == "safety" and axiom not in telling]
+    return [axiom for axiom in warnings if axiom.signals[0].sha256 in told]
 
 
 def answer_of(state: ExpeditionState, told: Sequence[str] = (), by: Sequence[Axiom] = ()) -> ParsedAnswer:
@@ -130,30 +149,17 @@ def answer_of(state: ExpeditionState, told: Sequence[str] = (), by: Sequence[Axi
     missing, answers = _missing(state, axioms)
     if missing:
         made.lines += ["", missing]
-    current = [axiom for axiom in axioms if axiom.status != "superseded"]
+    settled = [axiom for axiom in axioms if axiom.status != "superseded" and not _is_open(state, axiom)]
+    first: list[Axiom] = []
     if told:
-        made.lines += ["", "## Answer", ""]
-        for line in told:
-            marked = line
-            for axiom in by:
-                if f"{{{axiom.id}}}" in line:
-                    marked = marked.replace(f"{{{axiom.id}}}", made.mark(axiom))
-            made.lines.append(marked)
-    first = (
-        [] if told else _in_turn(state, [axiom for axiom in current if not _is_open(state, axiom)])[:_FIRST]
-    )
-    if first:
-        made.lines += ["", "## Answer" if answers else "## The nearest that was found", ""]
-        made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in first]
-    for category in MEANINGS if answers or told else ():  # what is not even an answer stands in the tree
-        rest = [
-            axiom
-            for axiom in current
-            if axiom.category == category and axiom not in first and not _is_open(state, axiom)
-        ]
-        if rest:
-            made.lines += ["", f"## {_TITLES[category]}", ""]
-            made.lines += [f"- {_said(axiom)} {made.mark(axiom)}" for axiom in rest]
+        made.add_written(told, by)
+    else:
+        first = _in_turn(state, settled)[:_FIRST]
+        made.add_section("Answer" if answers else "The nearest that was found", first)
+    if answers or told:  # what is not even an answer stays in the tree
+        for category in MEANINGS:
+            rest = [axiom for axiom in settled if axiom.category == category and axiom not in first]
+            made.add_section(_TITLES[category], rest)
     made.lines += _conflicts(state, axioms, made)
     made.lines += _sources(state, made)
     return ParsedAnswer("\n".join(made.lines) + "\n", tuple(made.cited), answers or bool(told))
@@ -236,32 +242,15 @@ def _nothing(state: ExpeditionState) -> str:
 
 def _missing(state: ExpeditionState, axioms: Sequence[Axiom]) -> tuple[str, bool]:
     """A warning where the axioms leave something of the question out, and whether they answer it all the same."""
-    pool = state.pool
-    if unspoken := pool.unspoken:
-        return (
-            f"Nothing that was found says it: no passage says anything about {_listed(unspoken, {})}.",
-            False,
-        )
-    quotes = " ".join(signal.quote for axiom in axioms for signal in axiom.signals)
-    if passed := [word for word in keywords_in(state.plan.query) if not re.search(rf"\b{word}\b", quotes)]:
-        return (
-            f"Nothing found below says anything about {_listed(passed, {})}, which no search looks for.",
-            False,
-        )
-    said = frozenset().union(*(_told_by(state, axiom) for axiom in axioms))
-    total = sum(pool.asked.values())
-    held = sum(weight for root, weight in pool.asked.items() if root in said)
-    left = [root for root in pool.asked if root in pool.telling and root not in said]
+    if unseen := _unsearched(state, axioms):
+        return unseen, False
+    query = state.plan.query
     says_most = any(_says(state, axiom, _HALF, _MAX_OF_IT) for axiom in axioms)
-    if (
-        asks_since_when(state.plan.query)
-        and not any(dated(axiom.statement) for axiom in axioms)
-        and says_most
-    ):
+    if says_most and asks_since_when(query) and not any(dated(axiom.statement) for axiom in axioms):
         return "No source says since when. What follows is so in the versions that are named beside it.", True
-    spelled = {root_of(word): word for word in reversed(words(state.plan.query))}
-    if asks_since(state.plan.query):
-        left = [root for root in left if not asks_time(spelled.get(root, root))]
+    said = frozenset().union(*(_told_by(state, axiom) for axiom in axioms))
+    spelled = {root_of(word): word for word in reversed(words(query))}
+    left = _left_out(state, said, spelled)
     nowhere = [root for root in left if not _found(state, root)]
     if not says_most:
         who = _listed(nowhere, spelled)
@@ -269,15 +258,45 @@ def _missing(state: ExpeditionState, axioms: Sequence[Axiom]) -> tuple[str, bool
         return f"Nothing that was found says it: no passage {said_of}.", False
     if not left:
         return "", True
+    told = _said_of_left(left, nowhere, spelled)
+    if _is_little(state, said):
+        return f"The sources do not seem to answer this. {told}", False
+    lacks = nowhere or any(state.pool.is_name(root) for root in left)
+    nearly_all = any(_says(state, axiom, _NEARLY_ALL, _NEARLY_ALL) for axiom in axioms)
+    return told, nearly_all and not lacks
+
+
+def _unsearched(state: ExpeditionState, axioms: Sequence[Axiom]) -> str:
+    """What is said where a word of the question stands in no passage, or no search looks for it."""
+    if unspoken := state.pool.unspoken:
+        return f"Nothing that was found says it: no passage says anything about {_listed(unspoken, {})}."
+    quotes = " ".join(signal.quote for axiom in axioms for signal in axiom.signals)
+    if passed := [word for word in keywords_in(state.plan.query) if not re.search(rf"\b{word}\b", quotes)]:
+        return f"Nothing found below says anything about {_listed(passed, {})}, which no search looks for."
+    return ""
+
+
+def _left_out(state: ExpeditionState, said: frozenset[str], spelled: Mapping[str, str]) -> list[str]:
+    """The telling stems of the question that no axiom says; those that ask for a time count as no thing."""
+    pool = state.pool
+    left = [root for root in pool.asked if root in pool.telling and root not in said]
+    if asks_since(state.plan.query):
+        return [root for root in left if not asks_time(spelled.get(root, root))]
+    return left
+
+
+def _said_of_left(left: Sequence[str], nowhere: Sequence[str], spelled: Mapping[str, str]) -> str:
+    """What is said of the words that the axioms leave out: which of them stand in no passage, and which below alone do not."""
     named = [root for root in left if root not in nowhere]
     told = [f"No passage that was found says anything about {_listed(nowhere, spelled)}."] if nowhere else []
     told += [f"Nothing found below says anything about {_listed(named, spelled)}."] if named else []
-    if held < _LITTLE * total:
-        return " ".join(["The sources do not seem to answer this.", *told]), False
-    lacks = nowhere or any(pool.is_name(root) for root in left)
-    return " ".join(told), not lacks and any(
-        _says(state, axiom, _NEARLY_ALL, _NEARLY_ALL) for axiom in axioms
-    )
+    return " ".join(told)
+
+
+def _is_little(state: ExpeditionState, said: frozenset[str]) -> bool:
+    """Whether the axioms cover so little of the question that they hardly answer it."""
+    asked = state.pool.asked
+    return sum(weight for root, weight in asked.items() if root in said) < _LITTLE * sum(asked.values())
 
 
 def _listed(roots: Sequence[str], spelled: Mapping[str, str]) -> str:

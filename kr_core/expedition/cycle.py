@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.aio import GRACE_SECONDS, shielded
-from kr_core.expedition import query_expansion, search
+from kr_core.expedition import query_expansion
 from kr_core.expedition.checkpoints import kept_of, step_of
 from kr_core.expedition.facts import extraction
 from kr_core.expedition.facts.similarity import alike
@@ -27,16 +27,15 @@ from kr_core.model.expedition import (
 from kr_core.project.environments import OWN_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
     from kr_core.expedition.checkpoints import Checkpoints
     from kr_core.expedition.facts.store import AxiomStore
     from kr_core.expedition.llm import LLMAnalyst
     from kr_core.expedition.passage_pool import PoolEntry
-    from kr_core.expedition.search import ExpeditionSource
+    from kr_core.expedition.search import SourceSearches
     from kr_core.expedition.state import ExpeditionState
     from kr_core.model.expedition import ExpeditionUpdate
-    from kr_core.research.budget import RunBudget
     from kr_core.research.container import Container
 
 __all__ = ["CycleRunner"]
@@ -47,39 +46,51 @@ _MATTERS = 0.2
 """What a passage must matter to be read."""
 
 
+class _Searched(NamedTuple):
+    """A search, and what came of it."""
+
+    search: Search
+    finding: Finding
+    notes: tuple[str, ...]
+
+
+class _Merged(NamedTuple):
+    """What axioms of a cycle have changed of what is known."""
+
+    updates: list[ExpeditionUpdate]
+    changed: list[Axiom]
+
+    def count(self, kind: type[AxiomFound | AxiomMerged]) -> int:
+        return sum(isinstance(update, kind) for update in self.updates)
+
+
 class CycleRunner:
     """Runs cycles of one expedition.
 
     Args:
         state: what is known; each cycle adds to it.
         steps: what was done before.
-        engines: the sources.
+        sources: the sources, and the budget of calls.
         components: the pipeline's.
-        budget: of calls.
         store: where axioms are kept after each cycle.
         mind: the language model's part; None where rules do it alone.
-        emit: says what happens, for the logs.
     """
 
     def __init__(
         self,
         state: ExpeditionState,
         steps: Checkpoints,
-        engines: Sequence[ExpeditionSource],
+        sources: SourceSearches,
         components: Container,
-        budget: RunBudget,
         store: AxiomStore,
         mind: LLMAnalyst | None,
-        emit: Callable[[str, dict[str, Any]], None],
     ) -> None:
         self._state = state
         self._steps = steps
-        self._engines = {engine.link.name: engine for engine in engines}
+        self._sources = sources
         self._components = components
-        self._budget = budget
         self._store = store
         self._mind = mind
-        self._emit = emit
         self._failed: list[Search] = []
         self._missed: list[Search] = []
         """Searches of cycles that were given up, to be made when their engines are back."""
@@ -101,94 +112,113 @@ class CycleRunner:
         state, name = self._state, f"{number}.{attempt}"
         yield CycleStarted(cycle=number, attempt=attempt)
         if attempt == 1:
-            kept = await self._steps.do(f"{name} expand", self._expanded)
-            if self._mind is not None:
-                self._mind.account(kept, state)
-            self._queries = [SubQuery.model_validate(one) for one in kept["queries"]]
-            state.asked += [query.text for query in self._queries]
-            self._failed, self._looked = [], set()
+            await self._expand(name)
             for note in self._mind_notes():
                 yield note
         yield SubQueries(cycle=number, queries=tuple(self._queries))
         planned = await self._planned(name)
-        outcomes: list[tuple[str, str]] = []
-        found: dict[int, tuple[Search, Finding, tuple[str, ...]]] = {}
+        found: dict[int, _Searched] = {}
         searching_all = self._search_all(name, planned)
         try:
             async for place, finding, notes in searching_all:
                 wanted = planned[place]
-                found[place] = (wanted, finding, notes)
+                found[place] = _Searched(wanted, finding, notes)
                 yield SourceHit(
                     cycle=number, source=wanted.source, query=wanted.text, outcome=finding.outcome.value,
                     passages=len(finding.passages), reason=finding.reason,
                 )  # fmt: skip
         finally:
             await searching_all.aclose()
-        fresh: list[PoolEntry] = []
-        self._failed = []
-        for place in sorted(found):  # whoever answered first, it comes to the same
-            wanted, finding, notes = found[place]
-            for note in self._noted(self._worth_noting(wanted, finding, notes)):
-                yield note
-            outcomes.append((wanted.source, finding.outcome.value))
-            if finding.outcome not in {Outcome.ok, Outcome.empty}:
-                self._failed.append(wanted)
-            else:
-                self._looked.add(wanted.text)
-            if finding.outcome is Outcome.ok:
-                gathered = [state.pool.add(wanted.source, one, number) for one in finding.passages]
-                fresh += [one for one in gathered if one is not None]
+        searched = [found[place] for place in sorted(found)]  # whoever answered first, it comes to the same
+        for note in self._gather(number, searched):
+            yield note
         read = self._worth_reading()
-        sources = state.take_in(read)
+        documents = state.take_in(read)
         axioms = await self._extracted(name, read)
         for note in [*self._mind_notes(), *self._noted(extraction.instructing(read))]:
             yield note
         await self._recalled(name, axioms)
-        if self._components.config.settings.embedder is not None:
-            for note in await self._compared(name, axioms):
-                yield note
-        told: list[ExpeditionUpdate] = []
-        new, merged = 0, 0
+        for note in await self._compared(name, axioms):
+            yield note
+        merged = self._merge(number, axioms)
+        report = self._report(number, attempt, merged, documents, searched)
+        await self._keep(report, merged.changed)
+        for update in merged.updates:  # what is told is kept: whoever ends it now finds it again
+            yield update
+
+    async def _expand(self, name: str) -> None:
+        """Set the queries of a cycle."""
+        kept = await self._steps.do(f"{name} expand", self._expanded)
+        if self._mind is not None:
+            self._mind.account(kept, self._state)
+        self._queries = [SubQuery.model_validate(one) for one in kept["queries"]]
+        self._state.asked += [query.text for query in self._queries]
+        self._failed, self._looked = [], set()
+
+    def _gather(self, number: int, searched: Sequence[_Searched]) -> list[Noted]:
+        """Take the passages of searches into the pool, note which of them failed; what a person should know of them."""
+        told: list[Noted] = []
+        self._failed = []
+        for search, finding, notes in searched:
+            told += self._noted(self._worth_noting(search, finding, notes))
+            if finding.outcome in {Outcome.ok, Outcome.empty}:
+                self._looked.add(search.text)
+            else:
+                self._failed.append(search)
+            if finding.outcome is Outcome.ok:
+                for passage in finding.passages:
+                    self._state.pool.add(search.source, passage, number)
+        return told
+
+    def _merge(self, number: int, axioms: Sequence[Axiom]) -> _Merged:
+        """Add axioms to what is known."""
+        state = self._state
+        updates: list[ExpeditionUpdate] = []
         touched: dict[str, None] = {}
         for axiom in axioms:
             joined = state.known.join(axiom)
             state.found[joined.axiom.id] = None
             if not joined.changed:
                 continue
-            touched[joined.axiom.id] = None
+            touched |= dict.fromkeys([joined.axiom.id, *joined.conflicts])
             if joined.new:
-                new += 1
-                told.append(AxiomFound(cycle=number, axiom=joined.axiom))
+                updates.append(AxiomFound(cycle=number, axiom=joined.axiom))
             else:
-                merged += 1
-                told.append(AxiomMerged(cycle=number, axiom=joined.axiom, before=joined.before))
-            for other in joined.conflicts:
-                touched[other] = None
-                told.append(ConflictFound(cycle=number, first=joined.axiom.id, second=other))
-        changed = [one for key in touched if (one := state.known.get(key)) is not None]
-        passages = state.passages_of(changed)
+                updates.append(AxiomMerged(cycle=number, axiom=joined.axiom, before=joined.before))
+            updates += [
+                ConflictFound(cycle=number, first=joined.axiom.id, second=other) for other in joined.conflicts
+            ]
+        return _Merged(updates, [one for key in touched if (one := state.known.get(key)) is not None])
 
+    def _report(
+        self, number: int, attempt: int, merged: _Merged, documents: int, searched: Sequence[_Searched]
+    ) -> CycleReport:
+        """What a cycle has brought, with its first attempt where this is the second; what was down counts as not asked."""
+        state = self._state
+        outcomes = [(search.source, finding.outcome.value) for search, finding, _notes in searched]
         down = state.health.down(outcomes, again=attempt == 2)
         if attempt == 2 or not down:
             self._give_up()
         earlier = state.history[-1] if attempt == 2 else CycleReport(cycle=number)
-        report = CycleReport(
+        return CycleReport(
             cycle=number,
             attempt=attempt,
-            new_axioms=new + earlier.new_axioms,
-            merged=merged + earlier.merged,
-            new_sources=sources + earlier.new_sources,
+            new_axioms=merged.count(AxiomFound) + earlier.new_axioms,
+            merged=merged.count(AxiomMerged) + earlier.merged,
+            new_sources=documents + earlier.new_sources,
             down=down,
         )
+
+    async def _keep(self, report: CycleReport, changed: list[Axiom]) -> None:
+        state = self._state
+        passages = state.passages_of(changed)
 
         async def keep() -> dict[str, Any]:
             await shielded(lambda: self._store.keep(changed, passages))
             return kept_of(report, tuple(state.found))
 
-        await self._steps.do(step_of(number, attempt), keep)
+        await self._steps.do(step_of(report.cycle, report.attempt), keep)
         state.history.append(report)
-        for update in told:  # what is told is kept: whoever ends it now finds it again
-            yield update
 
     def _worth_noting(self, wanted: Search, finding: Finding, notes: Sequence[str]) -> list[str]:
         """What a person should know of a search: why a source failed, once, and whose environment was read."""
@@ -227,15 +257,10 @@ class CycleRunner:
 
         async def planning() -> dict[str, Any]:
             def work() -> tuple[list[Search], bool]:
-                left = self._budget.remaining
                 if again:
-                    return search.affordable(again, self._engines, left)
-                engines = list(self._engines.values())
-                project = self._components.project
-                wanted = search.wanted(
-                    engines, self._queries, self._state.subjects, self._state.named, project
-                )
-                return search.affordable([*self._missed, *wanted], self._engines, left)
+                    return self._sources.affordable(again)
+                wanted = self._sources.wanted(self._queries, self._state.subjects, self._state.named)
+                return self._sources.affordable([*self._missed, *wanted])
 
             planned, cut = await shielded(work)
             return {"searches": [list(one) for one in planned], "cut": cut}
@@ -266,12 +291,7 @@ class CycleRunner:
                 await asyncio.wait(tasks, timeout=GRACE_SECONDS * 2)
 
     async def _searched(self, name: str, place: int, wanted: Search) -> dict[str, Any]:
-        engine = self._engines.get(wanted.source)
-        if engine is None:
-            gone = Finding(outcome=Outcome.unavailable, reason="it is no longer configured", reached=False)
-            return {"finding": gone.model_dump(mode="json"), "notes": []}
-        run = f"{self._state.plan.run}:{name}:{place}"
-        finding, notes = await search.search(wanted, engine, self._components, self._budget, run, self._emit)
+        finding, notes = await self._sources.search(wanted, f"{self._state.plan.run}:{name}:{place}")
         return {"finding": finding.model_dump(mode="json"), "notes": list(notes)}
 
     async def _recalled(self, name: str, axioms: list[Axiom]) -> None:
@@ -287,8 +307,10 @@ class CycleRunner:
         state.known.learn(Axiom.model_validate(one) for one in kept["axioms"])
 
     async def _compared(self, name: str, axioms: list[Axiom]) -> list[Noted]:
-        """Learn which statements mean the same in other words."""
+        """Learn which statements mean the same in other words, where there is an embedder."""
         state = self._state
+        if self._components.config.settings.embedder is None:
+            return []
 
         async def compare() -> dict[str, Any]:
             return await shielded(lambda: alike(self._components.embedder, axioms, tuple(state.known)))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from kr_core.aio import shielded
 from kr_core.expedition import answer
 from kr_core.expedition.checkpoints import Checkpoints
-from kr_core.expedition.convergence import decide
+from kr_core.expedition.convergence import CycleVerdict, decide
 from kr_core.expedition.cycle import CycleRunner
 from kr_core.expedition.facts.corroboration import where
 from kr_core.expedition.facts.store import AxiomStore, found_before, gone
 from kr_core.expedition.llm import LLMAnalyst
 from kr_core.expedition.passage_pool import PassagePool
-from kr_core.expedition.search import engines_of
+from kr_core.expedition.search import SourceSearches, engines_of
 from kr_core.expedition.state import ExpeditionPlan, ExpeditionState
 from kr_core.model.expedition import (
     Axiom,
@@ -78,10 +78,10 @@ async def expedition(
         agent=plan.agent, known=len(state.recalled), resumed=resumed,
     )  # fmt: skip
     for note in [*_no_longer(state.gone), *notes]:
-        state.notes.append(note)
-        yield Noted(text=note)
+        yield _noted(state, note)
     paid = any(engine.external for engine in engines)
-    cycle = CycleRunner(state, steps, engines, components, budget, store, mind, run.emit)
+    sources = SourceSearches(engines, components, budget, run.emit)
+    cycle = CycleRunner(state, steps, sources, components, store, mind)
     number, attempt = 1, 1
     reason: Ending | None = None
     while reason is None:
@@ -93,12 +93,10 @@ async def expedition(
         finally:
             await ran.aclose()  # a caller that goes away stops the searches
         report = state.history[-1]
-        verdict = decide(state.history, plan.max_cycles)
         # Kept: a cycle that is done already was decided on with what was left then.
         left = await steps.do(f"cycle {number}.{attempt} left", partial(shielded, lambda: budget.remaining))
         spent = (left == 0 and paid) or (mind is not None and mind.spent_up)
-        if (cycle.cut and verdict.rule != "maximum_cycles") or (spent and verdict.rule is None):
-            verdict = verdict._replace(decision="stop", rule="budget_exhausted")
+        verdict = _verdict(state, cut=cycle.cut, spent=spent)
         run.emit(
             "cycle.finished",
             {"expedition": plan.id, **report.model_dump(mode="json"), "decision": verdict.decision},
@@ -113,17 +111,14 @@ async def expedition(
             calls_left=left,
         )
         if report.down:
-            told = _told_down(report, repeats=verdict.decision == "repeat")
-            state.notes.append(told)
-            yield Noted(text=told)
+            yield _noted(state, _told_down(report, repeats=verdict.decision == "repeat"))
         reason = verdict.rule
         number, attempt = (number, 2) if verdict.decision == "repeat" else (number + 1, 1)
     written = await steps.do("synthesis", lambda: _written(state, mind))
     if mind is not None:
         mind.account(written, state)
         for note in mind.take_notes():
-            state.notes.append(note)
-            yield Noted(text=note)
+            yield _noted(state, note)
     yield Synthesised(agent=written["agent"], cited=tuple(written["cited"]), dropped=written["dropped"])
     finished = Finished.model_validate(
         await steps.do("end", lambda: _end(state, reason, written, plan.max_calls - left))
@@ -134,6 +129,20 @@ async def expedition(
     )
     await run.settled()
     yield finished
+
+
+def _noted(state: ExpeditionState, note: str) -> Noted:
+    """Add a note to the expedition's."""
+    state.notes.append(note)
+    return Noted(text=note)
+
+
+def _verdict(state: ExpeditionState, *, cut: bool, spent: bool) -> CycleVerdict:
+    """What follows the last cycle, where the budget has left a search undone or is spent too."""
+    verdict = decide(state.history, state.plan.max_cycles)
+    if (cut and verdict.rule != "maximum_cycles") or (spent and verdict.rule is None):
+        return verdict._replace(decision="stop", rule="budget_exhausted")
+    return verdict
 
 
 async def _begun(

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from kr_core.research.budget import RunBudget
     from kr_core.research.container import Container, SourceSlot
 
-__all__ = ["ExpeditionSource", "Search", "SourceHealth", "affordable", "engines_of", "search", "wanted"]
+__all__ = [
+    "ExpeditionSource",
+    "Search",
+    "SourceHealth",
+    "SourceSearches",
+    "affordable",
+    "engines_of",
+    "wanted",
+]
 
 
 AXIOMS = "axioms"
@@ -128,39 +136,65 @@ def affordable(
     return planned, cut
 
 
-async def search(
-    asked: Search,
-    engine: ExpeditionSource,
-    components: Container,
-    budget: RunBudget,
-    run: str,
-    emit: Callable[[str, dict[str, Any]], None],
-) -> tuple[Finding, tuple[str, ...]]:
-    """Ask the source; whatever becomes of it is an outcome, with the notes on it.
+class SourceSearches:
+    """Searches the sources of an expedition, within its budget.
 
     Args:
-        asked: what is searched for.
-        engine: the source.
+        sources: the sources that can be asked.
         components: the pipeline's.
-        budget: of the expedition.
-        run: names the search; one that is made again after a kill is charged once.
-        emit: says what happens.
+        budget: of calls.
+        emit: says what happens, for the logs.
     """
-    from kr_core.research.sources import ChainRules, SourceChain
 
-    limit = components.config.settings.knowledge_research.timeout_seconds
-    rules = ChainRules(
-        lambda _findings: False,
-        call_seconds=None if limit is None else float(limit),
-        run_seconds=_RUN_SECONDS,
-    )
-    query = _query(asked.text, asked.framework, components.project)
-    async with components.gate():
-        chain = await SourceChain((engine.link,), query, components, budget, emit, run, rules).go()
-    finding = chain.consulted[0].finding
-    if finding is None:
-        finding = Finding(outcome=Outcome.limited, reason="no call is left in the budget", reached=False)
-    return finding, chain.notes
+    def __init__(
+        self,
+        sources: Sequence[ExpeditionSource],
+        components: Container,
+        budget: RunBudget,
+        emit: Callable[[str, dict[str, Any]], None],
+    ) -> None:
+        self._sources = {source.link.name: source for source in sources}
+        self._components = components
+        self._budget = budget
+        self._emit = emit
+
+    def wanted(self, queries: Sequence[SubQuery], subjects: Sequence[str], named: str) -> list[Search]:
+        """The searches for queries, in order."""
+        return wanted(list(self._sources.values()), queries, subjects, named, self._components.project)
+
+    def affordable(self, searches: Sequence[Search]) -> tuple[list[Search], bool]:
+        """As many of these searches as calls are left for, and whether any had to be left out."""
+        return affordable(searches, self._sources, self._budget.remaining)
+
+    async def search(self, asked: Search, run: str) -> tuple[Finding, tuple[str, ...]]:
+        """Ask a source; whatever becomes of it is an outcome, with the notes on it.
+
+        Args:
+            asked: what is searched for.
+            run: names the search; one that is made again after a kill is charged once.
+        """
+        from kr_core.research.sources import ChainRules, SourceChain
+
+        source = self._sources.get(asked.source)
+        if source is None:
+            reason = "it is no longer configured"
+            return Finding(outcome=Outcome.unavailable, reason=reason, reached=False), ()
+        components = self._components
+        limit = components.config.settings.knowledge_research.timeout_seconds
+        rules = ChainRules(
+            lambda _findings: False,
+            call_seconds=None if limit is None else float(limit),
+            run_seconds=_RUN_SECONDS,
+        )
+        query = _query(asked.text, asked.framework, components.project)
+        async with components.gate():
+            chain = await SourceChain(
+                (source.link,), query, components, self._budget, self._emit, run, rules
+            ).go()
+        finding = chain.consulted[0].finding
+        if finding is None:
+            finding = Finding(outcome=Outcome.limited, reason="no call is left in the budget", reached=False)
+        return finding, chain.notes
 
 
 def _knows(source: Selective, project: LocalProject) -> Callable[[ResearchQuery], bool]:
