@@ -128,31 +128,36 @@ class _Page:
     def _block(self, name: str, place: int, attributes: dict[str, str], *, closing: bool) -> Iterator[Block]:
         if name == "br":
             self._words.append("\n")
-            return
-        if name == "table":
-            yield from self._said() if not self._in_table else ()
-            self._in_table = max(0, self._in_table + (-1 if closing else 1))
-            if not self._in_table:
-                yield from self._table_ended()
-            return
-        if self._in_table:
-            if name in {"td", "th", "tr"}:
-                self._cell_ended()
-            if not closing and name in {"td", "th", "thead"} and not self._rows:
-                self._heads[name] += 1
-            if name == "tr":
-                self._row_ended()
-                self._row_place = self._where(place)
-            elif name not in {"td", "th"}:
-                self._words.append(" ")
-            return
-        yield from self._said()
-        if name == "dl":
-            self._depth = max(0, self._depth + (-1 if closing else 1))
-        self._tag = "" if closing else name
-        if name == "dt" and not closing and ("sig" in attributes.get("class", "") or "id" in attributes):
-            self._tag = "sig"
-        self._place = "" if closing else self._where(place)
+        elif name == "table":
+            yield from self._table_edge(closing=closing)
+        elif self._in_table:
+            self._table_part(name, place, closing=closing)
+        else:
+            yield from self._said()
+            if name == "dl":
+                self._depth = max(0, self._depth + (-1 if closing else 1))
+            is_symbol = name == "dt" and ("sig" in attributes.get("class", "") or "id" in attributes)
+            self._tag = "" if closing else "sig" if is_symbol else name
+            self._place = "" if closing else self._where(place)
+
+    def _table_edge(self, *, closing: bool) -> Iterator[Block]:
+        if not self._in_table:
+            yield from self._said()
+        self._in_table = max(0, self._in_table + (-1 if closing else 1))
+        if not self._in_table:
+            yield from self._table_ended()
+
+    def _table_part(self, name: str, place: int, *, closing: bool) -> None:
+        """A tag within a table."""
+        if name in {"td", "th", "tr"}:
+            self._cell_ended()
+        if not closing and name in {"td", "th", "thead"} and not self._rows:
+            self._heads[name] += 1
+        if name == "tr":
+            self._row_ended()
+            self._row_place = self._where(place)
+        elif name not in {"td", "th"}:
+            self._words.append(" ")
 
     def _say(self, raw: str, position: int) -> None:
         if not self._words and not raw.strip():

@@ -35,55 +35,79 @@ _INDENT = ("    ", "\t")
 def blocks(text: str) -> Iterator[Block]:
     """The blocks of a text in Markdown; front matter is left out."""
     front = _FRONT.match(text)
-    start = front.end() if front else 0
-    fence: list[str] = []
-    mark, fence_line = "", 0
-    for paragraph, line in paragraphs(text, start):
-        if not mark and "```" not in paragraph and "~~~" not in paragraph and not _has_heading(paragraph):
+    scanner = _LineScanner()
+    for paragraph, line in paragraphs(text, front.end() if front else 0):
+        if scanner.in_fence or "```" in paragraph or "~~~" in paragraph or _has_heading(paragraph):
+            yield from scanner.take(paragraph, line)
+        else:
             yield Block(_kind(paragraph), paragraph, f":{line}")
-            continue
-        held: list[str] = []
-        first = line
-        lines = paragraph.split("\n")
-        if mark:
-            fence.extend([""] * (line - fence_line - len(fence)))
-        for number, row in enumerate(lines):
-            edge = _FENCE.match(row)
-            if mark:
-                fence.append(row)
-                if edge and edge[1].startswith(mark) and not edge[2].strip():
-                    yield Block("code", "\n".join(fence), f":{fence_line}")
-                    fence, mark, first = [], "", line + number + 1
-                continue
-            heading = _HEADING.match(row)
-            under = _UNDERLINE.match(row) if len(held) == 1 and not _NEVER_HEADING.match(held[0]) else None
-            if under:
-                yield Block(
-                    "heading",
-                    f"{held[0]}\n{row}",
-                    f":{first}",
-                    1 if under[1][0] == "=" else 2,
-                    held[0].strip(),
-                )
-            elif edge or heading:
-                if held:
-                    yield Block(_kind("\n".join(held)), "\n".join(held), f":{first}")
-                if heading:
-                    yield Block(
-                        "heading", row.strip(), f":{line + number}", len(heading[1]), _words(heading[2])
-                    )
-                elif edge:
-                    fence, mark, fence_line = [row], edge[1], line + number
+    yield from scanner.end()
+
+
+class _LineScanner:
+    """Reads paragraphs that hold fences or headings line by line; a fence goes on over blank lines."""
+
+    def __init__(self) -> None:
+        self._found: list[Block] = []
+        self._fence: list[str] = []
+        self._mark = ""
+        self._fence_line = 0
+        self._prose: list[str] = []
+        self._prose_line = 0
+
+    @property
+    def in_fence(self) -> bool:
+        return bool(self._mark)
+
+    def take(self, paragraph: str, line: int) -> list[Block]:
+        """The blocks that end in a paragraph."""
+        self._found = []
+        if self._mark:
+            self._fence.extend([""] * (line - self._fence_line - len(self._fence)))
+        for number, row in enumerate(paragraph.split("\n"), start=line):
+            if self._mark:
+                self._take_code(row)
             else:
-                if not held:
-                    first = line + number
-                held.append(row)
-                continue
-            held, first = [], line + number + 1
-        if held:
-            yield Block(_kind("\n".join(held)), "\n".join(held), f":{first}")
-    if fence:
-        yield Block("code", "\n".join(fence), f":{fence_line}")
+                self._take_row(row, number)
+        self._end_prose()
+        return self._found
+
+    def end(self) -> list[Block]:
+        """The code of a fence that is never closed."""
+        return [Block("code", "\n".join(self._fence), f":{self._fence_line}")] if self._fence else []
+
+    def _take_code(self, row: str) -> None:
+        self._fence.append(row)
+        edge = _FENCE.match(row)
+        if edge and edge[1].startswith(self._mark) and not edge[2].strip():
+            self._found += self.end()
+            self._fence, self._mark = [], ""
+
+    def _take_row(self, row: str, number: int) -> None:
+        held = self._prose
+        under = _UNDERLINE.match(row) if len(held) == 1 and not _NEVER_HEADING.match(held[0]) else None
+        if under:
+            title = held.pop()
+            level = 1 if under[1][0] == "=" else 2
+            self._found.append(
+                Block("heading", f"{title}\n{row}", f":{self._prose_line}", level, title.strip())
+            )
+        elif heading := _HEADING.match(row):
+            self._end_prose()
+            words = _words(heading[2])
+            self._found.append(Block("heading", row.strip(), f":{number}", len(heading[1]), words))
+        elif edge := _FENCE.match(row):
+            self._end_prose()
+            self._fence, self._mark, self._fence_line = [row], edge[1], number
+        else:
+            self._prose_line = self._prose_line if held else number
+            held.append(row)
+
+    def _end_prose(self) -> None:
+        if self._prose:
+            text = "\n".join(self._prose)
+            self._found.append(Block(_kind(text), text, f":{self._prose_line}"))
+            self._prose = []
 
 
 def plain_blocks(text: str) -> Iterator[Block]:

@@ -117,31 +117,57 @@ def _joined(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _framed(lines: Sequence[str]) -> list[TableRow]:
-    """The rows of tables with a frame; a line whose bars stand elsewhere has a cell over several columns or rows."""
+    """The rows of tables with a frame."""
     found: list[TableRow] = []
-    frame, heads = "", tuple[str, ...]()
-    bars: list[int] = []
-    held: list[tuple[str, ...]] = []
-    plain, start = True, 0
+    frame: _Frame | None = None
     for number, line in enumerate(lines):
         bare = line.rstrip()
-        if not frame or not bare.lstrip().startswith(("+", "|")):
-            frame, heads, held, plain = (bare if _FRAME.fullmatch(bare) else ""), (), [], True
-            bars = [place for place, mark in enumerate(frame) if mark == "+"]
-        elif _FRAME.fullmatch(bare) and len(bare) == len(frame):
-            plain = plain and [place for place, mark in enumerate(bare) if mark == "+"] == bars
-            if "=" in bare:
-                heads = _joined(held) if plain and held else ()
-            elif heads and held and plain:
-                told = "\n".join(one.strip() for one in lines[start:number])
-                found.append(TableRow(told, heads, _joined(held)))
-            held, plain = [], True
+        if frame is None or not bare.lstrip().startswith(("+", "|")):
+            frame = _Frame(bare) if _FRAME.fullmatch(bare) else None
+        elif _FRAME.fullmatch(bare) and len(bare) == len(frame.edge):
+            first = frame.first
+            if cells := frame.end_row(bare):
+                text = "\n".join(one.strip() for one in lines[first:number])
+                found.append(TableRow(text, frame.heads, cells))
         else:
-            start = number if not held else start
-            plain = plain and len(bare) == len(frame) and all(bare[place] == "|" for place in bars)
-            cells = [bare[one + 1 : other].strip() for one, other in pairwise(bars)]
-            held.append(tuple(cells))
+            frame.add_line(bare, number)
     return found
+
+
+class _Frame:
+    """A table with a frame while its lines are read; a line whose bars stand elsewhere has a cell over several columns or rows."""
+
+    def __init__(self, edge: str) -> None:
+        self.edge = edge
+        self.heads: tuple[str, ...] = ()
+        self.first = 0
+        """The first line of the row."""
+        self._bars = _bars(edge)
+        self._held: list[tuple[str, ...]] = []
+        self._is_plain = True
+
+    def add_line(self, line: str, number: int) -> None:
+        """Add a line to the row."""
+        if not self._held:
+            self.first = number
+        fits = len(line) == len(self.edge) and all(line[place] == "|" for place in self._bars)
+        self._is_plain = self._is_plain and fits
+        cells = [line[one + 1 : other].strip() for one, other in pairwise(self._bars)]
+        self._held.append(tuple(cells))
+
+    def end_row(self, rule: str) -> tuple[str, ...]:
+        """The cells of the row that a rule ends; none for the heading and for what cannot be read."""
+        is_plain = self._is_plain and _bars(rule) == self._bars
+        cells = _joined(self._held) if is_plain and self._held else ()
+        self._held, self._is_plain = [], True
+        if "=" in rule:
+            self.heads = cells
+            return ()
+        return cells if self.heads else ()
+
+
+def _bars(rule: str) -> list[int]:
+    return [place for place, mark in enumerate(rule) if mark == "+"]
 
 
 def _lists(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
