@@ -44,52 +44,75 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _index(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.search.documents.indexer import remove, update
-
     working = options.folder or Path.cwd()
     if options.name is not None and not options.name.strip():
         raise ConfigError("is empty", where="--name", hint="say what to call it, or leave the option out")
     _check_text(options.name or "")
     store = _store(pipeline, writable=True)
     try:
-        known = {path: name for _root, name, path in store.roots_of()}
-        before = set(store.roots_of())
-        named = [
-            (options.name or known.get(str(path)) or _name_of(path, known), path)
-            for path in _paths(options.paths, working)
-        ]
-        wanted = named or _indexed(store, options.name)
-        gone = [(name, path) for name, path in wanted if not is_there(path)]
-        for name, path in gone:
-            _note(options, absent(name, str(path)))
-        nothing: list[ConfigError] = []
-        for name, path in [one for one in wanted if one not in gone]:
-            with _Counter(quiet=options.quiet) as counter:
-                done = update(store, path, name, counter.show)
-            said = f"{done.name}: {_shown(path, pipeline)}: {_counted(done.read, 'file')} read, {done.unchanged} unchanged"
-            taken = f", {done.removed} removed" if done.removed else ""
-            print(_line(f"{said}{taken}; {_counted(done.passages, 'passage')} new"))
-            notes = done.notes if options.verbose else done.notes[:_NOTES]
-            for note in notes:
-                _note(options, note)
-            if len(notes) < len(done.notes):
-                _note(options, f"{len(done.notes) - len(notes)} more; -v shows them")
-            if _is_new_and_empty(store, before, name, path):
-                remove(store, name, path)
-                nothing.append(_nothing_in(path, done))
-        for name, place in store.bare():
-            if named and (name, Path(place)) not in named:
-                _note(options, unread(name, place))
-        _follow(store, options)
-        if not before and store.roots_of():
-            _tell_who_asks(pipeline, options)
+        return _index_into(store, pipeline, options, working)
     except sqlite3.Error as error:
         raise fault("cannot be read", error, store.path) from None
     finally:
         store.close()
+
+
+def _index_into(store: DocumentStore, pipeline: Pipeline, options: argparse.Namespace, working: Path) -> int:
+    """Index the paths that are named, or again what is indexed, and return the exit code."""
+    from kr_core.search.documents.indexer import remove
+
+    roots = list(store.roots_of())
+    before = set(roots)
+    named = _named(roots, options, working)
+    wanted = named or _indexed(store, options.name)
+    gone = [(name, path) for name, path in wanted if not is_there(path)]
+    for name, path in gone:
+        _note(options, absent(name, str(path)))
+    nothing: list[ConfigError] = []
+    for name, path in [one for one in wanted if one not in gone]:
+        done = _index_path(store, name, path, pipeline, options)
+        if _is_new_and_empty(store, before, name, path):
+            remove(store, name, path)
+            nothing.append(_nothing_in(path, done))
+    for name, place in store.bare():
+        if named and (name, Path(place)) not in named:
+            _note(options, unread(name, place))
+    _follow(store, options)
+    if not before and store.roots_of():
+        _tell_who_asks(pipeline, options)
     if nothing:
         raise nothing[0]
     return 0 if len(gone) < len(wanted) else ConfigError.exit_code
+
+
+def _named(
+    roots: Iterable[tuple[int, str, str]], options: argparse.Namespace, working: Path
+) -> list[tuple[str, Path]]:
+    """The paths of the command line, each with the name to index it under."""
+    known = {path: name for _root, name, path in roots}
+    return [
+        (options.name or known.get(str(path)) or _name_of(path, known), path)
+        for path in _paths(options.paths, working)
+    ]
+
+
+def _index_path(
+    store: DocumentStore, name: str, path: Path, pipeline: Pipeline, options: argparse.Namespace
+) -> UpdateResult:
+    """Index one path, and say what was read."""
+    from kr_core.search.documents.indexer import update
+
+    with _Counter(quiet=options.quiet) as counter:
+        done = update(store, path, name, counter.show)
+    said = f"{done.name}: {_shown(path, pipeline)}: {_counted(done.read, 'file')} read, {done.unchanged} unchanged"
+    taken = f", {done.removed} removed" if done.removed else ""
+    print(_line(f"{said}{taken}; {_counted(done.passages, 'passage')} new"))
+    notes = done.notes if options.verbose else done.notes[:_NOTES]
+    for note in notes:
+        _note(options, note)
+    if len(notes) < len(done.notes):
+        _note(options, f"{len(done.notes) - len(notes)} more; -v shows them")
+    return done
 
 
 def _tell_who_asks(pipeline: Pipeline, options: argparse.Namespace) -> None:

@@ -26,6 +26,8 @@ from kr_core.model.expedition import (
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Group
     from rich.live import Live
 
@@ -204,40 +206,41 @@ def view_of(*, quiet: bool, verbose: bool, json: bool) -> ExpeditionView:
 
 def line_of(update: ExpeditionUpdate) -> str:
     """An update in one line; empty where a person need not know it."""
-    match update:
-        case Started():
-            going = "goes on" if update.resumed else "begins"
-            who = f", {update.agent} reads and writes" if update.agent else ""
-            known = f", {update.known} axioms known" if update.known else ""
-            return f"{update.id} {going}: {', '.join(update.sources) or 'no source'}{who}{known}"
-        case CycleStarted():
-            return f"cycle {update.cycle}{' again' if update.attempt == 2 else ''}"
-        case SubQueries():
-            return "\n".join(f"  searching: {query.text}" for query in update.queries)
-        case SourceHit():
-            reason = f": {update.reason}" if update.reason else ""
-            return f"  {update.source}: {update.outcome}, {update.passages} passages{reason}"
-        case AxiomFound():
-            return f"  + {update.axiom.id} {update.axiom.category}: {_brief(update.axiom.statement)}"
-        case AxiomMerged():
-            before, now = round(update.before * 100), round(update.axiom.confidence * 100)
-            return f"  = {update.axiom.id} {before} -> {now}/100: {_brief(update.axiom.statement)}"
-        case ConflictFound():
-            return f"  ! {update.first} conflicts with {update.second}"
-        case Converging():
-            return _converging(update)
-        case Spent():
-            calls = f"{update.calls} calls, {update.calls_left} left" if update.calls else ""
-            tokens = (
-                f"{update.tokens.total:,} tokens, {update.tokens_left:,} left" if update.tokens.total else ""
-            )
-            return f"  spent: {', '.join(filter(None, (calls, tokens)))}" if calls or tokens else ""
-        case Noted():
-            return f"note: {update.text}"
-        case Synthesised():
-            return f"  written by {update.agent}" if update.agent else ""
-        case Finished():
-            return ""
+    line = _LINES.get(type(update))
+    return line(update) if line else ""
+
+
+def _started(update: Started) -> str:
+    going = "goes on" if update.resumed else "begins"
+    who = f", {update.agent} reads and writes" if update.agent else ""
+    known = f", {update.known} axioms known" if update.known else ""
+    return f"{update.id} {going}: {', '.join(update.sources) or 'no source'}{who}{known}"
+
+
+def _cycle_started(update: CycleStarted) -> str:
+    return f"cycle {update.cycle}{' again' if update.attempt == 2 else ''}"
+
+
+def _sub_queries(update: SubQueries) -> str:
+    return "\n".join(f"  searching: {query.text}" for query in update.queries)
+
+
+def _source_hit(update: SourceHit) -> str:
+    reason = f": {update.reason}" if update.reason else ""
+    return f"  {update.source}: {update.outcome}, {update.passages} passages{reason}"
+
+
+def _axiom_found(update: AxiomFound) -> str:
+    return f"  + {update.axiom.id} {update.axiom.category}: {_brief(update.axiom.statement)}"
+
+
+def _axiom_merged(update: AxiomMerged) -> str:
+    before, now = round(update.before * 100), round(update.axiom.confidence * 100)
+    return f"  = {update.axiom.id} {before} -> {now}/100: {_brief(update.axiom.statement)}"
+
+
+def _conflict_found(update: ConflictFound) -> str:
+    return f"  ! {update.first} conflicts with {update.second}"
 
 
 def _converging(update: Converging) -> str:
@@ -248,6 +251,35 @@ def _converging(update: Converging) -> str:
     follows = {"continue": "goes on", "repeat": "is repeated"}.get(update.decision, "")
     ends = f"ends: {ENDINGS[update.rule]}" if update.rule else follows
     return f"  {axioms}{merged}, {sources}; {ends}"
+
+
+def _spent(update: Spent) -> str:
+    calls = f"{update.calls} calls, {update.calls_left} left" if update.calls else ""
+    tokens = f"{update.tokens.total:,} tokens, {update.tokens_left:,} left" if update.tokens.total else ""
+    return f"  spent: {', '.join(filter(None, (calls, tokens)))}" if calls or tokens else ""
+
+
+def _noted(update: Noted) -> str:
+    return f"note: {update.text}"
+
+
+def _synthesised(update: Synthesised) -> str:
+    return f"  written by {update.agent}" if update.agent else ""
+
+
+_LINES: dict[type[ExpeditionUpdate], Callable[[Any], str]] = {
+    Started: _started,
+    CycleStarted: _cycle_started,
+    SubQueries: _sub_queries,
+    SourceHit: _source_hit,
+    AxiomFound: _axiom_found,
+    AxiomMerged: _axiom_merged,
+    ConflictFound: _conflict_found,
+    Converging: _converging,
+    Spent: _spent,
+    Noted: _noted,
+    Synthesised: _synthesised,
+}
 
 
 def _ended(finished: Finished) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model import Event, ResearchRequest, ResearchResult
+    from kr_core.model.research import Results
     from kr_core.research.results import CompletedResearch
 
 _RESULT_WIDTH = 100
@@ -43,37 +44,49 @@ def answer(
     """A result as a person reads it; in colour and wrapped on a terminal, plain Markdown in a pipe."""
     result = found.result
     results = result.results
-    query = request.query
-    version = results.citations[0].version if results.citations else query.framework_version
-    heading = (
-        f"{query.framework} {version} - {query.topic}" if version else f"{query.framework} - {query.topic}"
-    )
-    lines = [f"# {heading}", "", f"**{_confidence(result)}**", ""]
+    lines = [f"# {_heading(request, results)}", "", f"**{_confidence(result)}**", ""]
     if results.match is not None and results.match.warning and result.status == "cache-hit":
         lines += [f"Note: {results.match.warning}.", ""]
     lines += [results.summary or "No summary.", ""]
-    shown = [citation for citation in results.citations if f"[{citation.n}]" in results.summary]
-    if shown:
-        lines += ["Sources:", ""]
-        lines += [
-            f"- [{one.n}] {one.url} {one.locator}" + (f" `{one.symbol}`" if one.symbol else "")
-            for one in shown
-        ]
-        lines += [""]
+    lines += _sources(results)
     if results.written_by is not None:
         lines += [f"Written by {results.written_by.told}", ""]
-    if results.report_path:
-        file = knowledge_base / results.report_path
-        # a store may keep reports elsewhere than in files
-        place = os.path.relpath(file, working_folder) if file.exists() else results.cache_entry_id
-        kept = "From the knowledge base" if result.status == "cache-hit" else "Kept in"
-        lines += [f"{kept}: {place}"] if place else []
-        if results.match is not None and (result.status == "cache-hit" or results.match.stale):
-            lines += ["", f"Matched: {results.match.told}"]
-    elif results.report:
-        lines += ["The report could not be kept; this is all of it:", "", results.report]
+    lines += _report(result, knowledge_base, working_folder)
     text = printable("\n".join(lines).rstrip()) + "\n"
     return markdown(text) if sys.stdout.isatty() else text
+
+
+def _heading(request: ResearchRequest, results: Results) -> str:
+    query = request.query
+    version = results.citations[0].version if results.citations else query.framework_version
+    subject = f"{query.framework} {version}" if version else query.framework
+    return f"{subject} - {query.topic}"
+
+
+def _sources(results: Results) -> list[str]:
+    """The sources that the summary cites."""
+    shown = [citation for citation in results.citations if f"[{citation.n}]" in results.summary]
+    if not shown:
+        return []
+    listed = [
+        f"- [{one.n}] {one.url} {one.locator}" + (f" `{one.symbol}`" if one.symbol else "") for one in shown
+    ]
+    return ["Sources:", "", *listed, ""]
+
+
+def _report(result: ResearchResult, knowledge_base: Path, working_folder: Path) -> list[str]:
+    """Where the report is kept, and how it was found; the report itself where it could not be kept."""
+    results, is_hit = result.results, result.status == "cache-hit"
+    if not results.report_path:
+        text = results.report
+        return ["The report could not be kept; this is all of it:", "", text] if text else []
+    file = knowledge_base / results.report_path
+    # a store may keep reports elsewhere than in files
+    place = os.path.relpath(file, working_folder) if file.exists() else results.cache_entry_id
+    lines = [f"{'From the knowledge base' if is_hit else 'Kept in'}: {place}"] if place else []
+    if results.match is not None and (is_hit or results.match.stale):
+        lines += ["", f"Matched: {results.match.told}"]
+    return lines
 
 
 def _confidence(result: ResearchResult) -> str:

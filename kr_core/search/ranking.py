@@ -259,14 +259,7 @@ def _ranked(
     precision = _precision(passage, terms, weights)
     score = gained * normal * (1 - weights.precision + weights.precision * precision) + bm25
     score *= passage.prior**weights.prior * (0.1 + held) ** weights.together
-    rarest = max(
-        (number for number, term in enumerate(terms) if term.known and not term.weak),
-        key=lambda n: terms[n].weight,
-        default=None,
-    )
-    if rarest is not None:
-        _gain, likeness = gains.get(rarest, (0.0, 0.0))
-        score *= 1 - weights.rarest * (1 - likeness)
+    score *= 1 - weights.rarest * (1 - _rarest_likeness(terms, gains))
     if within and (passage.symbol or passage.title).partition(".")[0] not in within:
         score *= _ELSEWHERE
     if not errors_asked and _FAULT.search(passage.symbol or ""):
@@ -278,6 +271,14 @@ def _ranked(
         score *= weights.parameter * (weights.needed if passage.data.get("needed") else 1.0)
         score *= 1 - weights.unnamed * (1 - said)
     return RankedPassage(passage, score, _coverage(terms, gains), covered)
+
+
+def _rarest_likeness(terms: Sequence[Term], gains: dict[int, tuple[float, float]]) -> float:
+    """How well a passage says the rarest word of the question; 1 where the index knows no word of it."""
+    known = [number for number, term in enumerate(terms) if term.known and not term.weak]
+    if not known:
+        return 1.0
+    return gains.get(max(known, key=lambda number: terms[number].weight), (0.0, 0.0))[1]
 
 
 def _coverage(terms: Sequence[Term], gains: dict[int, tuple[float, float]]) -> float:
@@ -338,9 +339,7 @@ def closest_name(names: Sequence[str], terms: Sequence[Term]) -> int:
 
 
 def _named(name: str, terms: Sequence[Term]) -> float:
-    parts = {
-        stem(part) for word in name.split() for piece in word.split("_") for part in split_identifier(piece)
-    }
+    parts = _parts(name)
     if not parts:
         return 0.0
     return sum(max((term.alike.get(part, 0.0) for term in terms), default=0.0) for part in parts) / len(parts)

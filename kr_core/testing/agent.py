@@ -20,11 +20,11 @@ from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
 from kr_core.testing.plugin import PluginContract
 from kr_core.testing.programs import programs_in, starts_one_of
-from kr_core.testing.surroundings import build, job_in
+from kr_core.testing.surroundings import JobOptions, build, job_in
 from kr_core.testing.watchers import watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from kr_core.model import ResearchResult
@@ -201,13 +201,20 @@ class AgentContract(PluginContract):
         transport: httpx.AsyncBaseTransport | None = None,
         *,
         seconds: float = _LIMIT_SECONDS,
-        **job: Any,
+        emit: Callable[[str, dict[str, Any]], None] = lambda _kind, _data: None,
+        **options: Any,
     ) -> Reply:
         """One reply; nothing is cancelled at the deadline here."""
         deadline = asyncio.get_running_loop().time() + seconds
         answering = transport or httpx.MockTransport(self.respond)
         async with job_in(
-            project, self.question, deadline, answering, researcher=self.research, **job
+            project,
+            self.question,
+            deadline,
+            answering,
+            options=JobOptions(**options),
+            emit=emit,
+            researcher=self.research,
         ) as made:
             return await agent.run(made)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.agents.caller import AgentJob, AgentRequest
 from kr_core.agents.replies import answer_schema
@@ -108,6 +108,19 @@ async def context_in(
         outside.close()
 
 
+class JobOptions(NamedTuple):
+    """What an agent is asked beside the question."""
+
+    system: str = "You are an experienced engineer."
+    """Who answers."""
+    prompt: str = ""
+    """What is asked; empty for the question, with the form of the reply."""
+    model: str | None = None
+    """The model that is configured."""
+    max_tokens: int | None = None
+    """The longest reply that is wanted."""
+
+
 @asynccontextmanager
 async def job_in(
     project: Path,
@@ -115,10 +128,7 @@ async def job_in(
     deadline: float,
     transport: httpx.AsyncBaseTransport | None = None,
     *,
-    system: str = "You are an experienced engineer.",
-    prompt: str = "",
-    model: str | None = None,
-    max_tokens: int | None = None,
+    options: JobOptions = JobOptions(),  # noqa: B008  a value that does not change
     emit: Callable[[str, dict[str, Any]], None] = lambda _kind, _data: None,
     researcher: Callable[..., Awaitable[ResearchResult]] | None = None,
 ) -> AsyncIterator[AgentJob]:
@@ -129,17 +139,14 @@ async def job_in(
         question: in plain form.
         deadline: in the event loop's time.
         transport: what answers its requests in place of the network.
-        system: who answers.
-        prompt: what is asked; empty for the question, with the form of the reply.
-        model: the model that is configured.
-        max_tokens: the longest reply that is wanted.
+        options: what is asked beside it.
         emit: says what happens.
         researcher: answers from the sources; None where nothing does.
     """
     setup = setup_for(project, "tried")
     outside = SharedResources(setup.cache_folder / "answers", transport)
     context = ConsultationContext(setup.project, emit, deadline, outside, "agent tried")
-    profile = AgentProfile(name="tried", plugin="tried", role="architect", model=model)
+    profile = AgentProfile(name="tried", plugin="tried", role="architect", model=options.model)
     asked = Question(text=question)
     form = "Reply with one JSON object: answer, rationale, confidence (0 to 100), uncertainty_reasons (a list of texts)."
 
@@ -149,7 +156,13 @@ async def job_in(
     try:
         yield AgentJob(
             profile,
-            AgentRequest(asked, system, prompt or f"{question}\n\n{form}", answer_schema(), max_tokens),
+            AgentRequest(
+                asked,
+                options.system,
+                options.prompt or f"{question}\n\n{form}",
+                answer_schema(),
+                options.max_tokens,
+            ),
             context,
             researcher or nothing,
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, StorageError
 from kr_core.search.documents.discovery import FolderWalk
+from kr_core.search.documents.sqlite_index import FileRecord
 from kr_core.search.documents.worker_pool import ReadJob, processors, read_all
 
 if TYPE_CHECKING:
@@ -136,9 +137,8 @@ class _Update:
         elif prepared.outcome == "read":
             if known is not None:
                 store.drop_file(known.id)
-            number, passages = store.add(
-                self._root, job.name, job.size, job.changed, prepared.hash, prepared.blocks, prepared.title, prepared.note
-            )  # fmt: skip
+            record = FileRecord(job.name, job.size, job.changed, prepared.hash, prepared.title, prepared.note)
+            number, passages = store.add(self._root, record, prepared.blocks)
             counts.read += 1
             counts.passages += passages
         store.see(number)

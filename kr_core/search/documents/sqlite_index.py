@@ -68,6 +68,19 @@ class IndexedFile(NamedTuple):
     hash: bytes
 
 
+class FileRecord(NamedTuple):
+    """What is written of a file beside its passages."""
+
+    path: str
+    """Below its root; empty where the root is the file."""
+    size: int
+    changed: int
+    """Nanoseconds."""
+    hash: bytes
+    title: str
+    note: str
+
+
 class DocumentStore:
     """The index; for one thread at a time.
 
@@ -228,21 +241,11 @@ class DocumentStore:
         """Note that a file has another date and the same content."""
         self._connection.execute("update files set size = ?, changed = ? where id = ?", (size, changed, file))
 
-    def add(
-        self,
-        root: int,
-        path: str,
-        size: int,
-        changed: int,
-        digest: bytes,
-        blocks: Iterable[PackedBlock],
-        title: str,
-        note: str,
-    ) -> tuple[int, int]:
+    def add(self, root: int, record: FileRecord, blocks: Iterable[PackedBlock]) -> tuple[int, int]:
         """Index a file; returns its number, and how many passages it has."""
         inserted = self._connection.execute(
             "insert into files (root, path, size, changed, hash, title, note) values (?,?,?,?,?,?,?)",
-            (root, path, size, changed, digest, title, note),
+            (root, *record),
         ).lastrowid
         file = int(inserted or 0)
         before = self._passages

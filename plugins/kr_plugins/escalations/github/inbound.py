@@ -21,7 +21,7 @@ from kr_plugins.escalations.github.outbound import before, page_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kr_core import OpenCase
+    from kr_core import OpenCase, ReplyCommand
     from kr_plugins.escalations.github.client import GitHubClient
     from kr_plugins.escalations.github.outbound import Poster
     from kr_plugins.escalations.github.outbox import Outbox
@@ -377,9 +377,20 @@ class CommentReader:
             return self._unclear(comment, about, "refused", refused)
         if comment.is_edited:
             return self._unclear(comment, about, "edited", _EDITED)
+        replies, later = self._replies(comment, read.commands, about)
+        if read.faults:
+            listed = "\n".join(f"- line {fault.line}: {fault.message}" for fault in read.faults)
+            said = f"{listed[:_MAX_SAID_LENGTH]}\n\n{_HELP.format(name=f'{about}@{issue.latest(about)}')}"
+            replies += self._unclear(comment, about, "help", said).replies
+        return CommentReading(tuple(replies), was_judged=True, later=later)
+
+    def _replies(
+        self, comment: Comment, commands: Sequence[ReplyCommand], about: str
+    ) -> tuple[list[HumanReply | UnparsedReply], tuple[str, ...]]:
+        """What the commands of a comment reply, and the cases that are not noted yet, which are asked for later."""
         replies: list[HumanReply | UnparsedReply] = []
         later: dict[str, None] = {}
-        for command in read.commands:
+        for command in commands:
             name = command.escalation_id
             if name in self._places.unnoted:
                 later[name] = None
@@ -389,13 +400,7 @@ class CommentReader:
                 response = response.model_copy(update={"revision": self._places.seen(comment, name)})
             beside = "" if name in self._places.known else about
             replies.append(HumanReply(name, response, f"{comment.id}:{command.line}", beside))
-        if read.faults:
-            listed = "\n".join(f"- line {fault.line}: {fault.message}" for fault in read.faults)[
-                :_MAX_SAID_LENGTH
-            ]
-            said = f"{listed}\n\n{_HELP.format(name=f'{about}@{issue.latest(about)}')}"
-            replies += self._unclear(comment, about, "help", said).replies
-        return CommentReading(tuple(replies), was_judged=True, later=tuple(later))
+        return replies, tuple(later)
 
     def _about(self, named: Sequence[str], issue: GitHubIssue) -> str:
         """The case by which the writer of a comment is told something; empty where there is none yet."""

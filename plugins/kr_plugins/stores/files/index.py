@@ -303,7 +303,6 @@ def _of_pieces(
 
 def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) -> Index:
     """The index of any YAML text; when it is changed, it is written in KR's own form."""
-    comment = _COMMENT.match(text)
     lists = list(re.finditer(rf"""^["']?{key}["']?[ ]*:""", text, re.MULTILINE))
     if len(lists) > 1:  # YAML would take the last one, and the others would be gone with the next change
         line = text.count("\n", 0, lists[1].start()) + 1
@@ -313,13 +312,8 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
         lines = yaml_text.node_lines(text)
     except (yaml_text.YAMLError, ValueError, RecursionError) as error:
         raise UnreadableIndexError(_said(error), _line_of(error, text)) from error
-    found: dict[str, Any] | None = {} if document is None else None
-    items: Any = document
-    if document is None or isinstance(document, dict):
-        found = {name: value for name, value in (document or {}).items() if name != key}
-        items = (document or {}).get(key) or []
-    if not isinstance(items, list):
-        raise UnreadableIndexError(f"it holds no list of {key.replace('_', ' ')}", 1)
+    found, items = _header_and_items(document, key)
+    comment = _COMMENT.match(text)
     head = comment.group() if comment else ""
     full = None if found is None else found or header
     if full is not None:
@@ -330,6 +324,17 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
     below = text[comment.end() :] if comment else text
     loses = re.search(r"(?:^|[ \t])#", below, re.MULTILINE) is not None
     return Index(key, full, rows, head, lines=at, loses_comments=loses)
+
+
+def _header_and_items(document: Any, key: str) -> tuple[dict[str, Any] | None, list[Any]]:
+    """What stands beside the list of a document, and the list; None where the document is the list itself."""
+    found, items = None, document
+    if document is None or isinstance(document, dict):
+        found = {name: value for name, value in (document or {}).items() if name != key}
+        items = (document or {}).get(key) or []
+    if not isinstance(items, list):
+        raise UnreadableIndexError(f"it holds no list of {key.replace('_', ' ')}", 1)
+    return found, items
 
 
 def _said(error: Exception) -> str:

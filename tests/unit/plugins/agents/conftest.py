@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kr_core.aio import run
-from kr_core.testing.surroundings import build, job_in
+from kr_core.testing.surroundings import JobOptions, build, job_in
 
 QUESTION = "Which session store should we use?"
 
@@ -22,7 +22,7 @@ class Asking:
     def agent(self, plugin, **settings):
         return build(f"kr_plugins.agents.{plugin}", "agent", settings, self.folder)
 
-    def ask(self, agent, seconds=20.0, times=1, until=None, **job):
+    def ask(self, agent, seconds=20.0, times=1, until=None, researcher=None, **options):
         """What the agent replies; in a list if it is asked more than once. Cancelled once `until()` is true."""
 
         async def asked():
@@ -30,7 +30,14 @@ class Asking:
             replies = []
             for _ in range(times):
                 async with (
-                    job_in(self.folder, QUESTION, deadline, emit=self._note, **job) as made,
+                    job_in(
+                        self.folder,
+                        QUESTION,
+                        deadline,
+                        options=JobOptions(**options),
+                        emit=self._note,
+                        researcher=researcher,
+                    ) as made,
                     asyncio.timeout(seconds),
                 ):
                     reply = asyncio.ensure_future(agent.run(made))

@@ -19,7 +19,7 @@ from kr_plugins.sources.installed_docs.node.declarations import (
 from kr_plugins.sources.installed_docs.node.lexer import TokenStream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 
 _MODIFIERS = frozenset({"export", "declare", "default", "abstract", "async"})
@@ -73,17 +73,10 @@ class _Scanner:
         while self.file.at(number) in _MODIFIERS and number < end:
             modifiers.add(self.file.at(number))
             number += 1
-        word = self.file.at(number)
         last = self.end(number, end)
-        exported = inside or "export" in modifiers
-        if word == "import" or (word == "{" and exported) or (word in {"*", "="} and "export" in modifiers):
-            self.module_statement(number, last, found, exported="export" in modifiers)
+        if self.names_others(number, last, found, modifiers, inside=inside):
             return last
-        if word == "type" and self.file.at(number + 1) in {"{", "*"}:
-            self.module_statement(number + 1, last, found, exported=True)
-            return last
-        if word == "as" and self.file.at(number + 1) == "namespace":
-            return last
+        word = self.file.at(number)
         if word == "const" and self.file.at(number + 1) == "enum":
             number, word = number + 1, "enum"
         declared = self.declaration(first, number, word, last, end, depth, found)
@@ -96,9 +89,23 @@ class _Scanner:
             found.declarations.setdefault(declaration.name, []).append(declaration)
             if "default" in modifiers:
                 found.assigned = declaration.name
-            elif exported:
+            elif inside or "export" in modifiers:
                 found.exports.setdefault(declaration.name, declaration.name)
         return following
+
+    def names_others(
+        self, number: int, last: int, found: ModuleDeclarations, modifiers: Collection[str], *, inside: bool
+    ) -> bool:
+        """Read a statement that imports or exports what is declared elsewhere; whether it is one."""
+        word, following = self.file.at(number), self.file.at(number + 1)
+        exported = "export" in modifiers
+        if word == "import" or (word == "{" and (inside or exported)) or (word in {"*", "="} and exported):
+            self.module_statement(number, last, found, exported=exported)
+        elif word == "type" and following in {"{", "*"}:
+            self.module_statement(number + 1, last, found, exported=True)
+        else:
+            return word == "as" and following == "namespace"
+        return True
 
     def end(self, number: int, end: int) -> int:
         """The word after a statement: after its `;`, or before a line that begins another."""

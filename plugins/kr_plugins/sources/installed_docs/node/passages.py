@@ -191,7 +191,7 @@ class PassageMaker:
         bare = [member for member in one.members if member.kind == "property" and not member.comment]
         text = _text_of(signature, one, comment, bare[:_MAX_LINES])
         prose = [line.text for line in comment.prose]
-        callable_ = one.kind == "function"
+        described = [line.text for _name, lines in comment.parameters for line in lines]
         return IndexedPassage(
             kind="symbol",
             title=f"{name} ({self.exports.package.name}/{scope.subpath})" if scope.subpath else name,
@@ -201,8 +201,7 @@ class PassageMaker:
             name=" ".join([name.replace(".", " "), *(alias.rpartition(".")[2] for alias in aliases[:2])]),
             lead=docstrings.lead(prose),
             code=_examples(comment),
-            prose="\n".join([*prose, *(line.text for _name, lines in comment.parameters for line in lines),
-                             *(member.signature for member in bare)]),
+            prose="\n".join([*prose, *described, *(member.signature for member in bare)]),
             words=" ".join([
                 scope.subpath.replace("/", " "), scope.context.partition(". ")[0],
                 *(parameter.name for parameter in one.parameters),
@@ -210,13 +209,8 @@ class PassageMaker:
             prior=self.prior(name, one, 0.8 if scope.subpath else 1.0),
             data={
                 "lines": text.runs,
-                "what": "function" if callable_ else "attribute",
                 "signature": signature,
-                "required": [each.name for each in one.parameters if each.required and each.name],
-                "parameters": [
-                    ("..." * each.rest + each.name, None) for each in one.parameters if each.name
-                ] if callable_ else [],
-                "returns": one.returns if callable_ and one.returns and one.returns in signature else None,
+                **_called(one, signature),
                 "aliases": list(aliases),
                 "public": True,
                 **self.origin(scope.file),
@@ -240,6 +234,18 @@ class PassageMaker:
             base *= 0.6
         use = min(1.0, log2(1 + self.mentions[name.rpartition(".")[2]]) / 6)
         return round(base * (0.8 + 0.2 * use), 4)
+
+
+def _called(one: Declaration, signature: str) -> dict[str, Any]:
+    """How a declaration is called, if it can be."""
+    is_callable = one.kind == "function"
+    named = [each for each in one.parameters if each.name]
+    return {
+        "what": "function" if is_callable else "attribute",
+        "required": [each.name for each in named if each.required],
+        "parameters": [("..." * each.rest + each.name, None) for each in named] if is_callable else [],
+        "returns": one.returns if is_callable and one.returns and one.returns in signature else None,
+    }
 
 
 def _renamed(passage: IndexedPassage, each: ExportedName) -> IndexedPassage:

@@ -160,6 +160,10 @@ def _descriptions(node: Node, found: list[PageSection]) -> None:
             terms = []
 
 
+_CONTAINERS = frozenset("div dl dd blockquote table".split())
+_BLOCKS = frozenset("p ul ol dl div pre table tbody thead tr section blockquote".split())
+
+
 class _MarkdownWriter:
     """Writes elements as Markdown: paragraphs, lists, fenced code; sections and described objects inside are left out."""
 
@@ -173,26 +177,15 @@ class _MarkdownWriter:
     def write(self, child: Node | str, depth: int = 0, language: str = "") -> None:
         if isinstance(child, str):
             self.parts.append(" ".join(child.split()))
-            return
-        if child.tag in _SKIPPED or _is_section(child) or depth > _DEEPEST or child.tag == "colgroup":
-            return
-        if child.tag == "pre":
+        elif _is_left_out(child) or depth > _DEEPEST:
+            pass
+        elif child.tag == "pre":
             self.fence(_verbatim(child).strip("\n"), language)
-        elif child.tag == "p" or child.tag in _HEADINGS or child.tag == "dt":
-            self.parts.append(_inline(child))
         elif child.tag in {"ul", "ol"}:
             self.items(child, depth, language)
         elif child.tag == "tr":
             self.parts.append(" | ".join(_inline(cell) for cell in child.nodes()))
-        elif child.tag == "dl" and any(term.id for term in child.nodes() if term.tag == "dt"):
-            return  # described objects are pieces of their own
-        elif any(_is_block(each) for each in child.nodes()) or child.tag in {
-            "div",
-            "dl",
-            "dd",
-            "blockquote",
-            "table",
-        }:
+        elif _holds_blocks(child):
             named = next((name[10:] for name in child.classes if name.startswith("highlight-")), language)
             for each in child.children:
                 self.write(each, depth + 1, named)
@@ -217,21 +210,21 @@ class _MarkdownWriter:
         self.code.append(code)
 
 
+def _is_left_out(node: Node) -> bool:
+    """Whether an element says nothing here; sections and described objects are pieces of their own."""
+    if node.tag in _SKIPPED or node.tag == "colgroup" or _is_section(node):
+        return True
+    return node.tag == "dl" and any(term.id for term in node.nodes() if term.tag == "dt")
+
+
+def _holds_blocks(node: Node) -> bool:
+    if node.tag in _HEADINGS or node.tag in {"p", "dt"}:
+        return False
+    return node.tag in _CONTAINERS or any(_is_block(each) for each in node.nodes())
+
+
 def _is_block(node: Node) -> bool:
-    return node.tag in {
-        "p",
-        "ul",
-        "ol",
-        "dl",
-        "div",
-        "pre",
-        "table",
-        "tbody",
-        "thead",
-        "tr",
-        "section",
-        "blockquote",
-    }
+    return node.tag in _BLOCKS
 
 
 def _inline(node: Node) -> str:

@@ -137,8 +137,8 @@ def lead(lines: list[str]) -> str:
         following = lines[number + 1] if number + 1 < len(lines) else ""
         if not paragraph and (stripped.startswith(("!!!", "???", "..", "@")) or _UNDERLINE.match(following)):
             skipping = True  # to the end of this paragraph
-            if stripped.startswith(("!!!", "???", "..")):
-                aside = len(line) - len(line.lstrip())
+            indent = len(line) - len(line.lstrip())
+            aside = indent if stripped.startswith(("!!!", "???", "..")) else None
         if skipping:
             continue
         if _UNDERLINE.match(line) or stripped.startswith(">>>"):
@@ -272,71 +272,89 @@ def _fields(lines: list[str]) -> list[DocumentedParameter]:
     return [entry._replace(type_text=entry.type_text or types.get(entry.name, "")) for entry in found]
 
 
+class _CodeSpan(NamedTuple):
+    """Where code stands in a text: its lines, and the line after what marks it."""
+
+    start: int
+    end: int
+    following: int
+
+
+_SHOWN_LANGUAGES = frozenset(
+    ["", *"python py python3 pycon console shell bash sh toml ini yaml text json sql html jinja".split()]
+)
+"""Languages of fences whose code is shown."""
+
+
 def code_blocks(lines: list[str]) -> list[CodeBlock]:
     """Fenced, indented-literal and doctest code of a text, in order."""
     blocks: list[CodeBlock] = []
     number = 0
     while number < len(lines):
-        line = lines[number]
-        stripped = line.strip()
-        fence = _FENCE.match(stripped)
-        after = fence_end(lines, number)
-        if fence and after:
-            end = after - 1
-            if fence[2] in {
-                "",
-                "python",
-                "py",
-                "python3",
-                "pycon",
-                "console",
-                "shell",
-                "bash",
-                "sh",
-                "toml",
-                "ini",
-                "yaml",
-                "text",
-                "json",
-                "sql",
-                "html",
-                "jinja",
-            }:
-                _add(blocks, lines, number + 1, end)
-            number = after
-            continue
-        if stripped.startswith(">>>"):
-            end = number
-            while end < len(lines) and lines[end].strip():
-                end += 1
-            _add(blocks, lines, number, end)
-            number = end
-            continue
-        literal = (stripped.endswith("::") and not _DIRECTIVE.match(stripped)) or _DIRECTIVE_CODE.match(
-            stripped
-        )
-        if literal:
-            end = _indented_end(lines, number)
-            start = number + 1
-            while start < end and (not lines[start].strip() or re.match(r"^\s+:[\w-]+:", lines[start])):
-                start += 1
-            if start < end:
-                _add(blocks, lines, start, end)
-                number = end
-                continue
-        if _LOOKS_LIKE_CODE.match(line) and (
-            number == 0 or not lines[number - 1].strip() or lines[number - 1].lstrip().startswith("#")
-        ):
-            end = _unmarked_end(lines, number)
-            if end > number:
-                start = number
-                while start > 0 and lines[start - 1].lstrip().startswith("# "):
-                    start -= 1
-                _add(blocks, lines, start, end)
-                number = end
-                continue
-        number += 1
+        span = _code_at(lines, number)
+        if span is None:
+            number += 1
+        else:
+            _add(blocks, lines, span.start, span.end)
+            number = span.following
     return blocks
+
+
+def _code_at(lines: list[str], number: int) -> _CodeSpan | None:
+    """The code that begins at a line, by the first of these forms that it has."""
+    stripped = lines[number].strip()
+    return (
+        _fenced(lines, number, stripped)
+        or _doctest(lines, number, stripped)
+        or _literal(lines, number, stripped)
+        or _unmarked(lines, number)
+    )
+
+
+def _fenced(lines: list[str], number: int, stripped: str) -> _CodeSpan | None:
+    after = fence_end(lines, number)
+    fence = _FENCE.match(stripped) if after else None
+    if fence is None:
+        return None
+    return _CodeSpan(number + 1, after - 1 if fence[2] in _SHOWN_LANGUAGES else number + 1, after)
+
+
+def _doctest(lines: list[str], number: int, stripped: str) -> _CodeSpan | None:
+    if not stripped.startswith(">>>"):
+        return None
+    end = number
+    while end < len(lines) and lines[end].strip():
+        end += 1
+    return _CodeSpan(number, end, end)
+
+
+def _literal(lines: list[str], number: int, stripped: str) -> _CodeSpan | None:
+    """The indented block below `::` or a directive for code, without the directive's options."""
+    if not (stripped.endswith("::") and not _DIRECTIVE.match(stripped)) and not _DIRECTIVE_CODE.match(
+        stripped
+    ):
+        return None
+    end = _indented_end(lines, number)
+    start = number + 1
+    while start < end and (not lines[start].strip() or re.match(r"^\s+:[\w-]+:", lines[start])):
+        start += 1
+    return _CodeSpan(start, end, end) if start < end else None
+
+
+def _unmarked(lines: list[str], number: int) -> _CodeSpan | None:
+    """A paragraph of code without any mark-up, with the comments above it."""
+    if not _LOOKS_LIKE_CODE.match(lines[number]):
+        return None
+    above = lines[number - 1] if number else ""
+    if above.strip() and not above.lstrip().startswith("#"):
+        return None
+    end = _unmarked_end(lines, number)
+    if end <= number:
+        return None
+    start = number
+    while start > 0 and lines[start - 1].lstrip().startswith("# "):
+        start -= 1
+    return _CodeSpan(start, end, end)
 
 
 def _unmarked_end(lines: list[str], start: int) -> int:

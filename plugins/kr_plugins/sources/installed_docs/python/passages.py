@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from math import log2
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import IndexedPassage
 from kr_plugins.sources.installed_docs.parameters import description, site_of, with_site
@@ -40,6 +40,24 @@ def make(
     passages = [maker.with_pointers(passage) for passage in collapse(maker.all())]
     split = joined_words(passages)
     return [passage._replace(name=spread(passage.name, split)) for passage in passages]
+
+
+class _ParameterDoc(NamedTuple):
+    """What is written about a parameter."""
+
+    lines: list[str]
+    line: int
+    """Where it begins in the file; 0 where nothing is written."""
+    type_text: str
+    """The type that it gives; empty for none."""
+
+    @classmethod
+    def of(cls, lines: Sequence[str], line: int, type_text: str = "") -> _ParameterDoc:
+        """With the blank lines at the end left out."""
+        written = list(lines)
+        while written and not written[-1].strip():
+            written.pop()
+        return cls(written, line, type_text)
 
 
 class _Maker:
@@ -240,31 +258,13 @@ class _Maker:
         for name, entry in documented.items():
             assert definition.doc is not None
             parameter = signature.pop(name, None)
-            lines = list(definition.doc.lines[entry.line : entry.end])
-            yield self.parameter(
-                module,
-                definition,
-                naming,
-                name,
-                parameter,
-                lines,
-                definition.doc_line + entry.line,
-                entry.type_text,
-                prior,
-            )
+            lines = definition.doc.lines[entry.line : entry.end]
+            doc = _ParameterDoc.of(lines, definition.doc_line + entry.line, entry.type_text)
+            yield self.parameter(module, definition, naming, name, parameter, doc, prior)
         for name, parameter in signature.items():
             if parameter.doc is not None:  # a field with a docstring of its own
-                yield self.parameter(
-                    module,
-                    definition,
-                    naming,
-                    name,
-                    parameter,
-                    list(parameter.doc.lines),
-                    parameter.doc_line,
-                    "",
-                    prior,
-                )
+                doc = _ParameterDoc.of(parameter.doc.lines, parameter.doc_line)
+                yield self.parameter(module, definition, naming, name, parameter, doc, prior)
                 continue
             target = next(
                 (
@@ -277,7 +277,8 @@ class _Maker:
             if target is not None:
                 self.pointers[self.names.of(target).name, name].append(site_of(definition, naming, parameter))
             elif naming.public and definition.kind in {"function", "class"} and not name.startswith("_"):
-                yield self.parameter(module, definition, naming, name, parameter, [], 0, "", prior * 0.8)
+                doc = _ParameterDoc.of((), 0)
+                yield self.parameter(module, definition, naming, name, parameter, doc, prior * 0.8)
         if naming.public:
             self.forward(module, definition, naming)
 
@@ -303,46 +304,56 @@ class _Maker:
 
     def parameter(
         self, module: Module, definition: Definition, naming: PublicName, name: str, parameter: Parameter | None,
-        doc_lines: list[str], doc_line: int, type_text: str, prior: float,
+        doc: _ParameterDoc, prior: float,
     ) -> IndexedPassage:  # fmt: skip
-        while doc_lines and not doc_lines[-1].strip():
-            doc_lines.pop()
-        margin = min((len(line) - len(line.lstrip()) for line in doc_lines if line.strip()), default=0)
-        doc = [line[margin:] for line in doc_lines]
+        lines = _dedented(doc.lines)
+        body = "\n".join(lines)
         site = site_of(definition, naming, parameter)
-        text, lines = with_site("\n".join(doc)[:_MAX_TEXT], doc_line, site)
+        text, runs = with_site(body[:_MAX_TEXT], doc.line, site)
         use = min(1.0, log2(1 + self.mentions[name]) / 6)
+        of_its_own = parameter is not None and parameter.doc is not None
+        is_described = parameter is not None and bool(parameter.doc)
         return IndexedPassage(
             kind="parameter",
             title=f"{naming.name}({name})",
             text=text,
-            locator=f"{definition.path}:{lines[0][1]}",
+            locator=f"{definition.path}:{runs[0][1]}",
             symbol=naming.name,
             parameter=name,
             name=f"{shown_name(naming.name)} {name}",
-            lead=docstrings.lead(doc_lines)
-            if parameter is not None and parameter.doc
-            else description(doc_lines, type_text),
-            code=tuple(block.code for block in docstrings.code_blocks(doc)),
-            prose="\n".join(doc),
+            lead=docstrings.lead(doc.lines) if is_described else description(doc.lines, doc.type_text),
+            code=tuple(block.code for block in docstrings.code_blocks(lines)),
+            prose=body,
             words=" ".join([definition.doc.lead if definition.doc else "", module.name.replace(".", " ")]),
-            prior=round(prior * (0.9 + 0.1 * use) * (1.0 if doc_lines else 0.8), 4),
+            prior=round(prior * (0.9 + 0.1 * use) * (1.0 if doc.lines else 0.8), 4),
             data={
-                "what": "field"
-                if parameter is not None and parameter.doc is not None and definition.fields
-                else definition.kind,
-                "doc": "\n".join(doc)[:_MAX_TEXT],
-                "doc_line": doc_line,
+                "what": "field" if of_its_own and definition.fields else definition.kind,
+                "doc": body[:_MAX_TEXT],
+                "doc_line": doc.line,
                 "site": site,
-                "annotation": (parameter.annotation if parameter else None) or type_text or None,
-                "default": parameter.default if parameter else None,
-                "needed": parameter is not None and (parameter.required or bool(parameter.star)),
-                "star": parameter.star if parameter else "",
+                **_declared(parameter, doc.type_text),
                 "aliases": [f"{alias}({name})" for alias in naming.also],
                 "public": naming.public,
                 **self.links.spoken_of(module, definition, parameter),
             },
         )
+
+
+def _declared(parameter: Parameter | None, type_text: str) -> dict[str, Any]:
+    """What the signature says of a parameter; of one that is documented alone, only its type is known."""
+    if parameter is None:
+        return {"annotation": type_text or None, "default": None, "needed": False, "star": ""}
+    return {
+        "annotation": parameter.annotation or type_text or None,
+        "default": parameter.default,
+        "needed": parameter.required or bool(parameter.star),
+        "star": parameter.star,
+    }
+
+
+def _dedented(lines: list[str]) -> list[str]:
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return [line[margin:] for line in lines]
 
 
 def _context(owner: Definition | None, module: Module) -> str:
