@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 import os
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
 from kr_core.config import files
+from kr_core.config.config import Config, given_at
 from kr_core.config.discovery import DiscoveredProject, find
 from kr_core.config.errors import config_error
 from kr_core.config.plugin_names import dotted
@@ -24,98 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kr_core.config.files import ConfigDocument, KeyPath
-    from kr_core.model import Egress
     from kr_core.model.limits import Limits
-    from kr_core.routing.table import Table
 
-__all__ = ["Config", "given", "load"]
+__all__ = ["given", "load"]
 
 _ROOT = "{project-root}"
 _BMAD_DEFAULTS = {"git_commit": "auto", "max_age_days": None}
 _OWN = "knowledge_research"
 """The section of BMAD's file that is KR's; the others have other readers too, and so values that KR does not know."""
-
-
-@dataclass(frozen=True)
-class Config:
-    """A project's configuration, checked."""
-
-    root: Path
-    """The project root, absolute."""
-    file: Path | None
-    """The file it was read from; None where the defaults hold."""
-    settings: Schema
-    knowledge_base_path: Path
-    """Absolute, wherever it leads; what reads or writes there takes `knowledge_base`."""
-    looked_at: tuple[Path, ...]
-    """Every path that decided, existing or not; a memoised result is void once one of them changes."""
-    environ: Mapping[str, str] = field(repr=False)
-    """Where `{env: NAME}` is looked up when a plugin is built."""
-    document: ConfigDocument | None = field(repr=False, default=None)
-    """The file as read; None where there is none."""
-    by_program: bool = False
-    """Whether the program that embeds KR gave it, rather than a file."""
-    bmad: bool = False
-    """Whether the file is BMAD's own, which has other readers and may name what KR does not have."""
-    passed_over: tuple[KeyPath, ...] = ()
-    """Keys of BMAD's file whose values KR does not know; their defaults hold."""
-
-    @cached_property
-    def knowledge_base(self) -> Path:
-        """The folder of the knowledge base.
-
-        Raises:
-            ConfigError: it really lies outside of the root, and the user does not trust that.
-        """
-        require_knowledge_base(self)
-        return self.knowledge_base_path
-
-    @cached_property
-    def routing(self) -> Table:
-        """The rules in force, over the roster."""
-        from kr_core.config.routing import table  # which a cache hit does without
-
-        return table(self.settings, self.origin)
-
-    @property
-    def state_folder(self) -> Path:
-        """The project's `.kr/`; whoever needs it makes it."""
-        return self.root / ".kr"
-
-    def origin(self, key: KeyPath) -> str:
-        """`kr.yaml:12`, where a key stands, or its nearest parent; for messages."""
-        if self.document is not None:
-            return self.document.origin(key)
-        return _given_at(key) if self.by_program else "default configuration"
-
-    def plugin_of(self, name: str) -> str:
-        """The plugin that a name stands for: what `plugins.<name>.use` says, or the name itself."""
-        entry = self.settings.plugins.get(name)
-        return name if entry is None or entry.use is None else entry.use
-
-    @property
-    def reads_environment(self) -> bool:
-        """Whether a plugin's settings take a value from the environment, so that they may change without the file."""
-        return any(_takes_env(entry.model_extra) for entry in self.settings.plugins.values())
-
-    def plugin_settings(self, name: str) -> dict[str, Any]:
-        """A plugin's or instance's own settings as written, without `use`; a copy.
-
-        `{env: NAME}` is still in place; see `resolve_env`.
-        """
-        entry = self.settings.plugins.get(name)
-        return {} if entry is None else copy.deepcopy(entry.model_extra or {})
-
-    def egress_of(self, name: str) -> Egress:
-        """What may leave the machine for a source or an instance of one."""
-        entry = self.settings.plugins.get(name)
-        return "question" if entry is None else entry.egress
-
-
-def _takes_env(value: Any) -> bool:
-    if isinstance(value, dict):
-        return set(value) == {"env"} or any(map(_takes_env, value.values()))
-    return isinstance(value, list) and any(map(_takes_env, value))
 
 
 def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:
@@ -148,6 +63,7 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
         knowledge_base_path=_folder(settings.knowledge_research.knowledge_base_path, found.root),
         looked_at=found.looked_at,
         environ=environ,
+        check_knowledge_base=require_knowledge_base,
         document=document,
         bmad=found.bmad,
         passed_over=passed_over,
@@ -171,7 +87,7 @@ def given(values: Mapping[str, Any], working_folder: Path, environ: Mapping[str,
     try:
         settings = Schema.model_validate(_with_root(copy.deepcopy(dict(values)), str(root)))
     except ValidationError as error:
-        raise config_error(error, Schema, _given_at) from None
+        raise config_error(error, Schema, given_at) from None
     config = Config(
         root=root,
         file=None,
@@ -179,6 +95,7 @@ def given(values: Mapping[str, Any], working_folder: Path, environ: Mapping[str,
         knowledge_base_path=_folder(settings.knowledge_research.knowledge_base_path, root),
         looked_at=(),
         environ=environ,
+        check_knowledge_base=require_knowledge_base,
         by_program=True,
     )
     _check_routing(config)
@@ -217,12 +134,6 @@ def _check_tiers(config: Config) -> None:
                         where=config.origin(key),
                         hint=suggestion(name, known, "escalations"),
                     )
-
-
-def _given_at(key: KeyPath) -> str:
-    return (
-        f"configuration given by the program, {dotted(key)}" if key else "configuration given by the program"
-    )
 
 
 def _checked(

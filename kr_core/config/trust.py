@@ -35,8 +35,8 @@ from kr_core.files import lies_within, lock, read_bytes, write_atomically
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from kr_core.config.config import Config
     from kr_core.config.files import KeyPath
-    from kr_core.config.loader import Config
 
 __all__ = [
     "allows",
