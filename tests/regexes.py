@@ -245,7 +245,8 @@ def texts(pattern: re.Pattern[Any]) -> list[tuple[str, str, str]]:
     pairs = [("", first + second, "") for first, second in islice(permutations(letters[:8], 2), 60)]
     openers = [("", word, tail) for word in islice(shape.openers, 30) for tail in ("", "\0")]
     spaced = [("", word + mark, "") for word in islice(shape.openers, 30) for mark in ("\n", " ")]
-    pumped = [(before, unit, tail) for before, unit in islice(shape.pumps, 150) for tail in _TAILS]
+    tails = (*_TAILS, *islice(dict.fromkeys(_refused(tree)), 6))
+    pumped = [(before, unit, tail) for before, unit in islice(shape.pumps, 150) for tail in tails]
     again = [("", before + unit * 3, "") for before, unit in islice(shape.pumps, 60)]
     found = dict.fromkeys([*runs, *pairs, *openers, *spaced, *pumped, *again])
     if ascii_only:
@@ -275,6 +276,30 @@ def _letters(tree: Any) -> Iterator[str]:
             yield from _letters(value)
         elif code in {codes.ASSERT, codes.ASSERT_NOT}:
             yield from _letters(value[1])
+
+
+def _refused(tree: Any) -> Iterator[str]:
+    """The characters that a class of a pattern shuts out (`[^;#]`): behind a run that all of it takes, one of them fails."""
+    for code, value in tree:
+        if code is codes.NOT_LITERAL:
+            yield chr(value)
+        elif code is codes.IN and value[0][0] is codes.NEGATE:
+            yield from _letters(value[1:])
+        for part in _inner(code, value):
+            yield from _refused(part)
+
+
+def _inner(code: Any, value: Any) -> list[Any]:
+    """The parts of a part of a pattern."""
+    if code in _REPEATS:
+        return [value[2]]
+    if code is codes.BRANCH:
+        return list(value[1])
+    if code is codes.SUBPATTERN:
+        return [value[3]]
+    if code in {codes.ASSERT, codes.ASSERT_NOT}:
+        return [value[1]]
+    return [value] if code is codes.ATOMIC_GROUP else []
 
 
 _CATEGORIES: dict[Any, Callable[[str], bool]] = {

@@ -6,6 +6,7 @@ Each claim is checked against its passage as it is made; a claim that its passag
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.code_examples import language_of
@@ -37,10 +38,16 @@ def plain(text: str) -> str:
     return folded(re.sub(r"(?<!`)``(?!`)", "`", text))
 
 
+@lru_cache(maxsize=16)
+def plain_passage(text: str) -> str:
+    """A passage as it reads, kept for the next quote or slot: a passage may have a megabyte."""
+    return plain(text)
+
+
 def holds(passage: str, quote: str) -> bool:
     """Whether a quote stands in a passage, white space and mark-up aside; an empty quote does not."""
     wanted = plain(quote)
-    return bool(wanted) and wanted in plain(passage)
+    return bool(wanted) and wanted in plain_passage(passage)
 
 
 def holds_code(passage: str, code: str) -> bool:
@@ -140,4 +147,4 @@ def slot_stands(slot: str, texts: Sequence[str]) -> bool:
         return any(holds(text, slot) for text in texts)
     last = slot.rpartition(".")[2]
     word = re.compile(rf"(?<!\w)(?:{re.escape(slot)}|{re.escape(last)})(?!\w)")
-    return any(word.search(plain(text)) for text in texts)
+    return any(word.search(plain_passage(text)) for text in texts)

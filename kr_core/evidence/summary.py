@@ -39,6 +39,9 @@ _LONG_TYPE = 110
 _LONG_ALIAS = 180
 _LONG_DEFAULT = 60
 _CALL_WIDTH = 64
+_MAX_PARAMETERS = 24
+"""Of a call form; a reader looks the rest up in the signature."""
+_PARAMETERS_LOOKED_AT = 500
 _STEPS = 12
 """A longer list is no answer that a person reads at once."""
 _ALTERNATIVES = 3
@@ -260,12 +263,12 @@ class _Composer:
         slots = [symbol]
         chosen: list[str] = []
         width = 0
-        for name, default in passage.parameters:
+        for name, default in passage.parameters[:_PARAMETERS_LOOKED_AT]:
             short = default is not None and len(default) <= 16
             shown = name if default is None else f"{name}={default if short else '...'}"
-            if not self.fits(passage, name, asked_for, width, width + len(shown)) or (
-                name.startswith("**") and chosen
-            ):
+            if (name.startswith("**") and chosen) or len(chosen) >= _MAX_PARAMETERS:
+                continue
+            if not self.fits(passage, name, asked_for, width, width + len(shown)):
                 continue
             chosen.append(shown)
             slots.append(name.lstrip("*"))
@@ -504,7 +507,7 @@ class _Composer:
         It holds another of the question's words as well, unless the one is a parameter's name.
         """
         left = self.telling_stems - stems(" ".join([passage.title, *said]))
-        named = left & stems(" ".join(name for name, _default in passage.parameters))
+        named = left & stems(" ".join(name for name, _default in passage.parameters[:_PARAMETERS_LOOKED_AT]))
         return [
             sentence
             for sentence in candidates

@@ -69,7 +69,7 @@ _LANGUAGES = frozenset(
     "python cpython javascript typescript node nodejs java ruby php perl go golang rust swift kotlin".split()
 )
 """What other packages and documents are written in or run by: a question that names one of these asks of them too."""
-_PAGE = re.compile(r"^(?!pkg:).*[/:]([^/#?]+?)(?:\.\w{1,5})?(?:[#?].*)?$")
+_PAGE = re.compile(r"(?!pkg:).*[/:]([^/:#?]+?)(?:\.\w{1,5})?(?:[#?].*)?$", re.DOTALL)
 _OF = re.compile(r"(?:pkg:[^/]+/|docs:)([^/@#]+)")
 _PUBLISHED = ("http://", "https://", "pkg:")
 
@@ -376,7 +376,7 @@ def title_of(passage: Passage) -> str:
 
 def page_of(url: str) -> str:
     """What its author has called the page that an address leads to (`logical-replication-restrictions`); empty for a package's."""
-    found = _PAGE.search(url)
+    found = _PAGE.match(url)
     return found[1] if found else ""
 
 

@@ -35,6 +35,13 @@ TEXTS = {
         '{"packages": ' + '{"a":' * 10_000 + "1" + "}" * 10_001,
         "nested",
     ),
+    "spaces in a requirement": ("requirements.txt", "a" + " " * 50_000 + "b#\n", None),
+    "spaces in a requirement of pyproject.toml": (
+        "pyproject.toml",
+        f'[project]\nname = "x"\nversion = "1"\ndependencies = ["a{" " * 50_000}b#"]\n',
+        None,
+    ),
+    "one line that is a whole file": ("requirements.txt", "a" * 200_000, "more than 100,000 characters"),
     "a reference of many peers": (
         "pnpm-lock.yaml",
         f"{PNPM}importers:\n  .:\n    dependencies:\n      a: 1.0.0{'(b@1.0.0' * 20_000}\n",

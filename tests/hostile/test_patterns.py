@@ -65,6 +65,7 @@ def test_a_pattern_reads_its_own_characters_in_linear_time(part: str) -> None:
         (r"(?:\s*\d+\s*)+", "fullmatch"),
         (r"(.*?)\s*$", "match"),
         (r"<[^>]+>", "finditer"),
+        (r"(?P<name>[a-z]+)\s*(?:\[[^\]]*\])?\s*(?P<range>[^;#@]*)\s*(?P<url>@[^;]*)?", "fullmatch"),
     ],
 )
 def test_patterns_that_were_slow_would_be_found(pattern: str, method: str) -> None:

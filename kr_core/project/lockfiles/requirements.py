@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from kr_core.project.lockfiles.pins import ProjectView
 
-INCLUDE_DEPTH = 5
+_MAX_LINE_LENGTH = 100_000
+"""With the hashes of all its files, a package has some ten thousand characters."""
 _REQUIREMENT = re.compile(
-    r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?P<range>\(?[^;#@]*\)?)\s*(?P<url>@[^;]*)?"
+    r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*+)\s*+(?:\[[^\]]*+\])?+\s*+(?P<range>[^;#@]*+)(?P<url>@[^;]*+)?+"
     r"(?:;(?P<marker>.*))?"
 )
 _FILE_VERSION = re.compile(r"(?:^|/)[A-Za-z0-9_.]+-(\d[^-/]*)(?:-[^/]*\.whl|\.tar\.gz|\.zip)(?:[#?]|$)")
@@ -71,6 +72,9 @@ def _lines(
     read_files.append(path)
     development = not _DEVELOPMENT.isdisjoint(re.findall("[a-z]+", path.stem.lower()))
     for line in re.sub(r"\\\r?\n", " ", text).splitlines():
+        if len(line) > _MAX_LINE_LENGTH:
+            view.note(f"a line of {path.name} has more than {_MAX_LINE_LENGTH:,} characters; it is left out")
+            continue
         plain = re.sub(r"(?:^|\s)#.*", "", line).strip()
         if include := _INCLUDE.fullmatch(plain):
             named = Path(os.path.normpath(path.parent / include["file"].strip().strip("\"'")))

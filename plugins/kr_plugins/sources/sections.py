@@ -21,7 +21,7 @@ _LONGEST = 3000
 _MOST = 400_000
 """Characters of one answer that are looked at: some tools return everything they have."""
 _CUT = re.compile(rf".{{1,{_LONGEST}}}(?:\s|$)|.{{{_LONGEST}}}")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)$")
+_FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)([^`]*+)$")
 _HEADING = re.compile(
     r" {0,3}(#{1,6})[ \t]++((?:[^ \t\n]++|[ \t]++(?!#*+[ \t]*+$))*+)(?:[ \t]++#++)?+[ \t]*+$"
 )

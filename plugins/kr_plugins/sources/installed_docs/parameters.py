@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Parameter
     from kr_plugins.sources.installed_docs.python.public_names import PublicName
 
+_MAX_REQUIRED = 100
+"""Parameters of a callable among which those that it requires are named beside each of them."""
 _OPTIONAL = re.compile(r"^\*?\(optional\)\*?[:,.]?\s+|^Optional[.:]\s+(?=[A-Z])", re.IGNORECASE)
 
 
@@ -25,7 +27,7 @@ def site_of(definition: Definition, naming: PublicName, parameter: Parameter | N
         "source": parameter.source if parameter else "",
         "source_line": parameter.line if parameter else 0,
         "tail": list(parameter.tail) if parameter and parameter.tail else None,
-        "required": [other.name for other in definition.parameters if other.required],
+        "required": [other.name for other in definition.parameters[:_MAX_REQUIRED] if other.required],
     }
 
 

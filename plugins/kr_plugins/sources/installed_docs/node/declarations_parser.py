@@ -7,6 +7,7 @@ cannot make sense of is passed over, and the next declaration is read.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kr_plugins.sources.installed_docs.node.declarations import (
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 
+_MAX_PARAMETERS = 1000
+"""Of one callable; the longest signatures that people write have two hundred."""
 _MODIFIERS = frozenset({"export", "declare", "default", "abstract", "async"})
 _MEMBER_MODIFIERS = frozenset(
     "public protected private static readonly abstract declare get set async override accessor".split()
@@ -201,7 +204,7 @@ class _Scanner:
 
     def parameters(self, first: int, closing: int) -> list[DeclaredParameter]:
         found = []
-        for begin, end in self.file.split(first, closing, ","):
+        for begin, end in islice(self.file.split(first, closing, ","), _MAX_PARAMETERS):
             rest = self.file.at(begin) == "..."
             name = self.file.at(begin + 1 if rest else begin)
             if name == "this":

@@ -12,6 +12,7 @@ import io
 import re
 import tokenize
 import warnings
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kr_core import read_bytes
@@ -30,6 +31,8 @@ _CONSTANT_LIMIT = 600
 _NOT_A_FIELD = re.compile(r"[\"']?(?:[\w.]+\.)?(?:ClassVar\b|KW_ONLY\b)")
 _MAX_BYTES = 5_000_000
 """A larger file is generated data, not something that documents itself (it is skipped, and noted)."""
+_MAX_PARAMETERS = 1000
+"""Of one callable; the longest signatures that people write have two hundred."""
 
 
 class Unreadable(Exception):  # noqa: N818  it names the state of the file
@@ -257,7 +260,7 @@ class _ModuleReader:
 
     def parameters(self, arguments: ast.arguments, *, method: bool) -> list[Parameter]:
         found = []
-        for number, (argument, default) in enumerate(with_defaults(arguments)):
+        for number, (argument, default) in enumerate(islice(with_defaults(arguments), _MAX_PARAMETERS)):
             if method and number == 0 and (arguments.posonlyargs or arguments.args):
                 continue
             source = self.text.segment(argument)
