@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.project import lockfiles
 from kr_core.project.environments import label_of, workspace_of
 from kr_core.project.lockfiles import UnreadableError
-from kr_core.project.lockfiles.formats import format_of, names_choices, names_direct
+from kr_core.project.lockfiles.formats import NODE_LOCKS, format_of, names_choices, names_direct
 from kr_core.project.version_ranges import allows
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kr_core.project.lockfiles import Ecosystem, LockFile, Pin
 
 _State = tuple[int, int, int] | None
+_LIMIT_BYTES = 100_000_000
+"""Of all files of a project together; the largest that is known has a tenth."""
 
 
 class NamedDependency(NamedTuple):
@@ -64,13 +66,14 @@ class DependencyFiles:
         """
         for name in names:
             if found := _in_use(self._naming(name, ecosystem)):
+                self._compare(name, found)
                 return found
         return None
 
     def all(self) -> Iterator[NamedDependency]:
         """Yield the version in use of each package that is named with one; one for each ecosystem."""
         named: dict[tuple[str, Ecosystem], list[NamedDependency]] = {}
-        for path, depth in self._all():
+        for path, depth in self._believed():
             if lock := self._lock_file(path):
                 for key, pin in lock.pins.items():
                     named.setdefault((key, lock.ecosystem), []).append(NamedDependency(pin, lock, depth))
@@ -86,7 +89,7 @@ class DependencyFiles:
 
     def locks(self) -> list[LockFile]:
         """The files that are there and can be read, nearest first."""
-        return [lock for path, _depth in self._all() if (lock := self._lock_file(path))]
+        return [lock for path, _depth in self._believed() if (lock := self._lock_file(path))]
 
     def look_again(self) -> None:
         """Look again whether files have changed, when they are next asked."""
@@ -107,13 +110,47 @@ class DependencyFiles:
 
     def _naming(self, name: str, ecosystem: Ecosystem | None) -> Iterator[NamedDependency]:
         """The files that name a package, nearest first; files of another ecosystem than the first are not read."""
-        for path, depth in self._all():
+        for path, depth in self._believed():
             if ecosystem is not None and format_of(path).ecosystem != ecosystem:
                 continue
             lock = self._lock_file(path)
             if lock is not None and (pin := lock.find(name)):
                 ecosystem = lock.ecosystem
                 yield NamedDependency(pin, lock, depth)
+
+    def _believed(self) -> Iterator[tuple[Path, int]]:
+        """The files that are asked, nearest first: not those that another tool has left beside the lock file of the one in use."""
+        for path, depth in self._all():
+            tool = NODE_LOCKS.get(path.name)
+            if tool is None or not _is_there(path):
+                yield path, depth
+                continue
+            named = self._named_tool(depth)
+            own = {each for each, module in NODE_LOCKS.items() if module == named}
+            if named == tool or not any(_is_there(path.with_name(each)) for each in own):
+                yield path, depth
+
+    def _named_tool(self, depth: int) -> str:
+        """The tool that the nearest `package.json` names that names one, from a folder upwards."""
+        for folder in self._folders[depth:]:
+            if (lock := self._lock_file(folder / "package.json")) and lock.tool:
+                return lock.tool
+        return ""
+
+    def _compare(self, name: str, found: NamedDependency) -> None:
+        """Warn where the lock file of another tool beside the one that is believed has another version of a dependency."""
+        lock = found.lock
+        tool = NODE_LOCKS.get(lock.path.name)
+        if tool is None or not found.pin.direct or self._named_tool(found.depth):
+            return
+        for other in (lock.path.with_name(each) for each, module in NODE_LOCKS.items() if module != tool):
+            rival = self._lock_file(other)
+            pin = rival.find(name) if rival else None
+            if rival and pin and pin.exact and pin.direct and pin.version != found.pin.version:
+                self._warn(
+                    f"{self.label(lock)} says {found.pin.version} of {pin.name}, {self.label(rival)} says {pin.version}; "
+                    "name the tool that you use in packageManager of package.json, or delete the other file"
+                )
 
     def _all(self) -> list[tuple[Path, int]]:
         if self._candidates is None:
@@ -132,11 +169,22 @@ class DependencyFiles:
         if known is not None and all(_state(each) == state for each, state in known[0]):
             return known[1]
         state = _state(path)
-        lock = self._read_anew(path) if state is not None else None
+        lock = self._read_anew(path) if state is not None and self._fits(path, state) else None
         others = lock.files if lock else ()
         states = ((path, state), *((other, _state(other)) for other in others if other != path))
         self._read[path] = states, lock
         return lock
+
+    def _fits(self, path: Path, state: tuple[int, int, int]) -> bool:
+        """Whether a file fits into what is read of all files of a project together."""
+        others = (states for known, (states, _lock) in self._read.items() if known != path)
+        spent = sum(each[2] for states in others for _path, each in states if each)
+        if spent + state[2] <= _LIMIT_BYTES:
+            return True
+        self._warn(
+            f"{label_of(path, self._root)}: left out; the files that name versions have more than {_LIMIT_BYTES // 1_000_000} MB together"
+        )
+        return False
 
     def _read_anew(self, path: Path) -> LockFile | None:
         label = label_of(path, self._root)
@@ -152,6 +200,11 @@ class DependencyFiles:
         except UnreadableError as error:
             at = f":{error.line}" if error.line else ""
             self._warn(f"{label}{at}: {error}; left out until it is mended")
+            return None
+        except (TypeError, AttributeError, KeyError, IndexError):
+            self._warn(
+                f"{label}: its values are not of the types that KR expects; left out until it is mended"
+            )
             return None
         except (OSError, ValueError) as error:
             reason = (isinstance(error, OSError) and error.strerror) or str(error).partition("\n")[0]
@@ -188,6 +241,10 @@ def _in_use(named: Iterable[NamedDependency]) -> NamedDependency | None:
 
 def _contradict(wish: NamedDependency, chosen: NamedDependency) -> bool:
     return allows(wish.pin.version, chosen.pin.version, chosen.lock.ecosystem) is False
+
+
+def _is_there(path: Path) -> bool:
+    return _state(path) is not None
 
 
 def _state(path: Path) -> _State:

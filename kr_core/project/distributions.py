@@ -146,11 +146,11 @@ class InstalledDistributions:
 
 def version_key(version: str) -> tuple[object, ...]:
     """Order versions as PEP 440 does, with what is no version before all others."""
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import Version
 
     try:
         return (1, Version(version), "")
-    except InvalidVersion:
+    except ValueError:  # not of PEP 440, or a number of thousands of digits
         return (0, Version("0"), version)
 
 

@@ -240,7 +240,7 @@ def python_version(prefix: Path) -> str | None:
     """Read the version of an environment's interpreter, such as `3.11.7`, without running it."""
     said = settings(prefix)
     text = said.get("version") or said.get("version_info") or _conda_python(prefix)
-    numbers = re.match(r"\d+(?:\.\d+){1,2}", text)
+    numbers = re.match(r"\d{1,9}(?:\.\d{1,9}){1,2}", text)
     return numbers[0] if numbers else None
 
 

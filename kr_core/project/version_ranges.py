@@ -36,12 +36,11 @@ def allows(wanted: str, version: str, ecosystem: Ecosystem) -> bool | None:
 
 
 def _pep440(wanted: str, version: str) -> bool | None:
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-    from packaging.version import InvalidVersion
+    from packaging.specifiers import SpecifierSet
 
     try:
         return SpecifierSet(wanted).contains(version.partition("+")[0], prereleases=True)
-    except (InvalidSpecifier, InvalidVersion):
+    except ValueError:  # not of PEP 440, or a number of thousands of digits
         return None
 
 

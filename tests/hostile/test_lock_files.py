@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
+from regexes import at_most
 
+from kr_core.project.lockfiles import uv
 from kr_core.project.project import LocalProject
 
 PATIENCE_SECONDS = 60
@@ -75,3 +77,128 @@ def test_aliases_of_aliases_in_the_settings_of_yarn_name_no_catalog(tmp_path):
     )
     project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
     assert project.version_of("ms") == ("2.1.3", "yarn.lock")
+
+
+_NINES = "9" * 5_000
+ODD = {
+    "a list as the version of a package-lock": (
+        {
+            "package-lock.json": '{"lockfileVersion": [], "packages": {"node_modules/ms": {"version": "2.1.3"}}}'
+        },
+        "lockfileVersion [] is not known",
+    ),
+    "a list as the version of a uv.lock": (
+        {"uv.lock": 'version = []\n[[package]]\nname = "ms"\nversion = "2.1.3"\n'},
+        "lock version [] is not known",
+    ),
+    "a list as the version of a Cargo.lock": (
+        {"Cargo.lock": 'version = [1]\n[[package]]\nname = "ms"\nversion = "2.1.3"\n'},
+        "lock version [1] is not known",
+    ),
+    "a number as a name in a pnpm-lock": (
+        {
+            "pnpm-lock.yaml": "lockfileVersion: '9.0'\nimporters:\n  .:\n    dependencies:\n      1:\n        version: 1.0.0\n"
+            "      ms:\n        version: 2.1.3\npackages:\n  ms@2.1.3:\n    x: 1\n"
+        },
+        None,
+    ),
+    "a list as the version of a package": (
+        {
+            "uv.lock": 'version = 1\n[[package]]\nname = "p"\nversion = "1"\nsource = {virtual = "."}\n'
+            'dependencies = [{name = "a"}, {name = "ms"}]\n[[package]]\nname = "a"\nversion = [1]\n[[package]]\nname = "ms"\nversion = "2.1.3"\n'
+        },
+        None,
+    ),
+    "five thousand digits in a version": (
+        {"requirements.txt": f"ms==2.1.3\nclick=={_NINES}\nclick==1\n"},
+        None,
+    ),
+    "five thousand digits in a range": (
+        {
+            "uv.lock": 'version = 1\n[[package]]\nname = "click"\nversion = "1.0"\n[[package]]\nname = "ms"\nversion = "2.1.3"\n',
+            "sub/requirements.txt": f"click>={_NINES}\n",
+        },
+        None,
+    ),
+}
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+@pytest.mark.parametrize("case", ODD)
+def test_values_of_odd_types_and_sizes_never_end_the_run(tmp_path, case):
+    """What can be read of the file is; what cannot is noted, and nothing is raised."""
+    files, said = ODD[case]
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    folder = tmp_path / "sub" if (tmp_path / "sub").is_dir() else tmp_path
+    project = LocalProject(tmp_path, folder, {}, own_prefix=None)
+    project.versions()
+    assert project.version_of("ms")[0] == "2.1.3"
+    project.version_of("click")
+    assert [note for note in project.warnings if said and said in note] if said else project.warnings == []
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_a_reader_that_fails_on_a_file_leaves_it_out(tmp_path, monkeypatch):
+    """The warning names the file, and the other files still answer."""
+    (tmp_path / "uv.lock").write_text("version = 1\n")
+    (tmp_path / "requirements.txt").write_text("ms==2.1.3\n")
+
+    def fail(text, view):
+        raise AttributeError("'list' object has no attribute 'get'")
+
+    monkeypatch.setitem(uv.READERS, "uv.lock", fail)
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert project.version_of("ms") == ("2.1.3", "requirements.txt")
+    assert [note for note in project.warnings if note.startswith("uv.lock: ") and "left out" in note]
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_links_to_one_large_file_are_read_once(tmp_path):
+    """Includes that lead to the same file, and files of requirements that are links to it, cost no more than the file."""
+    (tmp_path / "large").write_text("ms==2.1.3\n" + "# nothing\n" * 150_000)
+    names = [f"requirements-{number:03}.txt" for number in range(300)]
+    for name in names:
+        (tmp_path / name).symlink_to("large")
+    (tmp_path / "requirements.txt").write_text("".join(f"-r {name}\n" for name in names))
+    with at_most(PATIENCE_SECONDS):
+        project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+        assert project.version_of("ms") == ("2.1.3", "requirements.txt")
+        assert len(project.versions()) == 1
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_what_is_read_of_a_project_has_a_limit_in_all(tmp_path):
+    """A file that is included may be no larger than the file itself, and beyond the limits the others are left out with a note."""
+    for number in range(30):
+        (tmp_path / f"r{number}.txt").write_text(f"p{number}==1.0\n" + "#" * 1_500_000)
+    (tmp_path / "large.txt").write_text("never==1.0\n" + "#" * 3_000_000)
+    (tmp_path / "requirements.txt").write_text(
+        "-r large.txt\n" + "".join(f"-r r{n}.txt\n" for n in range(30))
+    )
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert project.version_of("p0") == ("1.0", "requirements.txt")
+    assert project.version_of("never") is None
+    assert project.version_of("p29") is None
+    assert [note for note in project.warnings if "more than 20 MB of files are read for it" in note]
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_a_pom_that_is_its_own_parent_is_read_once(tmp_path):
+    """The chain of parents ends at a file that was read already."""
+    many = "".join(
+        f"<dependency><groupId>g</groupId><artifactId>a{n}</artifactId><version>1.0</version></dependency>"
+        for n in range(3_000)
+    )
+    own = "<groupId>g</groupId><artifactId>own</artifactId><version>1</version>"
+    (tmp_path / "pom.xml").write_text(
+        f"<project><parent>{own}<relativePath>pom.xml</relativePath></parent>{own}<dependencies>{many}</dependencies></project>"
+    )
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert project.version_of("g:a7") == ("1.0", "pom.xml")

@@ -20,8 +20,7 @@ _PARENTS = 10
 def read_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read what the nearest member depends on, then all that is locked; a member's name is in its `Cargo.toml`."""
     data = parse_packages(text, members=True)
-    if data.get("version") not in {None, 1, 2, 3, 4}:
-        view.note(f"lock version {data['version']} is not known to KR; what is understood of it is read")
+    view.check_version(data.get("version"), "1234")
     packages = [each for each in tables(data.get("package")) if string(each.get("name"))]
     local = {package["name"]: package for package in packages if "source" not in package}
     named = [_member(folder, view) for folder in view.members]

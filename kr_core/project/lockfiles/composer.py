@@ -24,8 +24,8 @@ def read_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     for group in ("packages", "packages-dev"):
         for package in tables(data.get(group)):
             if name := string(package.get("name")):
-                version = string(package.get("version"))
-                yield Pin(name, version, group == "packages-dev", direct=name in asked)
+                version, development = string(package.get("version")), group == "packages-dev"
+                yield Pin(name, version, development, direct=name in asked, nearness=int(not development))
 
 
 def read_manifest(text: str, _view: ProjectView) -> Iterator[Pin]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.project.lockfiles.pins import (
+    HAND_LIMIT_BYTES,
     LIMIT_BYTES,
     LockFile,
     ProjectView,
@@ -32,9 +34,7 @@ class Format(NamedTuple):
     limit_bytes: int = LIMIT_BYTES
 
 
-_BY_HAND = 2_000_000
-"""What people write, and what has no hashes, is smaller by far."""
-
+_MAX_REQUIREMENTS_FILES = 100
 CATALOGUE = "gradle/libs.versions.toml"
 REQUIREMENTS = "requirements.txt"
 FORMATS = (
@@ -43,20 +43,21 @@ FORMATS = (
     Format("pdm.lock", "python", "python"),
     Format("Pipfile.lock", "python", "python"),
     Format("pylock.toml", "python", "python"),
-    Format(REQUIREMENTS, "python", "requirements", wish=True, limit_bytes=_BY_HAND),
-    Format("pyproject.toml", "python", "pyproject", wish=True, limit_bytes=_BY_HAND),
+    Format(REQUIREMENTS, "python", "requirements", wish=True, limit_bytes=HAND_LIMIT_BYTES),
+    Format("pyproject.toml", "python", "pyproject", wish=True, limit_bytes=HAND_LIMIT_BYTES),
+    Format("npm-shrinkwrap.json", "node", "npm"),
     Format("package-lock.json", "node", "npm"),
     Format("pnpm-lock.yaml", "node", "pnpm"),
     Format("yarn.lock", "node", "yarn"),
     Format("package.json", "node", "npm", wish=True),
     Format("Cargo.lock", "rust", "cargo"),
-    Format("Cargo.toml", "rust", "cargo", wish=True, limit_bytes=_BY_HAND),
-    Format("go.mod", "go", "go", wish=True, limit_bytes=_BY_HAND),
-    Format("pom.xml", "java", "maven", wish=True, limit_bytes=_BY_HAND),
-    Format("build.gradle", "java", "gradle", wish=True, limit_bytes=_BY_HAND),
-    Format("build.gradle.kts", "java", "gradle", wish=True, limit_bytes=_BY_HAND),
-    Format(CATALOGUE, "java", "gradle", wish=True, limit_bytes=_BY_HAND),
-    Format("Gemfile.lock", "ruby", "bundler", limit_bytes=_BY_HAND),
+    Format("Cargo.toml", "rust", "cargo", wish=True, limit_bytes=HAND_LIMIT_BYTES),
+    Format("go.mod", "go", "go", wish=True, limit_bytes=HAND_LIMIT_BYTES),
+    Format("pom.xml", "java", "maven", wish=True, limit_bytes=HAND_LIMIT_BYTES),
+    Format("build.gradle", "java", "gradle", wish=True, limit_bytes=HAND_LIMIT_BYTES),
+    Format("build.gradle.kts", "java", "gradle", wish=True, limit_bytes=HAND_LIMIT_BYTES),
+    Format(CATALOGUE, "java", "gradle", wish=True, limit_bytes=HAND_LIMIT_BYTES),
+    Format("Gemfile.lock", "ruby", "bundler", limit_bytes=HAND_LIMIT_BYTES),
     Format("composer.lock", "php", "composer"),
     Format("composer.json", "php", "composer", wish=True),
 )
@@ -64,6 +65,8 @@ FORMATS = (
 no tool of its ecosystem writes a lock file beside it (`requirements.txt`, `go.mod`, `pom.xml`, `build.gradle`)."""
 
 _BY_NAME = {each.name: each for each in FORMATS}
+NODE_LOCKS = {each.name: each.module for each in FORMATS if each.ecosystem == "node" and not each.wish}
+"""The lock files of Node with the tool that writes each."""
 _CHOSEN = frozenset({"requirements", "go", "maven", "gradle"})
 
 
@@ -73,9 +76,18 @@ def candidates(folder: Path) -> list[Path]:
     for each in FORMATS:
         found.append(folder / each.name)
         if each.name == REQUIREMENTS:
-            others = {path.name for path in folder.glob("requirements*.txt")} - {REQUIREMENTS}
-            found += [folder / name for name in sorted(others)]
+            found += _other_requirements(folder)
     return found
+
+
+def _other_requirements(folder: Path) -> list[Path]:
+    """The first hundred files of requirements by name; of several links to one file only the first."""
+    names = sorted({path.name for path in folder.glob("requirements*.txt")} - {REQUIREMENTS})
+    by_place = {
+        os.path.realpath(folder / name): folder / name for name in reversed(names[:_MAX_REQUIREMENTS_FILES])
+    }
+    by_place.pop(os.path.realpath(folder / REQUIREMENTS), None)
+    return [*reversed(by_place.values())]
 
 
 def format_of(path: Path) -> Format:
@@ -132,4 +144,4 @@ def read(
         pins = merged(reader(text_of(path, kind.limit_bytes, within=within), view), view)
     except RecursionError:
         raise UnreadableError("nested too deeply") from None
-    return LockFile(path, kind.ecosystem, kind.wish, pins, tuple(view.notes), tuple(view.files))
+    return LockFile(path, kind.ecosystem, kind.wish, pins, tuple(view.notes), tuple(view.files), view.tool)

@@ -26,8 +26,9 @@ def read(text: str, _view: ProjectView) -> Iterator[Pin]:
     for verb, line, comment in _directives(text):
         if verb == "require" and (found := _REQUIRE.fullmatch(line)):
             required[found["path"].strip('"`')] = found["version"], not comment.startswith("indirect")
-        elif verb == "replace" and (other := _REPLACE.fullmatch(line)) and other["version"]:
-            replaced[other["path"].strip('"`'), other["only"]] = other["version"]
+        elif verb == "replace" and (other := _REPLACE.fullmatch(line)):
+            # a folder has no version
+            replaced[other["path"].strip('"`'), other["only"]] = other["version"] or ""
     for path, (version, direct) in required.items():
         of_all = replaced.get((path, None), version)  # the replacement of one version comes before it
         yield Pin(path, replaced.get((path, version), of_all), direct=direct)

@@ -59,7 +59,7 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
 
 
 def _model(text: str, view: ProjectView) -> _Model:
-    chain = [_root(text)]
+    chain, texts = [_root(text)], {text}
     place = "."
     while len(chain) < _PARENTS and (parent := chain[-1].find("parent")) is not None:
         relative = parent.find("relativePath")
@@ -68,6 +68,8 @@ def _model(text: str, view: ProjectView) -> _Model:
             break
         path = f"{place}/{said}" if said.endswith(".xml") else f"{place}/{said}/pom.xml"
         above = view.beside(path)
+        if above in texts:  # a parent of itself
+            break
         try:
             root = _root(above) if above else None
         except UnreadableError:  # it is told where that file itself is read
@@ -75,6 +77,7 @@ def _model(text: str, view: ProjectView) -> _Model:
         if root is None or not _is_meant(root, parent):
             break
         chain.append(root)
+        texts.add(above or "")
         place = path.rpartition("/")[0]
     return _Model(chain, _properties(chain))
 

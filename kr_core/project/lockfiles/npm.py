@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kr_core.project.lockfiles.parser import parse_json
-from kr_core.project.lockfiles.pins import Pin, string, table
+from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,19 +28,23 @@ _TARBALL = re.compile(r"https?://[^?#]+/-/[^/?#]{1,214}?-(?P<version>\d+\.\d+\.\
 def read_package_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `package-lock.json` of the versions 1 to 3, as Node resolves packages from the nearest member."""
     data = parse_json(text)
-    if data.get("lockfileVersion") not in {None, 1, 2, 3}:
-        view.note(
-            f"lockfileVersion {data['lockfileVersion']} is not known to KR; what is understood of it is read"
-        )
+    view.check_version(data.get("lockfileVersion"), "123", "lockfileVersion")
     if isinstance(data.get("packages"), dict):
         yield from _packages(data["packages"], view)
     else:
         yield from _tree(table(data.get("dependencies")), view)
 
 
-def read_package_json(text: str, _view: ProjectView) -> Iterator[Pin]:
-    """Read what `package.json` asks for, ranges as they are written."""
-    for name, wanted, development in dependencies(parse_json(text)):
+def read_package_json(text: str, view: ProjectView) -> Iterator[Pin]:
+    """Read what `package.json` asks for, ranges as they are written, and the tool that it names."""
+    data = parse_json(text)
+    engines = table(data.get("devEngines")).get("packageManager")
+    named = [
+        string(data.get("packageManager")),
+        *(string(each.get("name")) for each in [table(engines), *tables(engines)]),
+    ]
+    view.tool = next((each.partition("@")[0] for each in named if each), "")
+    for name, wanted, development in dependencies(data):
         yield from _pins(name, wanted, development=development, direct=True)
 
 
@@ -89,8 +93,18 @@ def _pins(name: str, wanted: str, *, development: bool, direct: bool) -> Iterato
     yield from both_names(Pin(name, version, development, direct), aliased(name, wanted))
 
 
+def is_project(folder: str, view: ProjectView) -> bool:
+    """Whether a folder has a `package.json` that asks for packages."""
+    try:
+        return any(dependencies(parse_json(view.beside(f"{folder}/package.json") or "{}")))
+    except (UnreadableError, RecursionError):  # it is told where that file itself is read
+        return False
+
+
 def _packages(packages: dict[str, Any], view: ProjectView) -> Iterator[Pin]:
     """Read the versions 2 and 3: each place in the tree with what lies there."""
+    if table(packages.get("")).get("workspaces") and view.is_apart(packages, is_project):
+        return
     places = {("" if folder == "." else folder + "/"): folder for folder in view.members}
     nearness = {place: rank for rank, place in enumerate(reversed(places), 1)}
     for place, folder in places.items():
@@ -129,4 +143,8 @@ def _tree(dependencies: dict[str, Any], view: ProjectView) -> Iterator[Pin]:
                     yield pin._replace(nearness=nearness)
 
 
-READERS = {"package-lock.json": read_package_lock, "package.json": read_package_json}
+READERS = {
+    "npm-shrinkwrap.json": read_package_lock,
+    "package-lock.json": read_package_lock,
+    "package.json": read_package_json,
+}

@@ -11,14 +11,21 @@ from kr_core.files import read_bytes
 from kr_core.project.package_names import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 Ecosystem = Literal["python", "node", "rust", "go", "java", "ruby", "php"]
 
 LIMIT_BYTES = 20_000_000
 """What takes some seconds to read; the largest lock files that are known have half of it."""
+HAND_LIMIT_BYTES = 2_000_000
+"""What people write, and what has no hashes, is smaller by far."""
+_MAX_FILES_BESIDE = 200
+_MAX_BYTES_BESIDE = LIMIT_BYTES
+"""Of all files that are read for one."""
 _CONFLICT = re.compile(r"^(?:<<<<<<<|>>>>>>>)(?: |$)", re.MULTILINE)
 _EXACT = re.compile(r"v?\d[\w.+!-]*", re.ASCII)
+_ELSEWHERE = re.compile(r"extra|platform|os_name|implementation|dependency_groups")
+"""What a marker may ask for besides the version of Python."""
 _OPEN = re.compile(r"\+$|(?:^|\.)[xX*](?:\.|$)")
 _SHORT: dict[str, str] = {"java": ":", "go": "/", "php": "/"}
 
@@ -67,6 +74,8 @@ class LockFile(NamedTuple):
     """What was odd: the line, and what it is."""
     files: tuple[Path, ...] = ()
     """The file and those it rests on, absent ones included; a change of any may change the pins."""
+    tool: str = ""
+    """The tool of its ecosystem that the file says is in use: `packageManager` of a `package.json`."""
 
     def find(self, name: str) -> Pin | None:
         """Find a package by its name, or by the last part of it where only one package has that.
@@ -109,9 +118,11 @@ class ProjectView:
         self.within = within
         self.notes: list[tuple[int | None, str]] = []
         self.files: list[Path] = [path]
+        self.tool = ""
         self._working_folder = working_folder
         self._environment = environment
         self._held: dict[str, bool] = {}
+        self._bytes_left = _MAX_BYTES_BESIDE
 
     @property
     def folder(self) -> Path:
@@ -128,7 +139,34 @@ class ProjectView:
 
     def note(self, what: str, line: int | None = None) -> None:
         """Tell something odd in the file."""
-        self.notes.append((line, what))
+        if (line, what) not in self.notes:
+            self.notes.append((line, what))
+
+    def is_apart(self, members: Collection[str], is_project: Callable[[str, ProjectView], bool]) -> bool:
+        """Whether the working folder lies in a project of its own that is not a member of the workspace.
+
+        Args:
+            members: the folders of the members, relative to this one.
+            is_project: whether a folder has a manifest with dependencies.
+        """
+        for folder in self.members[:-1]:
+            if folder in members:
+                return False
+            if is_project(folder, self):
+                return True
+        return False
+
+    def check_version(self, found: Any, known: str, label: str = "lock version") -> None:
+        """Note a file of a format that did not exist when its reader was written.
+
+        Args:
+            found: the version of the format as the file names it, None where it names none.
+            known: the major versions that the reader knows, a digit each.
+            label: what the version is called.
+        """
+        major = str(found).partition(".")[0] if isinstance(found, str | int | float) else ""
+        if found is not None and (len(major) != 1 or major not in known):
+            self.note(f"{label} {str(found)[:40]} is not known to KR; what is understood of it is read")
 
     def beside(self, relative: str) -> str | None:
         """Read another file of the project, or return None where it is absent, unreadable or outside.
@@ -139,11 +177,21 @@ class ProjectView:
         if not path.is_relative_to(self.top):
             return None
         if path not in self.files:
+            if len(self.files) > _MAX_FILES_BESIDE:
+                self.note(f"more than {_MAX_FILES_BESIDE} files are read for it; the others are left out")
+                return None
             self.files.append(path)
         try:
-            return text_of(path, within=self.within)
+            text = text_of(path, HAND_LIMIT_BYTES, within=self.within)
         except (OSError, ValueError):
             return None
+        self._bytes_left -= len(text)
+        if self._bytes_left < 0:
+            self.note(
+                f"more than {_MAX_BYTES_BESIDE // 1_000_000} MB of files are read for it; the others are left out"
+            )
+            return None
+        return text
 
     def holds(self, marker: str) -> bool:
         """Whether a marker holds in the project's Python, with no extra asked for; what is no marker holds."""
@@ -164,11 +212,22 @@ def merged(pins: Iterable[Pin], view: ProjectView) -> dict[str, Pin]:
     several: dict[str, list[Pin]] = {}
     for pin in pins:
         several.setdefault(normalise(pin.name), []).append(pin)
-    return {key: each[0] if len(each) == 1 else _one_of(each, view) for key, each in several.items()}
+    return {key: _valid(_one_of(each, view), view) for key, each in several.items()}
+
+
+def _valid(pin: Pin, view: ProjectView) -> Pin:
+    """A pin without its version where its marker asks for another Python than the project's: then it is not in use.
+
+    What is for another platform or an extra has the version that is in use there.
+    """
+    is_judged = "python" in pin.marker and not _ELSEWHERE.search(pin.marker)
+    return pin if not is_judged or view.holds(pin.marker) else pin._replace(version="")
 
 
 def _one_of(pins: list[Pin], view: ProjectView) -> Pin:
     """The pin that stands: with a version before none, a marker that holds, the nearest, the highest version."""
+    if len(pins) == 1:
+        return pins[0]
     if any(pin.version != pins[0].version for pin in pins):
         from kr_core.project.distributions import version_key
 
@@ -186,6 +245,26 @@ def _one_of(pins: list[Pin], view: ProjectView) -> Pin:
 
 def _rank(pin: Pin, view: ProjectView) -> tuple[bool, bool, bool, int, bool]:
     return bool(pin.version), view.holds(pin.marker), pin.direct, pin.nearness, not pin.renamed
+
+
+def conflicting(pins: Iterable[tuple[Pin, str]]) -> set[str]:
+    """The packages of which extras or groups, none of them before the others, ask for different versions.
+
+    Args:
+        pins: each with the extra or group that it belongs to; the group that comes first has a higher nearness.
+    """
+    several: dict[str, dict[int, dict[str, set[str]]]] = {}
+    ranges: set[str] = set()
+    for pin, group in pins:
+        of_name = several.setdefault(pin.name, {}).setdefault(pin.nearness, {})
+        of_name.setdefault(group, set()).add(pin.version)
+        if not pin.exact:
+            ranges.add(pin.name)
+    return {
+        name
+        for name, by_nearness in several.items()
+        if name not in ranges and not set.intersection(*by_nearness[max(by_nearness)].values())
+    }
 
 
 def short_name(name: str, separator: str) -> str:

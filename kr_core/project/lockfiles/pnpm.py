@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.project.lockfiles.npm import GROUPS, both_names
+from kr_core.project.lockfiles.npm import GROUPS, both_names, is_project
 from kr_core.project.lockfiles.parser import LIMIT_CHARACTERS
 from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table
 
@@ -55,10 +55,15 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
     )
     if version.partition(".")[0] not in _KNOWN and plain.strip():
         view.note(f"lockfileVersion {version or 'none'} is not known to KR; what is understood of it is read")
+    if "importers" in sections:
+        keys = {found["key"] for found in _KEY.finditer(sections["importers"]["block"])}
+        if view.is_apart(keys, is_project):
+            return
     packages = _packages(sections["packages"]["block"]) if "packages" in sections else {}
     for nearness, importer in enumerate(reversed(_importers(plain, sections, view)), 1):
         for group in GROUPS:
-            for name, value in table(importer.get(group)).items():
+            for key, value in table(importer.get(group)).items():
+                name = str(key)  # YAML reads `1:` as a number
                 reference = string(value) or string(table(value).get("version"))
                 development = group == "devDependencies"
                 yield from _dependency(name, reference, packages, nearness, development=development)

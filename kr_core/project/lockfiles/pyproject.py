@@ -5,31 +5,51 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kr_core.project.lockfiles.parser import parse_toml
-from kr_core.project.lockfiles.pins import Pin, string, strings, table, tables
+from kr_core.project.lockfiles.pins import Pin, conflicting, string, strings, table, tables
 from kr_core.project.lockfiles.requirements import requirement
+from kr_core.project.package_names import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kr_core.project.lockfiles.pins import ProjectView
 
 
 def read(text: str, _view: ProjectView) -> Iterator[Pin]:
-    """Read PEP 621, dependency groups (PEP 735), and the tables of Poetry, PDM and uv."""
+    """Read PEP 621, dependency groups (PEP 735), and the tables of Poetry, PDM and uv.
+
+    The project itself comes before the group `dev`, and that before all others; where those disagree, no version is in use.
+    """
+    pins = list(_pins(text))
+    unknown = conflicting((pin._replace(name=normalise(pin.name)), group) for pin, group in pins)
+    yield from (pin._replace(version="") if normalise(pin.name) in unknown else pin for pin, _group in pins)
+
+
+def _pins(text: str) -> Iterator[tuple[Pin, str]]:
+    """What is asked for, each with the extra or group."""
     data = parse_toml(text)
     project, tool = table(data.get("project")), table(data.get("tool"))
-    yield from _requirements(project.get("dependencies"), development=False)
-    for extra in table(project.get("optional-dependencies")).values():
-        yield from _requirements(extra, development=True)
     poetry = table(tool.get("poetry"))
-    yield from _poetry(poetry.get("dependencies"), development=False)
-    yield from _poetry(poetry.get("dev-dependencies"), development=True)
-    for group in table(poetry.get("group")).values():
-        yield from _poetry(table(group).get("dependencies"), development=True)
-    groups = [data.get("dependency-groups"), table(tool.get("pdm")).get("dev-dependencies")]
-    for group in (group for each in groups for group in table(each).values()):
-        yield from _requirements(group, development=True)
-    yield from _requirements(table(tool.get("uv")).get("dev-dependencies"), development=True)
+    yield from _grouped([_requirements(project.get("dependencies"), development=False)], "")
+    yield from _grouped([_poetry(poetry.get("dependencies"), development=False)], "")
+    for name, extra in table(project.get("optional-dependencies")).items():
+        yield from _grouped([_requirements(extra, development=True)], f"extra {name}")
+    groups: dict[str, list[Iterator[Pin]]] = {}
+    for listed in (data.get("dependency-groups"), table(tool.get("pdm")).get("dev-dependencies")):
+        for name, group in table(listed).items():
+            groups.setdefault(name, []).append(_requirements(group, development=True))
+    for name, group in table(poetry.get("group")).items():
+        groups.setdefault(name, []).append(_poetry(table(group).get("dependencies"), development=True))
+    development = groups.setdefault("dev", [])
+    development.append(_poetry(poetry.get("dev-dependencies"), development=True))
+    development.append(_requirements(table(tool.get("uv")).get("dev-dependencies"), development=True))
+    for name, members in groups.items():
+        yield from _grouped(members, name)
+
+
+def _grouped(pins: Iterable[Iterator[Pin]], group: str) -> Iterator[tuple[Pin, str]]:
+    rank = 2 if not group else int(group == "dev")
+    return ((pin._replace(nearness=rank), group) for each in pins for pin in each)
 
 
 def _requirements(values: Any, *, development: bool) -> Iterator[Pin]:

@@ -18,7 +18,7 @@ _MAIN_GROUPS = frozenset({"main", "default"})
 def read_poetry(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `poetry.lock`; markers choose among several versions of a package (written since Poetry 2)."""
     data = parse_packages(text, members=False)
-    _check(view, table(data.get("metadata")).get("lock-version"), "12")
+    view.check_version(table(data.get("metadata")).get("lock-version"), "12")
     for package in tables(data.get("package")):
         markers = package.get("markers")
         groups = package.get("groups")
@@ -31,7 +31,7 @@ def read_poetry(text: str, view: ProjectView) -> Iterator[Pin]:
 def read_pdm(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `pdm.lock`."""
     data = parse_packages(text, members=False)
-    _check(view, table(data.get("metadata")).get("lock_version"), "34")
+    view.check_version(table(data.get("metadata")).get("lock_version"), "34")
     for package in tables(data.get("package")):
         yield from _pin(
             package, string(package.get("marker")), development=_development(package.get("groups"))
@@ -39,9 +39,9 @@ def read_pdm(text: str, view: ProjectView) -> Iterator[Pin]:
 
 
 def read_pipfile(text: str, view: ProjectView) -> Iterator[Pin]:
-    """Read `Pipfile.lock`: the groups `default` and `develop`, and those of one's own."""
+    """Read `Pipfile.lock`: the group `default` before `develop` and those of one's own."""
     data = parse_json(text)
-    _check(view, table(data.get("_meta")).get("pipfile-spec"), "6")
+    view.check_version(table(data.get("_meta")).get("pipfile-spec"), "6")
     for group, packages in data.items():
         if group == "_meta":
             continue
@@ -51,6 +51,7 @@ def read_pipfile(text: str, view: ProjectView) -> Iterator[Pin]:
                 name,
                 version.removeprefix("==") if version != "*" else "",
                 development=group != "default",
+                nearness=int(group == "default"),
                 marker=string(table(package).get("markers")),
             )
 
@@ -58,7 +59,7 @@ def read_pipfile(text: str, view: ProjectView) -> Iterator[Pin]:
 def read_pylock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `pylock.toml`; of a package that is locked without a version, such as a folder, only the name is known."""
     data = parse_toml(text)
-    _check(view, data.get("lock-version"), "1")
+    view.check_version(data.get("lock-version"), "1")
     for package in tables(data.get("packages")):
         yield from _pin(package, string(package.get("marker")))
 
@@ -70,12 +71,6 @@ def _pin(package: dict[str, Any], marker: str, *, development: bool = False) -> 
 
 def _development(groups: Any) -> bool:
     return isinstance(groups, list) and bool(groups) and _MAIN_GROUPS.isdisjoint(map(str, groups))
-
-
-def _check(view: ProjectView, version: Any, known: str) -> None:
-    """Note a lock file of a format that did not exist when this was written."""
-    if version is not None and str(version).partition(".")[0] not in known:
-        view.note(f"lock version {version} is not known to KR; what is understood of it is read")
 
 
 READERS = {

@@ -55,7 +55,7 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
     What a constraints file names is no dependency. The exact version there is the one in use of what is asked for without
     one, or with a range: pip installs no other.
     """
-    pins = list(_lines(text, view.path, view, [], constraint=False))
+    pins = list(_lines(text, view.path, view, set(), constraint=False))
     chosen = {
         normalise(pin.name): pin for pin in pins if not pin.direct and pin.exact and view.holds(pin.marker)
     }
@@ -65,11 +65,12 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
 
 
 def _lines(
-    text: str, path: Path, view: ProjectView, read_files: list[Path], *, constraint: bool
+    text: str, path: Path, view: ProjectView, read_files: set[str], *, constraint: bool
 ) -> Iterator[Pin]:
-    if path in read_files or len(read_files) > 100:
+    place = os.path.realpath(path)
+    if place in read_files or len(read_files) > 100:
         return
-    read_files.append(path)
+    read_files.add(place)
     development = not _DEVELOPMENT.isdisjoint(re.findall("[a-z]+", path.stem.lower()))
     for line in re.sub(r"\\\r?\n", " ", text).splitlines():
         if len(line) > _MAX_LINE_LENGTH:

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from kr_core.project.lockfiles.parser import parse_packages
-from kr_core.project.lockfiles.pins import Pin, string, strings, table, tables
+from kr_core.project.lockfiles.pins import Pin, conflicting, string, strings, table, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +22,7 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
     Of several versions of one package (forks of the resolution), markers choose.
     """
     data = parse_packages(text, members=True)
-    if data.get("version") not in {None, 1}:
-        view.note(f"lock version {data['version']} is not known to KR; what is understood of it is read")
+    view.check_version(data.get("version"), "1")
     packages = [each for each in tables(data.get("package")) if string(each.get("name"))]
     locked: dict[str, list[dict[str, Any]]] = {}
     members: dict[str, dict[str, Any]] = {}
@@ -31,12 +30,21 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
         locked.setdefault(package["name"], []).append(package)
         if (folder := _folder(package)) is not None:
             members.setdefault(folder, package)
+    if members and view.is_apart(members, _is_project):
+        return
     seen = [members[folder] for folder in view.members if folder in members] or list(members.values())
+    unknown: set[str] = set()
     for nearness, member in enumerate(reversed(seen), 1):
-        yield from _dependencies(member, locked, nearness)
+        pins = list(_dependencies(member, locked, nearness))
+        unknown |= conflicting(pins)
+        yield from (pin._replace(version="") if pin.name in unknown else pin for pin, _group in pins)
     for package in packages:
-        version = string(package.get("version"))
-        yield Pin(package["name"], version, marker=_marker(package))
+        if package["name"] not in unknown:
+            yield Pin(package["name"], string(package.get("version")), marker=_marker(package))
+
+
+def _is_project(folder: str, view: ProjectView) -> bool:
+    return "\n[project]" in f"\n{view.beside(f'{folder}/pyproject.toml') or ''}"
 
 
 def _folder(package: dict[str, Any]) -> str | None:
@@ -52,23 +60,20 @@ def _marker(package: dict[str, Any]) -> str:
 
 def _dependencies(
     member: dict[str, Any], locked: dict[str, list[dict[str, Any]]], nearness: int
-) -> Iterator[Pin]:
-    wanted = [(each, False) for each in tables(member.get("dependencies"))]
+) -> Iterator[tuple[Pin, str]]:
+    """What a member depends on, each with its extra or group: itself before the group `dev` before all others."""
+    wanted = [(each, "", 2) for each in tables(member.get("dependencies"))]
     for key in ("optional-dependencies", "dev-dependencies"):
-        wanted += [(each, True) for group in table(member.get(key)).values() for each in tables(group)]
-    for dependency, development in wanted:
+        for group, listed in table(member.get(key)).items():
+            rank = int((key, group) == ("dev-dependencies", "dev"))
+            wanted += [(each, f"{key} {group}", rank) for each in tables(listed)]
+    for dependency, group, rank in wanted:
         name, version = string(dependency.get("name")), string(dependency.get("version"))
         for package in locked.get(name, ()):
-            if version in {"", package.get("version")}:
+            if version in ("", package.get("version")):
                 marker = string(dependency.get("marker")) or _marker(package)
-                yield Pin(
-                    name,
-                    string(package.get("version")),
-                    development,
-                    direct=True,
-                    nearness=nearness,
-                    marker=marker,
-                )
+                pin = Pin(name, string(package.get("version")), bool(group), direct=True, marker=marker)
+                yield pin._replace(nearness=3 * nearness + rank), group
 
 
 READERS = {"uv.lock": read}

@@ -63,22 +63,47 @@ def split(descriptor: str) -> tuple[str, str]:
 
 
 def read(text: str, view: ProjectView) -> Iterator[Pin]:
-    """Read what was chosen for the `package.json` of the nearest member, then of the root, then all that is locked."""
+    """Read what was chosen for the `package.json` of the nearest member, then of the root, then all that is locked.
+
+    A dependency that nothing was chosen for has no version, where several of the package are locked.
+    """
     locked = list(entries(text))
     if not locked and text.strip() and "yarn lockfile" not in text and "__metadata" not in text:
         raise UnreadableError("no lock file of yarn", 1)
     chosen = {_unbound(descriptor): each for each in locked for descriptor in each.descriptors}
     catalogs, resolutions = _catalogs(view), table(_manifest(".", view).get("resolutions"))
+    versions: dict[str, set[str]] = {}
+    for one in locked:
+        versions.setdefault(split(one.descriptors[0])[0], set()).add(one.version)
+    unknown: set[str] = set()
     for nearness, folder in enumerate(reversed(view.members), 1):
-        for name, asked, development in dependencies(_manifest(folder, view)):
-            wanted = (_catalogued(name, asked, catalogs), string(resolutions.get(name)))
+        manifest = _manifest(folder, view)
+        for name, asked, development in dependencies(manifest):
+            own = _catalogued(name, asked, catalogs)
+            resolved = tuple(_resolved(name, own, string(manifest.get("name")), resolutions))
+            wanted = (*resolved, own) if "__metadata" in text else (own, *resolved)
             bound = f"{_BOUND}{quote(folder, safe='')}"
             keys = (f"{name}@{key}" for each in wanted for key in (f"npm:{each}", each, f"{each}{bound}"))
             if found := next((chosen[key] for key in keys if key in chosen), None):
                 pin = Pin(name, found.version, development, direct=True, nearness=nearness)
                 yield from both_names(pin, found.name)
+            elif len(versions.get(name, ())) > 1:
+                unknown.add(name)
+                yield Pin(name, "", development, direct=True, nearness=nearness)
     for one in locked:
-        yield from both_names(Pin(split(one.descriptors[0])[0], one.version), one.name)
+        name = split(one.descriptors[0])[0]
+        if name not in unknown:
+            yield from both_names(Pin(name, one.version), one.name)
+
+
+def _resolved(name: str, wanted: str, member: str, resolutions: dict[str, Any]) -> Iterator[str]:
+    """What `resolutions` puts in the place of a dependency, by each key that yarn allows, the narrowest first."""
+    plain = wanted.removeprefix("npm:")
+    for key in (f"{name}@npm:{plain}", f"{name}@{plain}", name):
+        for place in (f"{member}/{key}", key, f"**/{key}"):
+            if found := string(resolutions.get(place)):
+                yield found.removeprefix("npm:")
+                yield found
 
 
 def _unbound(descriptor: str) -> str:

@@ -42,10 +42,10 @@ EXPECTED = {
     },
     "go": {
         ".": {
-            "github.com/google/uuid": "v1.3.0",
-            "mux": "v2.0.1",
-            "github.com/gorilla/mux/v2": "v2.0.1",
-            "golang.org/x/text": "v0.3.8-0.20211004125949-5bd84dd9b33b",
+            "github.com/google/uuid": None,  # each is replaced by a folder, which has no version
+            "mux": None,
+            "golang.org/x/text": None,
+            "rsc.io/quote": "v1.5.2",
         }
     },
     "bundler": {".": {"rack": "2.2.8", "rakelet": "13.0.6"}},
@@ -92,7 +92,7 @@ DIRECT = {
         {"httpx", "api", "idna"},
     ),
     "poetry": ({"httpx", "certifi", "colorama", "iniconfig"}, {"httpx", "certifi", "colorama"}),
-    "go": ({"github.com/google/uuid", "golang.org/x/text"},) * 2,
+    "go": ({"github.com/google/uuid", "golang.org/x/text", "rsc.io/quote"},) * 2,
     "bundler": ({"rack", "rakelet"},) * 2,
     "composer": ({"psr/log", "psr/cache"}, {"psr/log"}),
 }

@@ -105,7 +105,10 @@ source = "{INDEX}"
 
 @pytest.mark.req("K9")
 def test_each_replacement_in_go_mod_is_for_its_version_only(tmp_path):
-    """A replacement of one version comes before that of all; exclusions, retractions and tools name no versions in use."""
+    """A replacement of one version comes before that of all; exclusions, retractions and tools name no versions in use.
+
+    What is replaced by a folder has no version.
+    """
     text = """module example.com/shop
 
 go 1.24.0
@@ -152,7 +155,6 @@ tool (
 """
     assert versions(tmp_path, {"go.mod": text}) == {
         "github.com/gofrs/uuid": "v4.4.0+incompatible",
-        "github.com/google/uuid": "v1.3.0",
         "github.com/old/one": "v1.4.5",
         "github.com/old/two": "v1.5.0",
         "golang.org/x/net": "v1.2.3",

@@ -1,0 +1,202 @@
+"""Which of several versions, files and tools is the one in use, and where none is known to be."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.req("K9")
+
+
+def lay(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text if isinstance(text, str) else json.dumps(text))
+
+
+def npm_lock(version, **more):
+    return {
+        "lockfileVersion": 3,
+        "packages": {"": {"dependencies": {"ms": "*"}, **more}, "node_modules/ms": {"version": version}},
+    }
+
+
+def yarn_lock(version):
+    return f'# yarn lockfile v1\n\n\nms@*:\n  version "{version}"\n'
+
+
+MANIFEST = {"dependencies": {"ms": "*"}}
+
+
+def test_a_shrinkwrap_comes_before_the_package_lock(project, tmp_path):
+    """npm reads `npm-shrinkwrap.json` and ignores the other file."""
+    lay(tmp_path, {"npm-shrinkwrap.json": npm_lock("2.0.0"), "package-lock.json": npm_lock("1.0.0")})
+    assert project().version_of("ms") == ("2.0.0", "npm-shrinkwrap.json")
+
+
+BERRY = """__metadata:
+  version: 8
+
+"is-odd@npm:0.1.0":
+  version: 0.1.0
+  resolution: "is-odd@npm:0.1.0"
+
+"is-odd@npm:^0.1.2":
+  version: 0.1.2
+  resolution: "is-odd@npm:0.1.2"
+"""
+
+
+@pytest.mark.parametrize("key", ["is-odd", "is-odd@npm:^2.0.0", "is-odd@^2.0.0", "shop/is-odd", "**/is-odd"])
+def test_resolutions_of_yarn_are_found_by_each_of_their_keys(project, tmp_path, key):
+    """The version that a resolution names is in use, not the highest that is locked."""
+    manifest = {"name": "shop", "dependencies": {"is-odd": "^2.0.0"}, "resolutions": {key: "0.1.0"}}
+    lay(tmp_path, {"package.json": manifest, "yarn.lock": BERRY})
+    assert project().version_of("is-odd") == ("0.1.0", "yarn.lock")
+
+
+def test_a_dependency_that_yarn_chose_nothing_for_has_no_locked_version(project, tmp_path):
+    """Of several locked versions none is taken for it; what is asked for stands."""
+    lay(tmp_path, {"package.json": {"dependencies": {"is-odd": "^2.0.0"}}, "yarn.lock": BERRY})
+    assert project().version_of("is-odd") == ("^2.0.0", "package.json")
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"packageManager": "yarn@4.1.0"},
+        {"devEngines": {"packageManager": {"name": "yarn"}}},
+        {"devEngines": {"packageManager": [{"name": "yarn"}]}},
+    ],
+)
+def test_the_lock_file_of_the_tool_that_package_json_names_is_believed(project, tmp_path, named):
+    """What another tool has left beside it is not asked, for a package that only it names either."""
+    stale = npm_lock("1.0.0")
+    stale["packages"]["node_modules/left"] = {"version": "9.0.0"}
+    lay(
+        tmp_path,
+        {"package.json": MANIFEST | named, "package-lock.json": stale, "yarn.lock": yarn_lock("2.0.0")},
+    )
+    opened = project()
+    assert opened.version_of("ms") == ("2.0.0", "yarn.lock")
+    assert opened.version_of("left") is None
+    assert opened.warnings == []
+
+
+def test_lock_files_of_two_tools_that_differ_are_told(project, tmp_path):
+    """Nothing says which tool is in use: npm's file comes first, and a warning names both and what to do."""
+    lay(
+        tmp_path,
+        {"package.json": MANIFEST, "package-lock.json": npm_lock("1.0.0"), "yarn.lock": yarn_lock("2.0.0")},
+    )
+    opened = project()
+    assert opened.version_of("ms") == ("1.0.0", "package-lock.json")
+    assert len(opened.warnings) == 1
+    assert "package-lock.json says 1.0.0 of ms, yarn.lock says 2.0.0" in opened.warnings[0]
+    assert "packageManager" in opened.warnings[0]
+
+
+def test_what_go_replaces_by_a_folder_has_no_version(project, tmp_path):
+    """The folder may hold anything."""
+    lay(tmp_path, {"go.mod": "module x\nrequire (\n a/b v1.0.0\n c/d v1.0.0\n)\nreplace a/b => ./local\n"})
+    assert project().version_of("a/b") is None
+    assert project().version_of("c/d") == ("v1.0.0", "go.mod")
+
+
+def test_what_the_program_needs_comes_before_what_its_development_needs(project, tmp_path):
+    """Pipenv's `default` before `develop`, Composer's `packages` before `packages-dev`."""
+    lay(
+        tmp_path,
+        {
+            "Pipfile.lock": {"default": {"c": {"version": "==2.0"}}, "develop": {"c": {"version": "==3.0"}}},
+            "composer.lock": {
+                "packages": [{"name": "a/b", "version": "1.2.3"}],
+                "packages-dev": [{"name": "a/b", "version": "9.0.0"}],
+            },
+        },
+    )
+    assert project().version_of("c") == ("2.0", "Pipfile.lock")
+    assert project().version_of("a/b") == ("1.2.3", "composer.lock")
+
+
+UV = """version = 1
+[[package]]
+name = "shop"
+version = "0.1"
+source = { virtual = "." }
+dependencies = [{ name = "idna", version = "3.4" }]
+[package.optional-dependencies]
+old = [{ name = "packaging", version = "22.0" }]
+new = [{ name = "packaging", version = "24.0" }, { name = "idna", version = "3.9" }]
+[package.dev-dependencies]
+dev = [{ name = "six", version = "1.15.0" }]
+legacy = [{ name = "six", version = "1.16.0" }]
+""" + "".join(
+    f'[[package]]\nname = "{name}"\nversion = "{version}"\nsource = {{ registry = "https://pypi.org/simple" }}\n'
+    for name, version in (
+        ("idna", "3.4"),
+        ("idna", "3.9"),
+        ("packaging", "22.0"),
+        ("packaging", "24.0"),
+        ("six", "1.15.0"),
+        ("six", "1.16.0"),
+    )
+)
+PYPROJECT = """[project]
+name = "shop"
+dependencies = ["idna==3.4"]
+[project.optional-dependencies]
+old = ["packaging==22.0"]
+new = ["packaging==24.0", "idna==3.9"]
+[dependency-groups]
+dev = ["six==1.15.0"]
+legacy = ["six==1.16.0"]
+"""
+
+
+@pytest.mark.parametrize(
+    "files", [{"uv.lock": UV, "pyproject.toml": PYPROJECT}, {"pyproject.toml": PYPROJECT}]
+)
+def test_the_project_comes_before_its_default_group_and_that_before_the_others(project, tmp_path, files):
+    """Extras that exclude each other leave the version unknown."""
+    lay(tmp_path, files)
+    opened = project()
+    assert opened.version_of("idna")[0] == "3.4"
+    assert opened.version_of("six")[0] == "1.15.0"
+    assert opened.version_of("packaging") is None
+
+
+def test_a_marker_that_does_not_hold_leaves_a_package_without_a_version(project, tmp_path, make_environment):
+    """It is named all the same: what is not installed here may be asked about."""
+    make_environment(tmp_path / ".venv", version="3.12.4")
+    lay(tmp_path, {"requirements.txt": 'old==1.0 ; python_version < "3"\nnew==2.0 ; python_version >= "3"\n'})
+    opened = project()
+    assert opened.version_of("old") is None
+    assert opened.version_of("new") == ("2.0", "requirements.txt")
+    assert opened.named_packages() == {"old", "new"}
+
+
+NOT_MEMBERS = {
+    "uv": {
+        "uv.lock": UV,
+        "own/pyproject.toml": '[project]\nname = "own"\ndependencies = ["idna"]\n',
+    },
+    "npm": {
+        "package-lock.json": npm_lock("1.0.0", workspaces=["packages/*"])
+        | {"packages": npm_lock("1.0.0", workspaces=["packages/*"])["packages"] | {"packages/a": {}}},
+        "own/package.json": {"dependencies": {"ms": "*"}},
+    },
+    "pnpm": {
+        "pnpm-lock.yaml": "lockfileVersion: '9.0'\nimporters:\n  .:\n    dependencies:\n      ms:\n        version: 1.0.0\n"
+        "  packages/a: {}\npackages:\n  ms@1.0.0:\n    x: y\n",
+        "own/package.json": {"dependencies": {"ms": "*"}},
+    },
+}
+
+
+@pytest.mark.parametrize("tool", NOT_MEMBERS)
+def test_a_project_that_is_not_a_member_has_none_of_the_versions_of_the_workspace(project, tmp_path, tool):
+    """A folder of the root without a manifest of its own still has them."""
+    lay(tmp_path, NOT_MEMBERS[tool] | {"src/x": ""})
+    name, version = ("idna", "3.4") if tool == "uv" else ("ms", "1.0.0")
+    assert project("src").version_of(name)[0] == version
+    assert project("own").version_of(name) is None
