@@ -9,9 +9,10 @@ import pytest
 from documents import pieces
 
 from kr_core.markup import html_blocks, markdown
+from kr_core.search.documents import pdf as pdf_reader
 from kr_core.search.documents.discovery import FolderWalk
 from kr_core.search.documents.indexer import update
-from kr_core.search.documents.loaders import decoded, read
+from kr_core.search.documents.loaders import SkippedFile, decoded, read
 from kr_core.search.documents.source_code import LARGEST_TREE
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 
@@ -28,11 +29,11 @@ def seconds(name, text):
     return time.process_time() - start
 
 
-def pdf(content):
-    """One page with a content stream."""
+def pdf(content, pages=1):
+    """Pages that share one content stream."""
     parts = [
         b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Pages/Kids[%s]/Count %d>>" % (b"3 0 R " * pages, pages),
         b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
         b"<</Length %d>>stream\n%s\nendstream" % (len(content), content),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
@@ -168,6 +169,23 @@ class TestOneBadFile:
             store.close()
         assert (done.read, done.passages) == (2, 1)
         assert [note.partition(": ")[2][:30] for note in done.notes] == ["cannot be read: AssertionError"]
+
+    @pytest.mark.req("Z8")
+    @pytest.mark.parametrize(
+        ("limit", "value", "said"),
+        [
+            ("_MAX_SECONDS", 0.2, "it takes more than 0.2 seconds"),
+            ("_MAX_CHARACTERS", 50_000, "more than 0 million characters"),
+            ("_MAX_PAGE_BYTES", 50_000, "page 1 has more than 0 MB of drawing"),
+        ],
+    )
+    def test_a_pdf_whose_pages_share_one_long_stream_is_passed_over(self, monkeypatch, limit, value, said):
+        """A small file with three thousand pages of the same drawing ends in a note, by time or by what it holds."""
+        pytest.importorskip("pypdf")
+        monkeypatch.setattr(pdf_reader, limit, value)
+        content = b"BT /F1 12 Tf 10 10 Td " + b"(ab) Tj 0 -1 Td " * 5_000 + b"ET"
+        with pytest.raises(SkippedFile, match=said):
+            list(read("a.pdf", pdf(content, pages=3_000)).pieces)
 
     def test_a_heading_of_an_old_notebook_has_its_level(self):
         """Those that are no level of a heading are the outermost."""

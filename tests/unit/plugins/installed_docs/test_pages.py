@@ -185,13 +185,24 @@ def test_no_page_outside_the_inventory_s_folder_is_read(tmp_path):
 
 
 @pytest.mark.req("R9")
+def test_an_inventory_of_millions_of_entries_is_passed_over(tmp_path):
+    """A small file that unpacks to three million entries costs no gigabyte: reading ends at a limit, with a note."""
+    folder = documentation(tmp_path / "docs/html")
+    bomb = zlib.compress(b"a b:c 1 p.html t\n" * 3_000_000, 9)
+    (folder / "objects.inv").write_bytes(HEAD.format("Crate", "2").encode() + bomb)
+    with pytest.raises(ValueError, match="more than 200,000 entries"):
+        inventory.read_targets(folder / "objects.inv")
+
+
+@pytest.mark.req("R9")
 def test_folders_in_circles_and_inventories_that_grow_are_withstood(tmp_path):
     folder = documentation(tmp_path / "docs/html")
     (tmp_path / "docs/again").symlink_to(tmp_path / "docs")
     (tmp_path / "docs/self").symlink_to(tmp_path / "docs/self")
     bomb = zlib.compress(b"a" * 100_000_000)
     (folder / "objects.inv").write_bytes(HEAD.format("Crate", "2").encode() + bomb)
-    assert inventory.read_targets(folder / "objects.inv") == []
+    with pytest.raises(ValueError, match="more than 60 MB when unpacked"):
+        inventory.read_targets(folder / "objects.inv")
     assert ask(tmp_path, "How do I pack?", [tmp_path / "docs"]).outcome is Outcome.empty
 
 

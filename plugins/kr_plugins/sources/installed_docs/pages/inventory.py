@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 _HEAD = re.compile(
@@ -21,6 +21,10 @@ _HEAD = re.compile(
 )
 _LINE = re.compile(r"(\S(?:.*?\S)??)\s+([\w-]+):([\w-]+)\s+(-?\d+)\s(\S*+)\s++(.*)")
 _LARGEST = 60_000_000
+"""Bytes of the list, unpacked."""
+_MAX_TARGETS = 200_000
+"""Python's own documentation has twenty thousand."""
+_CHUNK = 65_536
 _LARGEST_FILE = 20_000_000
 _MAX_LINE_LENGTH = 2000
 
@@ -60,26 +64,47 @@ def read_targets(path: Path, within: Sequence[Path] | None = None) -> list[Targe
     """What an inventory lists; lines that say nothing understandable are passed over.
 
     Raises:
-        ValueError: it is no inventory, or not whole.
+        ValueError: it is no inventory, not whole, or far larger than the largest that are known.
         OSError: it cannot be read.
     """
     content = read_bytes(path, limit=_LARGEST_FILE, within=within)
     head = _HEAD.match(content)
     if head is None:
         raise ValueError("no Sphinx inventory of version 2")
-    unpacking = zlib.decompressobj()
-    try:
-        text = unpacking.decompress(content[head.end() :], _LARGEST)
-    except zlib.error as error:
-        raise ValueError(f"not whole ({error})") from None
-    found = []
-    for line in text.decode("utf-8", "replace").split("\n"):
-        match = _LINE.fullmatch(line.strip()) if len(line) <= _MAX_LINE_LENGTH else None
+    found: list[Target] = []
+    for line in _lines(content[head.end() :]):
+        match = _LINE.fullmatch(line.strip())
         if match is None:
             continue
+        if len(found) >= _MAX_TARGETS:
+            raise ValueError(f"more than {_MAX_TARGETS:,} entries")
         name, domain, role, _priority, place, title = match.groups()
         page, _hash, anchor = place.partition("#")
         if anchor.endswith("$"):
             anchor = anchor[:-1] + name
         found.append(Target(name, domain, role, page, anchor, name if title == "-" else title))
     return found
+
+
+def _lines(packed: bytes) -> Iterator[str]:
+    """The lines of a compressed list, unpacked as they are asked for; those that are too long are left out.
+
+    Raises:
+        ValueError: it is not whole, or too large.
+    """
+    unpacking = zlib.decompressobj()
+    size, rest = 0, b""
+    while packed and not unpacking.eof:
+        try:
+            part = unpacking.decompress(packed, _CHUNK)
+        except zlib.error as error:
+            raise ValueError(f"not whole ({error})") from None
+        packed = unpacking.unconsumed_tail
+        size += len(part)
+        if size > _LARGEST:
+            raise ValueError(f"more than {_LARGEST // 1_000_000} MB when unpacked")
+        *lines, rest = (rest + part).split(b"\n")
+        rest = rest[: _MAX_LINE_LENGTH + 1]
+        yield from (line.decode("utf-8", "replace") for line in lines if len(line) <= _MAX_LINE_LENGTH)
+    if len(rest) <= _MAX_LINE_LENGTH:
+        yield rest.decode("utf-8", "replace")
