@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kr_core.files import lies_within, read_text
@@ -25,6 +25,8 @@ _DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][^/]*)-(?P<version>[^-\d]*+\d[^-]*
 _EGG_INFO = re.compile(
     r"(?=[^/]*\.egg-info\Z)(?P<name>[A-Za-z0-9][^/]*?)-(?P<version>\d[^-]*)(?:-py\d[\d.]*)?(?:-[^/]+)?\.egg-info"
 )
+_NAME_LINE = re.compile(r"^Name:[ \t]*+([\w.-]{1,200})[ \t\r]*$", re.MULTILINE)
+_VERSION_LINE = re.compile(r"^Version:[ \t]*+([\w.!+-]{1,200})[ \t\r]*$", re.MULTILINE | re.ASCII)
 _MODULE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\.[\w-]+)?\.(?:pyi?|so|pyd)", re.ASCII)
 _LARGEST = 50_000_000
 """Bytes of a METADATA or RECORD; a RECORD of 100,000 files has some ten million."""
@@ -55,6 +57,7 @@ class InstalledDistributions:
         self._by_name: dict[str, Distribution] | None = None
         self._top_level: frozenset[str] = frozenset()
         self._owners: dict[str, Distribution | None] = {}
+        self._confirmed: dict[Path, Distribution | None] = {}
 
     @property
     def by_name(self) -> dict[str, Distribution]:
@@ -68,6 +71,31 @@ class InstalledDistributions:
         """Everything that `import` finds at the top, in lower case."""
         assert self.by_name is not None
         return self._top_level
+
+    def confirmed(self, one: Distribution) -> Distribution | None:
+        """A distribution as its METADATA names it, which pip and importlib.metadata believe; None where it is another one.
+
+        A folder without METADATA is believed by its name.
+        """
+        if one.metadata_folder not in self._confirmed:
+            self._confirmed[one.metadata_folder] = self._confirm(one)
+        return self._confirmed[one.metadata_folder]
+
+    def _confirm(self, one: Distribution) -> Distribution | None:
+        head = _metadata(one, "METADATA").partition("\n\n")[0]
+        name, version = _NAME_LINE.search(head), _VERSION_LINE.search(head)
+        said = f"{self.environment.label}: {one.metadata_folder.name} is "
+        if name and normalise(name[1]) != one.name:
+            self._warn(f"{said}{name[1]} by its METADATA; it is not taken for {one.name}")
+            return None
+        if version is None or version_key(version[1]) == version_key(one.version):
+            return one
+        self._warn(f"{said}version {version[1]} by its METADATA, which is taken")
+        return replace(one, version=version[1])
+
+    def _warn(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     def owner(self, dotted: str) -> Distribution | None:
         """Find the distribution that ships a module, whatever the case: `yaml`, `PIL.Image`, `google.protobuf`."""

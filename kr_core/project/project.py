@@ -187,8 +187,9 @@ class LocalProject:
         """
         self._forget_what_changed()
         known: dict[tuple[str, Ecosystem], tuple[str, str, str]] = {}
-        for one in self.distributions():
-            known.setdefault((one.name, "python"), (one.name, one.version, one.environment.label))
+        for scan in self._installed(own=False):
+            for one in filter(None, map(scan.confirmed, scan.by_name.values())):
+                known.setdefault((one.name, "python"), (one.name, one.version, one.environment.label))
         for module in self._modules.all():
             label = label_of(module.folder, self._home)
             known.setdefault((normalise(module.name), "node"), (module.name, module.version, label))
@@ -309,16 +310,15 @@ class LocalProject:
         standard = parts[0] in sys.stdlib_module_names
         for scan in self._installed(own=own):
             # `google.protobuf` is not of the distribution `google`, so the bare head comes after the owner.
-            named = next((scan.by_name[key] for key in longer[:-1] or longer if key in scan.by_name), None)
-            if named is not None:
-                return named
+            named = (scan.by_name[key] for key in longer[:-1] or longer if key in scan.by_name)
+            if found := next(filter(None, map(scan.confirmed, named)), None):
+                return found
             if standard:  # a backport has the module's very name
                 continue
-            if found := scan.owner(name) or scan.by_name.get(longer[-1]):
+            called = (scan.by_name.get(key) for key in (longer[-1], *distributions_called(name)))
+            others = (one for one in (scan.owner(name), *called) if one)
+            if found := next(filter(None, map(scan.confirmed, others)), None):
                 return found
-            for key in distributions_called(name):
-                if key in scan.by_name:
-                    return scan.by_name[key]
         return None
 
     def _locked(self, framework: str) -> NamedDependency | None:

@@ -14,6 +14,7 @@ _AT_LINE = re.compile(r"(?<!\s)\s*+\(at (?:line (\d+), column \d+|end of documen
 _ARTIFACTS = re.compile(r"^(?:wheels|files|sdist) = (?:\[\n(?:[ \t].*\n)*+\]|\{.*\})$", re.MULTILINE)
 """Addresses and hashes, one to a line, as uv, Poetry and PDM write them: nine tenths of their lock files."""
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _STRING = r'"[^"\\\x00-\x1f\x7f]*+"'
 _KEY = rf"(?:[\w-]++|{_STRING})"
 _ATOM = rf"(?:{_STRING}|true|false|[1-9][0-9]*+)"
@@ -50,6 +51,12 @@ def parse_json(text: str) -> dict[str, Any]:
         raise UnreadableError(f"no JSON: {error.msg}", error.lineno) from None
     if not isinstance(found, dict):
         raise UnreadableError("no object in JSON", 1)
+    if escape := _SURROGATE.search(text):  # two of them are a character, one alone is none
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            line = text.count("\n", 0, escape.start()) + 1
+            raise UnreadableError("half of a character in JSON", line) from None
     return found
 
 

@@ -393,7 +393,8 @@ def test_what_changes_while_a_project_is_open_is_seen_after_a_moment(
         ("0.27.0", ".venv"),
         ("13.0", "uv.lock"),
     )
-    (site / "httpx-0.27.0.dist-info").rename(site / "httpx-0.28.1.dist-info")
+    renamed = (site / "httpx-0.27.0.dist-info").rename(site / "httpx-0.28.1.dist-info")
+    (renamed / "METADATA").write_text("Name: httpx\nVersion: 0.28.1\n")
     uv_lock(tmp_path, rich="14.0.0")
     opened._looked -= BELIEVED_SECONDS
     assert (opened.version_of("httpx"), opened.version_of("rich")) == (

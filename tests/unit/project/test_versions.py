@@ -161,3 +161,34 @@ def test_the_mode_major_compares_major_numbers_alone(ours, theirs, expected):
 def test_any_text_is_read_without_an_error_and_has_no_gap_to_itself(text):
     parse(text)
     assert gap(text, text) is None
+
+
+@pytest.mark.req("K9")
+def test_the_metadata_of_a_distribution_is_believed_before_the_name_of_its_folder(
+    tmp_path, project, make_environment, install
+):
+    """As pip and importlib.metadata have it; what differs is told."""
+    site = make_environment(tmp_path / ".venv")
+    (install(site, "box", "1.0") / "METADATA").write_text("Name: box\nVersion: 2.0\n\nVersion: 3.0\n")
+    (install(site, "evil", "9.9") / "METADATA").write_text("Name: other\nVersion: 9.9\n")
+    (install(site, "bare", "1.5") / "METADATA").unlink()
+    opened = project()
+    assert opened.version_of("box") == ("2.0", ".venv")
+    assert opened.version_of("evil") is None
+    assert opened.version_of("bare") == ("1.5", ".venv")
+    assert {name: version for name, version, _where in opened.versions()} == {"bare": "1.5", "box": "2.0"}
+    assert len([note for note in opened.warnings if "by its METADATA" in note]) == 2
+
+
+@pytest.mark.req("Z8")
+def test_half_of_a_character_in_a_version_is_not_a_version(tmp_path, project):
+    """No text of UTF-8 can show it: an installed package is passed over, a lock file is left out with its line."""
+    (tmp_path / "node_modules/a").mkdir(parents=True)
+    (tmp_path / "node_modules/a/package.json").write_text('{"name": "a", "version": "1.0.\\ud800"}')
+    (tmp_path / "package-lock.json").write_text(
+        '{"packages": {\n"node_modules/b": {"version": "1.\\ud800"}}}'
+    )
+    opened = project()
+    assert opened.versions() == []
+    assert opened.version_of("a") is None
+    assert [note for note in opened.warnings if note.startswith("package-lock.json:2: half of a character")]

@@ -31,6 +31,8 @@ _CONSTANT_LIMIT = 600
 _NOT_A_FIELD = re.compile(r"[\"']?(?:[\w.]+\.)?(?:ClassVar\b|KW_ONLY\b)")
 _MAX_BYTES = 5_000_000
 """A larger file is generated data, not something that documents itself (it is skipped, and noted)."""
+_MAX_DEFINITIONS = 10_000
+"""Of one file; those that follow are left out."""
 _MAX_PARAMETERS = 1000
 """Of one callable; the longest signatures that people write have two hundred."""
 
@@ -114,6 +116,8 @@ class _ModuleReader:
         Overloads count only where there is nothing else, as in a stub.
         """
         known = self.module.definitions.get(definition.qualname)
+        if known is None and len(self.module.definitions) >= _MAX_DEFINITIONS:
+            return
         replaces = (
             known is None or definition.qualname in self.overloads or (known.doc is None and definition.doc)
         )
