@@ -103,20 +103,26 @@ if TYPE_CHECKING:
     from kr_core.project.project import is_python as is_python
     from kr_core.project.versions import gap as gap
     from kr_core.protocols import Agent as Agent
+    from kr_core.protocols import Appendable as Appendable
     from kr_core.protocols import Cache as Cache
     from kr_core.protocols import Candidates as Candidates
     from kr_core.protocols import CaseView as CaseView
     from kr_core.protocols import ChangeResult as ChangeResult
+    from kr_core.protocols import Counters as Counters
     from kr_core.protocols import Document as Document
+    from kr_core.protocols import DocumentStore as DocumentStore
     from kr_core.protocols import Embedder as Embedder
     from kr_core.protocols import Ephemeral as Ephemeral
     from kr_core.protocols import Escalation as Escalation
     from kr_core.protocols import EscalationContext as EscalationContext
+    from kr_core.protocols import EventLog as EventLog
     from kr_core.protocols import HumanReply as HumanReply
     from kr_core.protocols import Issue as Issue
     from kr_core.protocols import Job as Job
     from kr_core.protocols import Journal as Journal
+    from kr_core.protocols import LightAppender as LightAppender
     from kr_core.protocols import Log as Log
+    from kr_core.protocols import LogCursors as LogCursors
     from kr_core.protocols import LogRecord as LogRecord
     from kr_core.protocols import Notice as Notice
     from kr_core.protocols import OpenCase as OpenCase
@@ -132,6 +138,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Scorer as Scorer
     from kr_core.protocols import Source as Source
     from kr_core.protocols import SourceContext as SourceContext
+    from kr_core.protocols import StepResults as StepResults
     from kr_core.protocols import Store as Store
     from kr_core.protocols import UnparsedReply as UnparsedReply
     from kr_core.protocols import Verifier as Verifier
@@ -187,6 +194,13 @@ _HOMES: dict[str, dict[str, str]] = {
         "HumanReply": "",
         "Job": "",
         "Journal": "",
+        "StepResults": "",
+        "LogCursors": "",
+        "LightAppender": "",
+        "EventLog": "",
+        "DocumentStore": "",
+        "Counters": "",
+        "Appendable": "",
         "WriteResult": "",
         "Log": "",
         "LogRecord": "",

@@ -128,6 +128,8 @@ class Provider(NamedTuple, Generic[Component_co]):
 
     build: Callable[[Any, Setup], Component_co]
     settings: type[Settings] = Settings
+    mcp_server: bool = False
+    """Whether a source stands for an MCP server, for which `fallback_if_mcp_unavailable` takes over."""
 
 
 # -- the stages of research, in the order in which they are met ------------------------------------------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import Event
     from kr_core.model.questions import Question
-    from kr_core.protocols import Journal
+    from kr_core.protocols import EventLog
 
 __all__ = ["FINAL", "PriorAnswer", "answered", "check", "missing", "put_off", "told_of"]
 
@@ -143,7 +143,7 @@ def told_of(question: Question, answers: Mapping[Key, PriorAnswer]) -> Question:
     return question.model_copy(update={"context": "\n\n".join(parts)})
 
 
-def answered(journal: Journal, wanted: Iterable[Key]) -> dict[Key, PriorAnswer]:
+def answered(journal: EventLog, wanted: Iterable[Key]) -> dict[Key, PriorAnswer]:
     """The questions that were accepted, or answered by a human, with their latest answers.
 
     Args:
@@ -158,7 +158,7 @@ def answered(journal: Journal, wanted: Iterable[Key]) -> dict[Key, PriorAnswer]:
     }
 
 
-def _answered(journal: Journal, feature_id: str, ids: set[str]) -> Iterator[tuple[Key, PriorAnswer]]:
+def _answered(journal: EventLog, feature_id: str, ids: set[str]) -> Iterator[tuple[Key, PriorAnswer]]:
     texts: dict[str, str] = {}
     routes: dict[str, Route] = {}
     thresholds: dict[str, int] = {}
@@ -189,7 +189,7 @@ def _answered(journal: Journal, feature_id: str, ids: set[str]) -> Iterator[tupl
                 )
 
 
-def put_off(journal: Journal, question: Question, escalation_id: str) -> tuple[str, Route] | None:
+def put_off(journal: EventLog, question: Question, escalation_id: str) -> tuple[str, Route] | None:
     """The exchange in which a question was put off last, and its route; None if it was not put off like this.
 
     Args:
@@ -219,7 +219,7 @@ def _read(of: type[Read], data: Mapping[str, Any]) -> Read:
     return of.model_validate({name: value for name, value in data.items() if name in of.model_fields})
 
 
-def _events(journal: Journal, feature_id: str) -> Iterator[Event]:
+def _events(journal: EventLog, feature_id: str) -> Iterator[Event]:
     after = 0
     while page := journal.entries(feature=feature_id, after=after, limit=_PAGE):
         yield from (event for _, event in page)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kr_core.model.questions import Answer, Question
     from kr_core.model.routing import Route
-    from kr_core.protocols import Journal
+    from kr_core.protocols import EventLog
 
 __all__ = ["Exchange", "Key", "key", "question_event", "redact_question", "shortened", "submitted", "told"]
 
@@ -50,7 +50,7 @@ class Exchange:
     def __init__(
         self,
         question: Question,
-        journal: Journal,
+        journal: EventLog,
         observers: tuple[Callable[[Event], object], ...],
         parent_id: str | None = None,
     ) -> None:

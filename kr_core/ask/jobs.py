@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kr_core.agents import dependencies
 from kr_core.agents.exchange import shortened, submitted, told
 from kr_core.aio import consume_exception
+from kr_core.config.plugin_names import DEFAULT_ESCALATIONS
 from kr_core.errors import ConfigError
 from kr_core.model.questions import AcceptedOrEscalate, AgentHandle, AgentStatus
 from kr_core.terminal_text import printable
@@ -150,7 +151,7 @@ class QuestionJobs:
             raise ConfigError(
                 "there is no channel to a human",
                 where=self._config.origin(("escalations",)),
-                hint="name one, such as `escalations: [stdout]`",
+                hint=f"name one, such as `escalations: [{DEFAULT_ESCALATIONS[0]}]`",
             )
         self._dispatcher.finish(exchange, "escalated", answer, threshold, request)
         if under_way is not None:

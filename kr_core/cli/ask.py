@@ -19,6 +19,7 @@ from kr_core.escalation.case import options as options_of
 from kr_core.escalation.sanitize import quoted
 from kr_core.model.questions import GENERAL, Question
 from kr_core.model.routing import HUMAN
+from kr_core.protocols import Ephemeral
 from kr_core.research import Pipeline
 from kr_core.routing.table import UNKNOWN_TOPIC
 from kr_core.terminal_text import printable
@@ -100,8 +101,9 @@ def answered_by_human(
 
 
 def _terminal_is_a_way(service: KnowledgeRouterService) -> bool:
-    config = service.pipeline.config
-    return any(config.plugin_of(name) == "stdout" for name in config.settings.escalations)
+    """Whether a way to a human shows cases to the person before this process."""
+    sinks, _notes = service.pipeline.components.escalations()
+    return any(isinstance(sink, Ephemeral) and sink.momentary for sink in sinks.values())
 
 
 def login_name() -> str:

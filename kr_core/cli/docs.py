@@ -12,6 +12,7 @@ from kr_core.cli.excerpt import excerpt
 from kr_core.cli.given_file import lines_of
 from kr_core.cli.output import as_json
 from kr_core.cli.screen import Screen
+from kr_core.config.plugin_names import DOCUMENTS_SOURCE
 from kr_core.errors import ConfigError, StorageError
 from kr_core.research import Pipeline
 from kr_core.search.documents.errors import absent, fault, is_there, unread
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 NO_CONTENT = 4
 _GENERIC = frozenset("html doc docs api build _build site public man share".split())
 """Names of folders that say nothing of what is in them."""
-_SOURCE = "local_docs"
-"""The source that answers from what is indexed."""
 _REASONS = 3
 """Of what could not be indexed, in the error."""
 _NOTES = 20
@@ -117,8 +116,10 @@ def _index_path(
 
 def _tell_who_asks(pipeline: Pipeline, options: argparse.Namespace) -> None:
     """Once, since who has indexed documents takes them for asked."""
-    if _SOURCE not in (pipeline.config.settings.knowledge_research.sources or ()):
-        _note(options, f"`kr research` asks them once `knowledge_research.sources` names `{_SOURCE}`")
+    if DOCUMENTS_SOURCE not in (pipeline.config.settings.knowledge_research.sources or ()):
+        _note(
+            options, f"`kr research` asks them once `knowledge_research.sources` names `{DOCUMENTS_SOURCE}`"
+        )
 
 
 def _indexed(store: DocumentStore, name: str | None) -> list[tuple[str, Path]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.config import load, trust
+from kr_core.config.plugin_names import DEFAULT_CHAIN
 from kr_core.errors import ConfigError, StorageError
 from kr_core.files import write_atomically
 from kr_core.terminal_text import printable
@@ -14,11 +15,11 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     import argparse
 
-CONFIGURATION = """\
+CONFIGURATION = f"""\
 # KR's configuration; every key and its default: docs/reference/configuration.md
 knowledge_research:
   knowledge_base_path: knowledge-base
-  # sources: [installed_docs]      # asked in this order; without it, what is installed
+  # sources: [{DEFAULT_CHAIN[0]}]      # asked in this order; without it, what is installed
   # max_calls_per_story: 3         # calls that leave the machine
   # cache_ttl_days: 30
   # version_match: auto            # auto: another minor version is stale too; major: only another major

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kr_core.model.questions import QALogEntry
-    from kr_core.protocols import Journal
+    from kr_core.protocols import EventLog, Journal
 
 NO_CONTENT = 4
 COLUMNS = (
@@ -110,7 +110,7 @@ def _verify(journal: Journal) -> int:
     return 1 if flaws else 0
 
 
-def _follow(journal: Journal, wanted: LogFilter, *, as_json: bool) -> None:
+def _follow(journal: EventLog, wanted: LogFilter, *, as_json: bool) -> None:
     for entry in follow(journal, wanted):
         if entry is None:
             time.sleep(_POLL_SECONDS)

@@ -10,7 +10,6 @@ guards that always hold.
 """
 
 import os
-import stat
 import sys
 import time
 import zlib
@@ -20,14 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from kr_core.protocols import LightAppender
+
 FOLDER = "hits"
 SESSION = "@kr-session@"
-_FORMAT = 4
-_JOURNAL_FORM = 2
-_JOURNAL_SCHEMA = "df0f0b5685f0429f3b9efad1a5e7f80061ada178f5159104201a90c916505da6"
-"""Of the names and texts in the schema of that form, sorted."""
-_IN_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name LIMIT 100"
-_SQLITE_FILES = ("", "-wal", "-shm", "-journal")
+_FORMAT = 5
 _ENVIRONMENT = (
     "VIRTUAL_ENV",
     "CONDA_PREFIX",
@@ -66,7 +62,7 @@ def serve(arguments: "list[str]") -> "int | None":
     if found is None or kept is None:
         return None
     session = os.urandom(8).hex()
-    if not _record(os.path.join(kept["state_folder"], "journal.sqlite"), kept["event"], session):
+    if not _record(kept, session):
         return None
     try:
         sys.stdout.write(kept["stdout"].replace(SESSION, session))
@@ -85,7 +81,7 @@ def _read(path: str, key: str) -> "dict[str, Any] | None":
             return None
         if not kept["guards"] or any(state(guarded[0]) != guarded for guarded in kept["guards"]):
             return None
-        texts = all(isinstance(kept[name], str) for name in ("stdout", "event", "state_folder"))
+        texts = all(isinstance(kept[name], str) for name in ("stdout", "event", "appender", "place"))
         return kept if texts and kept["stdout"] and kept["exit_code"] in {0, 4} else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
@@ -120,7 +116,7 @@ def _parsed(text: str) -> "Any":
 def keep(
     arguments: "list[str]",
     *,
-    state_folder: str,
+    appender: "LightAppender",
     guards: "Iterable[list[Any]]",
     stdout: str,
     exit_code: int,
@@ -128,7 +124,7 @@ def keep(
 ) -> None:
     """Keep a result for the same command line; a folder that cannot be written is no fault.
 
-    `guards` are the states of files (`state`) from before the result was looked up, `state_folder` where the journal lies.
+    `guards` are the states of files (`state`) from before the result was looked up; `appender` tells the journal of a repetition.
     """
     if not stdout or not may_keep(arguments):
         return
@@ -140,7 +136,7 @@ def keep(
     key = _key(arguments)
     value = {
         "format": _FORMAT, "key": key, "day": _today(), "guards": list(guards), "stdout": stdout,
-        "exit_code": exit_code, "event": json.dumps({**event, "session_id": SESSION}), "state_folder": state_folder,
+        "exit_code": exit_code, "event": json.dumps({**event, "session_id": SESSION}), "appender": appender.module, "place": appender.place,
     }  # fmt: skip
     path = os.path.join(folder, _name(key))
     temporary = f"{path}.{os.getpid()}.tmp"
@@ -224,61 +220,13 @@ def changed_since_start(guard: "list[Any]") -> bool:
     return guard[2] is not None and guard[2] >= STARTED
 
 
-def _record(journal: str, event: str, session: str) -> bool:
-    """Write the event of this hit to the journal, durably and in its chain; False where it is not there in the known form.
-
-    The form and the hash are those of the plugin `sqlite` (`kr_plugins.journals.sqlite.migrations` and `chaining`), which would take
-    longer to load than the whole of a hit takes.
-    """
-    if not _is_of_files(journal):
-        return False
-    import sqlite3
-    from hashlib import sha256
-
-    data = event.replace(SESSION, session)
-    now = time.time()
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1_000_000):06d}+00:00"
-    row = (os.urandom(8).hex(), stamp, os.urandom(8).hex(), "run.repeated", data)
-    chained = " ".join([str(len(text)) for text in row[:4]]) + "\n" + "".join(row)
+def _record(kept: "dict[str, Any]", session: str) -> bool:
+    """Write the event of this hit to the journal, by the module that the journal has named; False where it cannot."""
     try:
-        connection = sqlite3.connect(journal, timeout=30, isolation_level=None)
-        try:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("BEGIN IMMEDIATE")  # nobody else comes between the last event and this one
-            schema = connection.execute(_IN_SCHEMA).fetchall()
-            if sha256(repr(schema).encode()).hexdigest() != _JOURNAL_SCHEMA:
-                return False  # a view or a trigger would do what its author wants
-            last = connection.execute("SELECT hash FROM events ORDER BY number DESC LIMIT 1").fetchone()
-            if connection.execute("PRAGMA user_version").fetchone() != (_JOURNAL_FORM,) or last is None:
-                return False
-            connection.execute(
-                "INSERT INTO events (id, time, run, kind, data, hash) VALUES (?, ?, ?, ?, ?, ?)",
-                (*row, sha256(last[0] + chained.encode()).digest()),
-            )
-            connection.execute("COMMIT")
-        finally:
-            connection.close()
-    except sqlite3.Error:
+        module = __import__(kept["appender"], fromlist=("append",))
+        return module.append(kept["place"], "run.repeated", kept["event"].replace(SESSION, session)) is True
+    except Exception:  # a plugin may raise anything; the full way tells what is wrong
         return False
-    return True
-
-
-def _is_of_files(journal: str) -> bool:
-    """Whether a journal is there, and only files are where SQLite opens some: a link leads elsewhere, a pipe never answers."""
-    try:
-        if not stat.S_ISDIR(os.lstat(os.path.dirname(journal)).st_mode):
-            return False
-        os.lstat(journal)
-    except (OSError, ValueError):
-        return False
-    for end in _SQLITE_FILES:
-        try:
-            if not stat.S_ISREG(os.lstat(journal + end).st_mode):
-                return False
-        except OSError:
-            continue
-    return True
 
 
 def _prune(folder: str) -> None:

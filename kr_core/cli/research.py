@@ -12,6 +12,7 @@ from kr_core.cli import lessons, output, replay
 from kr_core.cli.given_file import text_of
 from kr_core.cli.request_io import exit_code, refreshed
 from kr_core.errors import ConfigError
+from kr_core.protocols import Appendable
 from kr_core.research import Pipeline
 from kr_core.research.requests import InvalidRequest, wants_lessons
 
@@ -143,6 +144,8 @@ def _remember(
         return
     if pipeline.config.reads_environment or not answer.result.results.index_updated:
         return
+    if not isinstance(pipeline.journal, Appendable):
+        return
     # The states are taken before the look-up whose answer is kept: a change in between makes it void, even one by another
     # process to the report that was just written. What lies outside the knowledge base was read when the run began.
     guards = [replay.state(str(path)) for path in answer.depends_on]
@@ -159,7 +162,7 @@ def _remember(
     shown = _shown(pipeline, options, request, again)
     replay.keep(
         arguments,
-        state_folder=str(pipeline.config.state_folder),
+        appender=pipeline.journal.light_appender(),
         guards=guards,
         stdout=shown.replace(result.session_id, replay.SESSION),
         exit_code=exit_code(result),

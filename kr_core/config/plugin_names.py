@@ -14,8 +14,8 @@ __all__ = [
     "DEFAULT_ESCALATIONS",
     "DEFAULT_LOGS",
     "DEFAULT_ROUTERS",
+    "DOCUMENTS_SOURCE",
     "LISTED",
-    "MCP_SOURCES",
     "OFF",
     "SINGLE",
     "NamedPlugin",
@@ -39,8 +39,8 @@ LISTED = {
 """The keys that list any number of a kind: which kind, and the names where none are configured."""
 DEFAULT_CHAIN = ("installed_docs", "context7", "deepwiki", "web_search")
 """The sources asked where none are configured, as far as they are installed."""
-MCP_SOURCES = frozenset({"context7", "deepwiki", "mcp"})
-"""The plugins that stand for MCP servers: `fallback_if_mcp_unavailable` takes over from them."""
+DOCUMENTS_SOURCE = "local_docs"
+"""The source that answers from what `kr docs` has indexed. Expeditions ask it too where no source is configured."""
 
 
 class NamedPlugin(NamedTuple):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kr_core.escalation.case import Case
     from kr_core.model import Event
     from kr_core.model.questions import Answer
-    from kr_core.protocols import Journal
+    from kr_core.protocols import EventLog, Journal
 
 __all__ = ["flaws"]
 
@@ -31,7 +31,7 @@ _TODO = "compare it with `kr log` and `kr inbox show --json`; what counts is the
 class _LoggedCases:
     """What entries say of cases; texts by their hashes, since a record may have a million."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: EventLog) -> None:
         self.opened: dict[str, Event] = {}
         """The last opening of each case."""
         self.replies: dict[str, set[tuple[str, str, str]]] = {}
@@ -110,7 +110,7 @@ def flaws(journal: Journal) -> list[Issue]:
     return found
 
 
-def _differing(journal: Journal, case: Case, told: _LoggedCases) -> Iterator[str]:
+def _differing(journal: EventLog, case: Case, told: _LoggedCases) -> Iterator[str]:
     request, name = case.request, case.request.id
     about = {"feature_id": request.question.feature_id, "question_id": request.question.id}
     opened = told.opened.get(name)
@@ -174,7 +174,7 @@ _KEPT_IN = {"answer": ("answer.received", "content"), "outside": ("agent.failed"
 
 
 def _received(
-    journal: Journal, about: dict[str, str], answer: Answer, told: _LoggedCases, what: str = "answer"
+    journal: EventLog, about: dict[str, str], answer: Answer, told: _LoggedCases, what: str = "answer"
 ) -> bool:
     shortened = _SHORTENED.search(answer.content)
     if shortened is None:

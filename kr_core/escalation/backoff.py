@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kr_core.escalation.summary import RunProgress
-    from kr_core.protocols import Journal
+    from kr_core.protocols import DocumentStore
 
 __all__ = ["MAX_SAID_LENGTH", "ChannelBackoff", "ChannelState", "is_whole", "left_alone", "said_of"]
 
@@ -55,7 +55,7 @@ class ChannelBackoff:
         now: the time.
     """
 
-    def __init__(self, journal: Callable[[], Journal], now: Callable[[], dt.datetime]) -> None:
+    def __init__(self, journal: Callable[[], DocumentStore], now: Callable[[], dt.datetime]) -> None:
         self._journal = journal
         self._now = now
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.agents.exchange import key, shortened
 from kr_core.aio import shielded
+from kr_core.config.plugin_names import DEFAULT_ESCALATIONS
 from kr_core.errors import ConfigError
 from kr_core.escalation import transitions
 from kr_core.escalation.case import Case, ChatTurn
@@ -53,7 +54,8 @@ class EscalationManager:
         channels, _ = self._components.escalations()
         if not (channels or self._components.config.settings.escalations):
             exchange.notes.append(
-                f"{reason}, and there is no channel to a human: name one in the configuration, such as `escalations: [stdout]`"
+                f"{reason}, and there is no channel to a human: name one in the configuration, such as "
+                f"`escalations: [{DEFAULT_ESCALATIONS[0]}]`"
             )
             return None
         case, older = await shielded(lambda: self._opened(exchange, answer, reason, threshold, alternatives))

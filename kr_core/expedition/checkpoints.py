@@ -15,7 +15,7 @@ from kr_core.model.expedition import MAX_CYCLES, CycleReport
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
 
-    from kr_core.protocols import Journal
+    from kr_core.protocols import StepResults
 
 __all__ = ["Checkpoints", "ExpeditionProgress", "kept_of", "progress", "step_of"]
 
@@ -28,7 +28,7 @@ class Checkpoints:
         run: the expedition's own name there.
     """
 
-    def __init__(self, journal: Journal, run: str) -> None:
+    def __init__(self, journal: StepResults, run: str) -> None:
         self._journal = journal
         self._run = run
 
@@ -65,7 +65,7 @@ def kept_of(report: CycleReport, axioms: tuple[str, ...]) -> dict[str, Any]:
     return {"report": report.model_dump(mode="json"), "axioms": list(axioms)}
 
 
-def progress(journal: Journal, run: str) -> ExpeditionProgress:
+def progress(journal: StepResults, run: str) -> ExpeditionProgress:
     """What an expedition's cycles have brought.
 
     Args:
@@ -86,7 +86,7 @@ def progress(journal: Journal, run: str) -> ExpeditionProgress:
     return ExpeditionProgress(tuple(reports), axioms)
 
 
-def _ended(journal: Journal, run: str) -> Iterator[Mapping[str, Any]]:
+def _ended(journal: StepResults, run: str) -> Iterator[Mapping[str, Any]]:
     for cycle in range(1, MAX_CYCLES + 1):
         for attempt in (1, 2):
             step = journal.step(run, step_of(cycle, attempt))

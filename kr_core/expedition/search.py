@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.aio import in_thread
+from kr_core.config.plugin_names import DOCUMENTS_SOURCE
 from kr_core.model import Finding, Outcome, ResearchQuery
-from kr_core.protocols import Selective
+from kr_core.protocols import Derived, Selective
 from kr_core.question.topics import topic_and_tags
 from kr_core.research.requests import UNKNOWN_VERSION
 
@@ -34,10 +35,6 @@ __all__ = [
 ]
 
 
-AXIOMS = "axioms"
-"""The source that tells what expeditions have found; asked here it would bear witness to itself."""
-_BESIDE = ("local_docs",)
-"""What is asked beside the default chain, where nobody said which sources to ask."""
 _RUN_SECONDS = 600.0
 
 
@@ -61,11 +58,12 @@ class Search(NamedTuple):
 
 async def engines_of(components: Container) -> tuple[list[ExpeditionSource], list[str]]:
     """The sources that can be asked, in order, and a note for each that cannot be built."""
-    links = [link for link in components.sources(_BESIDE) if link.name != AXIOMS]
     found, notes = [], []
-    for link in links:
+    for link in components.sources((DOCUMENTS_SOURCE,)):
         try:
             source = await in_thread(link.build)
+            if isinstance(source, Derived) and source.from_expeditions:
+                continue  # it would bear witness to itself
             reason = await in_thread(partial(_unready, source))
         except KeyboardInterrupt:
             raise
@@ -114,7 +112,8 @@ def wanted(
             found += [
                 Search(engine.link.name, query.text, framework)
                 for framework in frameworks
-                if framework or not engine.link.mcp  # an MCP source has the documentation of libraries alone
+                if framework
+                or not engine.link.mcp()  # an MCP source has the documentation of libraries alone
             ]
     return found
 

@@ -22,13 +22,24 @@ from kr_core.protocols.escalation import (
     UnparsedReply,
     Verifier,
 )
-from kr_core.protocols.journal import Document, Journal
+from kr_core.protocols.journal import (
+    Appendable,
+    Counters,
+    Document,
+    DocumentStore,
+    EventLog,
+    Journal,
+    LightAppender,
+    LogCursors,
+    StepResults,
+)
 from kr_core.protocols.log import Log, LogRecord
 from kr_core.protocols.renderer import Renderer
 from kr_core.protocols.router import Router
 from kr_core.protocols.scorer import Scorer
 from kr_core.protocols.source import (
     Cache,
+    Derived,
     Limited,
     Project,
     Rate,
@@ -51,21 +62,28 @@ from kr_core.protocols.store import (
 
 __all__ = [
     "Agent",
+    "Appendable",
     "Cache",
     "Candidates",
     "CaseView",
     "ChangeResult",
+    "Counters",
+    "Derived",
     "Document",
+    "DocumentStore",
     "Embedder",
     "Ephemeral",
     "Escalation",
     "EscalationContext",
+    "EventLog",
     "HumanReply",
     "Issue",
     "Job",
     "Journal",
+    "LightAppender",
     "Limited",
     "Log",
+    "LogCursors",
     "LogRecord",
     "Notice",
     "OpenCase",
@@ -82,6 +100,7 @@ __all__ = [
     "Selective",
     "Source",
     "SourceContext",
+    "StepResults",
     "Store",
     "UnparsedReply",
     "Unready",

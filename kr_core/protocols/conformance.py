@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,10 +16,11 @@ def lacking(component: Any, protocol: type) -> Iterator[str]:
     """What a component lacks of a protocol, one clause for each."""
     import inspect  # which the answer to a repeated question does without
 
-    for name in protocol.__annotations__:
+    parts = [part for part in protocol.__mro__ if getattr(part, "_is_protocol", False)]
+    for name in chain.from_iterable(part.__annotations__ for part in reversed(parts)):
         if not _has(component, name):
             yield f"it has no attribute `{name}`: set it on the class"
-    for name, expected in vars(protocol).items():
+    for name, expected in chain.from_iterable(vars(part).items() for part in reversed(parts)):
         if name.startswith("_") or not inspect.isfunction(expected):
             continue
         method, wanted = getattr(component, name, None), inspect.signature(expected)

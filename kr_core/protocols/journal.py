@@ -1,8 +1,8 @@
-"""What a journal must offer."""
+"""What a journal must offer: five interfaces, of which each part of KR takes those that it uses."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     from kr_core.model import Event
     from kr_core.protocols.store import Issue
 
-__all__ = ["Document", "Journal"]
+__all__ = [
+    "Appendable",
+    "Counters",
+    "Document",
+    "DocumentStore",
+    "EventLog",
+    "Journal",
+    "LightAppender",
+    "LogCursors",
+    "StepResults",
+]
 
 
 class Document(NamedTuple):
@@ -28,8 +38,18 @@ class Document(NamedTuple):
     """JSON values."""
 
 
-class Journal(Protocol):
-    """Append-only events, step results and budgets: what may not be lost."""
+class LightAppender(NamedTuple):
+    """How a process that has loaded nothing of a journal appends one event to it."""
+
+    module: str
+    """A module with the function `append(place: str, kind: str, data: str) -> bool`, for an event with a new run. `data` is a
+    JSON text. It returns True once the event is durable, and False where it could not append: KR then takes the full way."""
+    place: str
+    """Where the journal is; handed to that function."""
+
+
+class EventLog(Protocol):
+    """Append-only events, each tied to the one before it."""
 
     def append(self, events: Sequence[Event]) -> Future[None]:
         """Queue events; the future resolves when they are durable.
@@ -51,8 +71,9 @@ class Journal(Protocol):
     def verify(self) -> Sequence[Issue]:
         """What is wrong with the record: each event is tied by a hash to the one before it. Empty if it is whole."""
 
-    def number(self, kind: str) -> int:
-        """The next number of a kind, from 1; no number is given twice, whoever asks."""
+
+class DocumentStore(Protocol):
+    """Documents that change, version by version."""
 
     def document(self, kind: str, key: str) -> Document | None:
         """The latest version of a document, or None."""
@@ -76,17 +97,32 @@ class Journal(Protocol):
             kept then, neither the document nor the events.
         """
 
+
+class LogCursors(Protocol):
+    """How far each log has come."""
+
     def cursor(self, log: str) -> int:
         """The number of the last event that this log has confirmed; 0 at first."""
 
     def advance(self, log: str, number: int) -> None:
         """Note that the log has everything up to this event."""
 
+
+class StepResults(Protocol):
+    """What the steps of a run came to, so that a run that is resumed does not take them again."""
+
     def step(self, run: str, key: str) -> Any | None:
         """The kept result of a step, or None; JSON values."""
 
     def keep_step(self, run: str, key: str, result: Any) -> None:
         """Keep the result of a step; durable on return. A second result for the same step is ignored."""
+
+
+class Counters(Protocol):
+    """Numbers and budgets, exact across processes."""
+
+    def number(self, kind: str) -> int:
+        """The next number of a kind, from 1; no number is given twice, whoever asks."""
 
     def spend(self, session_id: str, story_key: str, grant: str, limit: int) -> bool:
         """Take one call of the story's budget if fewer than `limit` are taken; exact across processes.
@@ -100,5 +136,17 @@ class Journal(Protocol):
     def spent(self, session_id: str, story_key: str) -> int:
         """Calls taken by the story in this session."""
 
+
+class Journal(EventLog, DocumentStore, LogCursors, StepResults, Counters, Protocol):
+    """What may not be lost: all five in one, since a document and its events change together."""
+
     def close(self) -> None:
         """Wait until everything queued is durable, and let go of the file."""
+
+
+@runtime_checkable
+class Appendable(Protocol):
+    """A journal that a repeated answer can be told without loading it; with another one, KR takes the full way each time."""
+
+    def light_appender(self) -> LightAppender:
+        """The module that appends, and where. All that this module imports is loaded for each repeated answer."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cache",
+    "Derived",
     "Limited",
     "Project",
     "Rate",
@@ -189,3 +190,10 @@ class Selective(Protocol):
 
     def knows(self, query: ResearchQuery, project: Project) -> bool:
         """Whether the source has documentation of the query's framework."""
+
+
+@runtime_checkable
+class Derived(Protocol):
+    """A source that may tell what expeditions have found; an expedition does not ask it for what would bear witness to itself."""
+
+    from_expeditions: bool

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from kr_core.model import Event
-    from kr_core.protocols import Journal
+    from kr_core.protocols import EventLog
 
 __all__ = [
     "LogFilter",
@@ -128,7 +128,7 @@ class LoggedExchange:
         )
 
 
-def qa_log(journal: Journal, feature_id: str) -> list[QALogEntry]:
+def qa_log(journal: EventLog, feature_id: str) -> list[QALogEntry]:
     """All entries of a feature, in order.
 
     Raises:
@@ -137,7 +137,7 @@ def qa_log(journal: Journal, feature_id: str) -> list[QALogEntry]:
     return list(_all(journal, LogFilter(feature_id)))
 
 
-def history(journal: Journal, exchange_ids: Iterable[str]) -> list[QALogEntry]:
+def history(journal: EventLog, exchange_ids: Iterable[str]) -> list[QALogEntry]:
     """The entries of some exchanges, and of those that they follow, in order.
 
     Raises:
@@ -155,7 +155,7 @@ def history(journal: Journal, exchange_ids: Iterable[str]) -> list[QALogEntry]:
     return sorted(found, key=lambda entry: entry.number)
 
 
-def entries(journal: Journal, wanted: LogFilter) -> Iterator[QALogEntry]:
+def entries(journal: EventLog, wanted: LogFilter) -> Iterator[QALogEntry]:
     """The entries that are wanted, in order; read page by page.
 
     Raises:
@@ -167,7 +167,7 @@ def entries(journal: Journal, wanted: LogFilter) -> Iterator[QALogEntry]:
             yield entry
 
 
-def exchanges(journal: Journal, wanted: LogFilter) -> list[LoggedExchange]:
+def exchanges(journal: EventLog, wanted: LogFilter) -> list[LoggedExchange]:
     """The exchanges of which entries are wanted, in order; one that follows another comes after it, one deeper.
 
     Raises:
@@ -176,7 +176,7 @@ def exchanges(journal: Journal, wanted: LogFilter) -> list[LoggedExchange]:
     return _linked(_gathered(journal, wanted))
 
 
-def follow(journal: Journal, wanted: LogFilter) -> Iterator[QALogEntry | None]:
+def follow(journal: EventLog, wanted: LogFilter) -> Iterator[QALogEntry | None]:
     """The entries that are wanted, and then those that come, for ever; None when there is none for now.
 
     An exchange is shown, from its beginning, as soon as it is one of those that are chosen.
@@ -199,7 +199,7 @@ def follow(journal: Journal, wanted: LogFilter) -> Iterator[QALogEntry | None]:
         yield None
 
 
-def _all(journal: Journal, wanted: LogFilter, after: int = 0) -> Iterator[QALogEntry]:
+def _all(journal: EventLog, wanted: LogFilter, after: int = 0) -> Iterator[QALogEntry]:
     while page := journal.entries(feature=wanted.feature, exchange=wanted.exchange, after=after, limit=_PAGE):
         for number, event in page:
             yield _entry(number, event)
@@ -223,7 +223,7 @@ def _entry(number: int, event: Event) -> QALogEntry:
     )
 
 
-def _gathered(journal: Journal, wanted: LogFilter) -> list[LoggedExchange]:
+def _gathered(journal: EventLog, wanted: LogFilter) -> list[LoggedExchange]:
     """The exchanges that are chosen and of which entries are wanted, in the order of their beginning."""
     known: dict[str, LoggedExchange] = {}
     seen = set()
@@ -287,7 +287,7 @@ def _texts(value: Any) -> Iterator[str]:
             left.extend(one)
 
 
-def last_number(journal: Journal) -> int:
+def last_number(journal: EventLog) -> int:
     """The number of the last event: nothing stands behind it, and something behind any lower one."""
     low, high = 0, 1
     while journal.read(high - 1, 1):

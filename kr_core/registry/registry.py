@@ -103,6 +103,15 @@ class Registry:
             frozenset().union(*(one.own for one in found)), any(one.calls_are_chosen for one in found)
         )
 
+    def stands_for_mcp_server(self, name: str) -> bool:
+        """Whether a source's plugin says so; imports it. One that fails says nothing."""
+        try:
+            named_at = self._named_at("source", name)
+            plugin = self._plugin(self._config.plugin_of(name), named_at)
+            return self._provider("source", plugin, named_at).mcp_server is True
+        except KRError:
+            return False
+
     def named(self) -> list[NamedPlugin]:
         """The plugins and instances that the configuration names, with the keys that do."""
         return named_in(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kr_core.protocols import Journal
+    from kr_core.protocols import Counters
 
 
 class RunBudget:
@@ -20,7 +20,7 @@ class RunBudget:
     """
 
     def __init__(
-        self, journal: Journal, session_id: str, story_key: str, limit: int, override: int | None
+        self, journal: Counters, session_id: str, story_key: str, limit: int, override: int | None
     ) -> None:
         self._journal = journal
         self._session_id = session_id

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from kr_core.config.plugin_names import DEFAULT_CHAIN, MCP_SOURCES
+from kr_core.config.plugin_names import DEFAULT_CHAIN
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
 from kr_core.net.resources import SharedResources
@@ -58,8 +58,8 @@ class SourceSlot(NamedTuple):
     """What may leave the machine, where the source is external."""
     identity: str = ""
     """What its answers are remembered under; empty where they are not, since nobody knows what an object is."""
-    mcp: bool = False
-    """Whether it stands for an MCP server, for which another source may take over."""
+    mcp: Callable[[], bool] = bool
+    """Tells whether it stands for an MCP server, for which another source may take over."""
 
 
 class Container:
@@ -268,7 +268,7 @@ class Container:
             lambda: self.registry.build("source", name),
             egress=self.config.egress_of(name),
             identity=self._identity(name, plugin),
-            mcp=plugin in MCP_SOURCES,
+            mcp=lambda: self.registry.stands_for_mcp_server(name),
         )
 
     def _identity(self, name: str, plugin: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kr_core.config import Config, KnowledgeResearch
     from kr_core.model import Entry, Event, Finding
-    from kr_core.protocols import Journal, Project, Store, WriteResult
+    from kr_core.protocols import EventLog, Project, Store, WriteResult
     from kr_core.research.container import Container
 
 
@@ -104,7 +104,7 @@ class ArchiveResult(NamedTuple):
 
 
 def archive_surplus(
-    store: Store, journal: Callable[[], Journal], config: Config, today: date, *, spare: Entry | None = None
+    store: Store, journal: Callable[[], EventLog], config: Config, today: date, *, spare: Entry | None = None
 ) -> ArchiveResult:
     """Archive what was not used for too long, then the least recently used entries beyond the limit.
 
@@ -164,7 +164,7 @@ def _counts(chosen: EvictionPlan, moved: Sequence[Entry]) -> tuple[int, int]:
     return len(moved) - evicted, evicted
 
 
-def last_uses(journal: Journal, file: Path, entries: Sequence[Entry]) -> dict[str, datetime]:
+def last_uses(journal: EventLog, file: Path, entries: Sequence[Entry]) -> dict[str, datetime]:
     """When each entry was last used, by id, to the moment.
 
     The journal has every hit already, the repeated ones of the command line too, durable before the answer is shown:
@@ -197,7 +197,7 @@ def last_uses(journal: Journal, file: Path, entries: Sequence[Entry]) -> dict[st
     return uses
 
 
-def _known(file: Path, journal: Journal) -> tuple[int, dict[str, datetime]]:
+def _known(file: Path, journal: EventLog) -> tuple[int, dict[str, datetime]]:
     """The number that was read last, and what was read; nothing where the journal is another one."""
     try:
         record: Any = json.loads(read_text(file, limit=_LARGEST))

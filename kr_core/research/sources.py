@@ -200,7 +200,7 @@ class SourceChain:
             consulted: grows while the sources are asked.
         """
         yield from self._slots
-        mcp = {slot.name for slot in self._slots if slot.mcp}
+        mcp = {slot.name for slot in self._slots if slot.mcp()}
         failed = {entry.name for entry in consulted if entry.failed}
         fallback = self._rules.fallback
         if fallback is None or not mcp or not mcp <= failed:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from kr_core.model import Draft, Fault, Score
-    from kr_core.protocols import Journal, WriteResult
+    from kr_core.protocols import EventLog, WriteResult
     from kr_core.research.lookup import LookupResult
     from kr_core.research.sources import ChainResult
 
@@ -44,7 +44,7 @@ class StageRunner:
 
     __slots__ = ("_journal", "_numbers", "_observers", "_pending", "id")
 
-    def __init__(self, journal: Journal, observers: tuple[Callable[[Event], object], ...] = ()) -> None:
+    def __init__(self, journal: EventLog, observers: tuple[Callable[[Event], object], ...] = ()) -> None:
         self.id = new_id()
         self._journal = journal
         self._observers = observers

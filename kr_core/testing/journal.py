@@ -6,13 +6,14 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kr_core.protocols import Document
+from kr_core.protocols import Appendable, Document
 from kr_core.testing import samples
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
@@ -39,8 +40,8 @@ _AS_IT_WAS = "as-it-was-written-down"
 _ALTERED = "as-somebody-altered-it"
 
 
-class JournalContract(PluginContract):
-    """What a journal keeps to: order, durability, a record that verifies, exact budgets; also with a second process at work."""
+class _OpenedJournal(PluginContract):
+    """Opens the journal that is tried."""
 
     noun = "journal"
 
@@ -69,7 +70,9 @@ class JournalContract(PluginContract):
             with suppress(Exception):  # a test may have closed it already
                 journal.close()
 
-    # -- events ------------------------------------------------------------------------------------------
+
+class _EventLogContract(_OpenedJournal):
+    """What an event log keeps to: order, durability, and a record that verifies (`kr_core.EventLog`)."""
 
     def test_events_come_back_as_they_were(self, open_journal: Callable[[], Journal]) -> None:
         """Events are read in the order of their appending, whole, with numbers from 1 that grow."""
@@ -114,29 +117,6 @@ class JournalContract(PluginContract):
         assert found == ids, (
             f"{len(ids)} events were confirmed, and {len(found)} are there after the process ended without `close`; "
             "resolve the future only when the events are on the disk"
-        )
-
-    def test_a_journal_opened_anew_has_all(self, open_journal: Callable[[], Journal]) -> None:
-        """Events, cursors, steps and budgets are there when the journal is opened anew, and numbers go on."""
-        journal, events = open_journal(), samples.events(3)
-        _keep(journal, events[:2])
-        journal.advance("log", 2)
-        journal.keep_step("run", "key", {"kept": True})
-        journal.spend(*_STORY, "grant", 3)
-        journal.close()
-        again = open_journal()
-        _keep(again, events[2:])
-        numbered = list(again.read(0, 100))
-        assert [event for _number, event in numbered] == events, (
-            "a journal that was closed and opened anew does not have the events; keep them in `setup.state_folder`"
-        )
-        assert len({number for number, _event in numbered}) == 3, (
-            "a number was given twice; go on where it ended"
-        )
-        kept = (again.cursor("log"), again.step("run", "key"), again.spent(*_STORY))
-        assert kept == (2, {"kept": True}, 1), (
-            f"cursor, step and calls spent are {kept} after opening the journal anew, not (2, {{'kept': True}}, 1); "
-            "keep them in `setup.state_folder` too"
         )
 
     def test_threads_lose_nothing(self, open_journal: Callable[[], Journal]) -> None:
@@ -201,29 +181,6 @@ class JournalContract(PluginContract):
             f"{len(events)} events were queued before `close`, and {found} are there; write what is queued first"
         )
 
-    @pytest.mark.parametrize("kind", HOSTILE)
-    def test_hostile_text_is_data(self, kind: str, open_journal: Callable[[], Journal]) -> None:
-        """Whatever stands in an event's data or a step's result comes back as it was."""
-        journal, events = open_journal(), samples.events(2, text=HOSTILE[kind])
-        _keep(journal, events)
-        journal.keep_step("run", "key", {"text": HOSTILE[kind]})
-        document = Document("contest", "one", "open", 1, {"text": HOSTILE[kind]})
-        journal.change(document)
-        assert [event for _number, event in journal.read(0, 10)] == events, (
-            f"an event with a hostile text ({kind}) did not come back as it was; keep `data` as JSON"
-        )
-        assert journal.step("run", "key") == {"text": HOSTILE[kind]}, (
-            f"a step's result with a hostile text ({kind}) did not come back as it was; keep it as JSON"
-        )
-        assert journal.document("contest", "one") == document, (
-            f"a document with a hostile text ({kind}) did not come back as it was; keep its data as JSON"
-        )
-        assert not journal.verify(), (
-            f"a record with a hostile text ({kind}) in it has flaws: {_said(journal)}; make the hash of what is stored"
-        )
-
-    # -- the record --------------------------------------------------------------------------------------
-
     def test_entries_of_a_feature_and_of_an_exchange(self, open_journal: Callable[[], Journal]) -> None:
         """`entries` gives the events of a feature, of an exchange, of both, or all that have a feature; page by page."""
         journal = open_journal()
@@ -255,21 +212,6 @@ class JournalContract(PluginContract):
                     "page by page"
                 )
 
-    def test_a_whole_record_verifies(self, open_journal: Callable[[], Journal]) -> None:
-        """A record that nobody touched has no flaw, empty or not, whoever wrote it."""
-        one, other = open_journal(), open_journal()
-        assert not one.verify(), f"an empty record has flaws: {_said(one)}"
-        for number in range(6):
-            _keep(other if number % 2 else one, samples.events(3, f"run-{number}", feature="login"))
-        one.change(Document("contest", "one", "open", 1, {}), samples.events(2, feature="login"))
-        events = samples.events(2, "again")
-        _keep(one, events)
-        for journal in (one, other):
-            assert not journal.verify(), (
-                f"a record that nobody touched has flaws: {_said(journal)}; tie each event to the one before it in the "
-                "transaction, or under the lock, in which it gets its number"
-            )
-
     def test_an_altered_event_shows(self, project: Path, open_journal: Callable[[], Journal]) -> None:
         """`verify` finds an event that was altered behind the journal's back."""
         journal = open_journal()
@@ -288,30 +230,9 @@ class JournalContract(PluginContract):
             "the hash of the one before it"
         )
 
-    # -- documents ---------------------------------------------------------------------------------------
 
-    def test_numbers_are_given_once(self, open_journal: Callable[[], Journal]) -> None:
-        """Each kind has numbers from 1, one after the other, also with two open journals."""
-        one, other = open_journal(), open_journal()
-        given = [journal.number("letter") for journal in (one, other, one, other)]
-        assert given == [1, 2, 3, 4], f"two open journals gave the numbers {given}; give 1, 2, 3, 4"
-        assert one.number("parcel") == 1, "a second kind did not begin at 1; count each kind for itself"
-
-    def test_numbers_are_given_once_across_processes(
-        self, project: Path, open_journal: Callable[[], Journal]
-    ) -> None:
-        """Two processes that ask at the same time are given no number twice."""
-        journal = open_journal()
-        with SecondProcess(
-            "take_numbers", self.module, self.noun, self.settings, project, kind="letter", count=50
-        ) as process:
-            process.go()
-            mine = take_numbers(journal, "letter", 50)
-            given = sorted(mine + process.result())
-        assert given == list(range(1, 101)), (
-            f"two processes were given {len(set(given))} different numbers, 100 times in all, up to {given[-1]}; read and "
-            "write the counter in one transaction, or under one lock on the file"
-        )
+class _DocumentStoreContract(_OpenedJournal):
+    """What a store of documents keeps to: one version after the other, each with its events (`kr_core.DocumentStore`)."""
 
     def test_a_document_changes_version_by_version(self, open_journal: Callable[[], Journal]) -> None:
         """The latest version is kept, with the events of each change, and is there when the journal is opened anew."""
@@ -451,7 +372,9 @@ class JournalContract(PluginContract):
             "lock, or in one transaction"
         )
 
-    # -- cursors and steps -------------------------------------------------------------------------------
+
+class _LogCursorsContract(_OpenedJournal):
+    """What the cursors of logs keep to (`kr_core.LogCursors`)."""
 
     def test_each_log_has_a_cursor(self, open_journal: Callable[[], Journal]) -> None:
         """A cursor begins at 0 and is where its own log has put it."""
@@ -465,6 +388,10 @@ class JournalContract(PluginContract):
         assert cursors == (4, 5), (
             f"the cursors of two logs are {cursors}, not (4, 5); keep one for each log, and let `advance` set it"
         )
+
+
+class _StepResultsContract(_OpenedJournal):
+    """What results of steps keep to (`kr_core.StepResults`)."""
 
     def test_the_first_result_of_a_step_stays(self, open_journal: Callable[[], Journal]) -> None:
         """A step's result is kept once; a second one is ignored; each run has its own."""
@@ -483,7 +410,32 @@ class JournalContract(PluginContract):
             "another step has this step's result; keep them apart"
         )
 
-    # -- budgets -----------------------------------------------------------------------------------------
+
+class _CountersContract(_OpenedJournal):
+    """What numbers and budgets keep to: exact, also with a second process at work (`kr_core.Counters`)."""
+
+    def test_numbers_are_given_once(self, open_journal: Callable[[], Journal]) -> None:
+        """Each kind has numbers from 1, one after the other, also with two open journals."""
+        one, other = open_journal(), open_journal()
+        given = [journal.number("letter") for journal in (one, other, one, other)]
+        assert given == [1, 2, 3, 4], f"two open journals gave the numbers {given}; give 1, 2, 3, 4"
+        assert one.number("parcel") == 1, "a second kind did not begin at 1; count each kind for itself"
+
+    def test_numbers_are_given_once_across_processes(
+        self, project: Path, open_journal: Callable[[], Journal]
+    ) -> None:
+        """Two processes that ask at the same time are given no number twice."""
+        journal = open_journal()
+        with SecondProcess(
+            "take_numbers", self.module, self.noun, self.settings, project, kind="letter", count=50
+        ) as process:
+            process.go()
+            mine = take_numbers(journal, "letter", 50)
+            given = sorted(mine + process.result())
+        assert given == list(range(1, 101)), (
+            f"two processes were given {len(set(given))} different numbers, 100 times in all, up to {given[-1]}; read and "
+            "write the counter in one transaction, or under one lock on the file"
+        )
 
     def test_a_budget_has_its_limit(self, open_journal: Callable[[], Journal]) -> None:
         """So many calls are given as the limit says; each story of each session has its own."""
@@ -568,6 +520,97 @@ class JournalContract(PluginContract):
         assert (given, spent) == (_STORIES, _STORIES), (
             f"{who} were given {given} calls, and `spent` says {spent}, for {_STORIES} stories with a limit of 1 each; "
             f"read and write the budget {how}"
+        )
+
+
+class JournalContract(
+    _EventLogContract, _DocumentStoreContract, _LogCursorsContract, _StepResultsContract, _CountersContract
+):
+    """What a journal keeps to: order, durability, a record that verifies, exact budgets; also with a second process at work."""
+
+    def test_a_journal_opened_anew_has_all(self, open_journal: Callable[[], Journal]) -> None:
+        """Events, cursors, steps and budgets are there when the journal is opened anew, and numbers go on."""
+        journal, events = open_journal(), samples.events(3)
+        _keep(journal, events[:2])
+        journal.advance("log", 2)
+        journal.keep_step("run", "key", {"kept": True})
+        journal.spend(*_STORY, "grant", 3)
+        journal.close()
+        again = open_journal()
+        _keep(again, events[2:])
+        numbered = list(again.read(0, 100))
+        assert [event for _number, event in numbered] == events, (
+            "a journal that was closed and opened anew does not have the events; keep them in `setup.state_folder`"
+        )
+        assert len({number for number, _event in numbered}) == 3, (
+            "a number was given twice; go on where it ended"
+        )
+        kept = (again.cursor("log"), again.step("run", "key"), again.spent(*_STORY))
+        assert kept == (2, {"kept": True}, 1), (
+            f"cursor, step and calls spent are {kept} after opening the journal anew, not (2, {{'kept': True}}, 1); "
+            "keep them in `setup.state_folder` too"
+        )
+
+    @pytest.mark.parametrize("kind", HOSTILE)
+    def test_hostile_text_is_data(self, kind: str, open_journal: Callable[[], Journal]) -> None:
+        """Whatever stands in an event's data or a step's result comes back as it was."""
+        journal, events = open_journal(), samples.events(2, text=HOSTILE[kind])
+        _keep(journal, events)
+        journal.keep_step("run", "key", {"text": HOSTILE[kind]})
+        document = Document("contest", "one", "open", 1, {"text": HOSTILE[kind]})
+        journal.change(document)
+        assert [event for _number, event in journal.read(0, 10)] == events, (
+            f"an event with a hostile text ({kind}) did not come back as it was; keep `data` as JSON"
+        )
+        assert journal.step("run", "key") == {"text": HOSTILE[kind]}, (
+            f"a step's result with a hostile text ({kind}) did not come back as it was; keep it as JSON"
+        )
+        assert journal.document("contest", "one") == document, (
+            f"a document with a hostile text ({kind}) did not come back as it was; keep its data as JSON"
+        )
+        assert not journal.verify(), (
+            f"a record with a hostile text ({kind}) in it has flaws: {_said(journal)}; make the hash of what is stored"
+        )
+
+    def test_a_whole_record_verifies(self, open_journal: Callable[[], Journal]) -> None:
+        """A record that nobody touched has no flaw, empty or not, whoever wrote it."""
+        one, other = open_journal(), open_journal()
+        assert not one.verify(), f"an empty record has flaws: {_said(one)}"
+        for number in range(6):
+            _keep(other if number % 2 else one, samples.events(3, f"run-{number}", feature="login"))
+        one.change(Document("contest", "one", "open", 1, {}), samples.events(2, feature="login"))
+        events = samples.events(2, "again")
+        _keep(one, events)
+        for journal in (one, other):
+            assert not journal.verify(), (
+                f"a record that nobody touched has flaws: {_said(journal)}; tie each event to the one before it in the "
+                "transaction, or under the lock, in which it gets its number"
+            )
+
+    def test_a_light_appender_appends(self, open_journal: Callable[[], Journal]) -> None:
+        """Where the journal names a light appender, this appends an event in its place in the record; where it has none, KR does without."""
+        journal = open_journal()
+        if not isinstance(journal, Appendable):
+            return
+        _keep(journal, samples.events(2))
+        module, place = journal.light_appender()
+        try:
+            appended = import_module(module).append(place, "contract.tried", '{"text": "kept"}')
+        except Exception as error:
+            pytest.fail(
+                f"`append` of {module} raised {type(error).__name__}: {error}; write `def append(place, kind, data)`, and "
+                "return False where it cannot append"
+            )
+        assert appended is True, (
+            f"`append` of {module} returned {appended!r} for a journal that is there; return True once the event is durable"
+        )
+        events = [event for _number, event in open_journal().read(0, 10)]
+        assert [(event.kind, event.data) for event in events[2:]] == [("contract.tried", {"text": "kept"})], (
+            f"`append` of {module} returned True, and the event is not the last of the record; keep its kind and its data"
+        )
+        assert not journal.verify(), (
+            f"after `append` of {module} the record has flaws: {_said(journal)}; tie the event to the one before it as the "
+            "journal does"
         )
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.agents.caller import AgentJob, AgentRequest
 from kr_core.agents.replies import answer_schema
-from kr_core.entry_points import InstalledPlugin
+from kr_core.config.plugin_names import SINGLE
+from kr_core.entry_points import InstalledPlugin, installed
 from kr_core.errors import RequestError
 from kr_core.hookspecs import NOUNS, Provider, Setup
 from kr_core.model import Outcome
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
     import httpx
 
     from kr_core.model import ResearchResult
+    from kr_core.protocols import Journal
 
 DAY = date(2026, 2, 5)
 """Today, for what is built here."""
-JOURNAL = "kr_plugins.journals.sqlite"
-"""The journal that comes with KR, for a component that needs one."""
 TABLE = Table([PlacedRule(rule, "default rules") for rule in RULES], ROSTER, 80)
 """The usual rules over the usual roster."""
 
@@ -49,7 +49,7 @@ def setup_for(project: Path, name: str) -> Setup:
         template_folders=search_folders(project),
         today=lambda: DAY,
         routing=lambda: TABLE,
-        journal=lambda: build(JOURNAL, "journal", {}, project),
+        journal=lambda: _journal(project),
         http=lambda seconds: _client_in(project, name, seconds),
     )
 
@@ -60,6 +60,13 @@ async def _client_in(project: Path, name: str, seconds: float) -> AsyncIterator[
     deadline = asyncio.get_running_loop().time() + seconds
     async with context_in(project, deadline, None, name=name) as context:
         yield context.http
+
+
+def _journal(project: Path) -> Journal:
+    """The journal where none is configured, for a component that needs one."""
+    (plugin,) = (one for one in installed() if one.name == SINGLE["journal"])
+    journal: Journal = build(plugin.module, "journal", {}, project)
+    return journal
 
 
 def plugin_at(module: str) -> object:

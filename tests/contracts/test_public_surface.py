@@ -11,7 +11,8 @@ import pytest
 import kr_core
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
-PUBLIC = """AcceptedOrEscalate Agent AgentHandle AgentProfile AgentStatus Answer AskResult
+PUBLIC = """Appendable Counters DocumentStore EventLog LightAppender LogCursors StepResults
+AcceptedOrEscalate Agent AgentHandle AgentProfile AgentStatus Answer AskResult
 AsyncKnowledgeRouterService Attribution Axiom AxiomStore CONTRACT_VERSION COVERED Cache Candidates CaseView
 Citation Claim CodeExample ReplyCommand ConfigError Distribution Document DocumentHit Documents Draft EVENTS
 Embedder Entry EntryStatus Escalation EscalationRequest Event RequestRecord ExpeditionUpdate Expeditions

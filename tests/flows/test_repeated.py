@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support import PARCEL, install
 
+from kr_core import LightAppender
 from kr_core.cli import replay
 from kr_plugins.journals.sqlite.journal import SQLite
 
@@ -348,5 +349,5 @@ def test_the_event_lands_in_the_journal_of_the_project(kr, project_folder, tmp_p
 def test_nothing_is_not_kept(tmp_path, monkeypatch):
     """An empty text is no result to repeat."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    replay.keep(["research"], state_folder=str(tmp_path), guards=[], stdout="", exit_code=0, event={})
+    replay.keep(["research"], appender=LightAppender("", ""), guards=[], stdout="", exit_code=0, event={})
     assert not list(tmp_path.iterdir())

@@ -9,16 +9,18 @@ import socket
 import sqlite3
 import subprocess
 import sys
+from importlib import import_module
 
 import platformdirs
 import pytest
 from flows.conftest import NOWHERE
 from support import PARCEL, Done, install, make_environment
 
-from kr_core import StorageError
+from kr_core import Event, StorageError
 from kr_core.cli import replay
 from kr_core.git.index import tracks
 from kr_core.search.documents.sqlite_index import DocumentStore
+from kr_plugins.journals import sqlite_append
 from kr_plugins.journals.sqlite.journal import SQLite
 
 pytestmark = pytest.mark.req("Z8")
@@ -211,14 +213,21 @@ def test_a_repeated_result_wakes_no_trigger(kr, project):
 
 def test_the_short_way_knows_the_schema_of_the_journal(tmp_path):
     """The digest that it compares is that of a journal as the plugin makes it."""
-    SQLite(tmp_path).close()
-    connection = sqlite3.connect(tmp_path / "journal.sqlite")
-    connection.execute(
-        "INSERT INTO events (id, time, run, kind, data, hash) VALUES ('a', '', '', '', '{}', x'00')"
-    )
-    connection.commit()
-    connection.close()
-    assert replay._record(str(tmp_path / "journal.sqlite"), "{}", "s")
+    journal = SQLite(tmp_path)
+    journal.append([Event("run.started", "run")]).result()
+    module, place = journal.light_appender()
+    journal.close()
+    assert import_module(module).append(place, "run.repeated", "{}")
+
+
+@pytest.mark.parametrize("sql", FORGED.values(), ids=FORGED)
+def test_the_short_way_writes_to_no_foreign_schema(tmp_path, sql):
+    """A schema that KR has not made is left to the journal, which refuses it."""
+    journal = SQLite(tmp_path)
+    journal.append([Event("run.started", "run")]).result()
+    journal.close()
+    altered(tmp_path / "journal.sqlite", sql)
+    assert not sqlite_append.append(str(tmp_path / "journal.sqlite"), "run.repeated", "{}")
 
 
 @pytest.mark.parametrize(

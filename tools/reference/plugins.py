@@ -43,4 +43,6 @@ def _contract(name: str) -> str:
 
 
 def _source(cls: Any) -> str:
-    return inspect.getsource(cls).rstrip()
+    """The source of a class, after that of the protocols that it is made of."""
+    bases = [base for base in cls.__bases__ if hasattr(kr_core, base.__name__)]
+    return "\n\n\n".join(inspect.getsource(one).rstrip() for one in (*bases, cls))

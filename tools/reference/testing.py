@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import enum
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import kr_core.testing
 
-from .reading import Class, markdown, read_class
+from .reading import Class, Method, markdown, read_class
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["testing_page"]
 
@@ -25,19 +28,34 @@ def testing_page() -> str:
 
 
 def _contract(name: str, contract: Any) -> str:
+    """A contract, and after it what the parts that it is made of test."""
     found = read_class(contract)
-    tests = [method for method in found.methods if method.name.startswith("test_")]
-    given = [
+    parts = [base for base in contract.__bases__ if base.__name__.startswith("_")]
+    shared = [base for part in parts[:1] for base in part.__bases__ if base.__name__.startswith("_")]
+    given = [method for cls in (contract, *shared) for method in _methods(cls)]
+    said = [f"## {name}", markdown(found.text)]
+    said += [f"```pyi\n{method.signature}\n```\n\n{markdown(method.text)}" for method in given]
+    said += [*_tests(contract)]
+    for part in parts:
+        said += [markdown(read_class(part).text), *_tests(part)]
+    return "\n\n".join(said)
+
+
+def _methods(contract: Any) -> list[Method]:
+    """What a contract's user may call or override."""
+    return [
         method
-        for method in found.methods
+        for method in read_class(contract).methods
         if not method.name.startswith("test_") and inspect.isfunction(vars(contract)[method.name])
     ]
-    parts = [f"## {name}", markdown(found.text)]
-    parts += [f"```pyi\n{method.signature}\n```\n\n{markdown(method.text)}" for method in given]
+
+
+def _tests(contract: Any) -> Iterator[str]:
+    """The table of a class's tests, if it has any."""
+    tests = [method for method in read_class(contract).methods if method.name.startswith("test_")]
     if tests:
         rows = [_row(test.name, test.text) for test in tests]
-        parts.append("\n".join(["| test | what holds |", "|---|---|", *rows]))
-    return "\n\n".join(parts)
+        yield "\n".join(["| test | what holds |", "|---|---|", *rows])
 
 
 def _row(name: str, text: str) -> str:

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kr_core.config.plugin_names import DOCUMENTS_SOURCE
 from kr_core.errors import StorageError
 from kr_core.evidence.citations import holds
 from kr_core.files import read_text
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["lost"]
 
 _LARGEST = 10_000_000
-_FOUND_BY = "local_docs"
 _PACKAGE = re.compile(r"pkg:pypi/([^@]+)@(.+)")
 _LINE = re.compile(r":\d+(?:-\d+)?$")
 _COMMENT = re.compile(r"^[ \t]*#:?", re.MULTILINE)
@@ -91,7 +91,7 @@ def _of_documents(signals: Iterable[Signal], state_folder: Path) -> frozenset[Si
 
 def _indexed(signal: Signal) -> bool:
     """Whether a signal's words were found in an indexed document, by rule or by a model."""
-    ours = signal.found_by == _FOUND_BY or signal.type == "INFERENCE"
+    ours = signal.found_by == DOCUMENTS_SOURCE or signal.type == "INFERENCE"
     return ours and signal.source.startswith(("docs:", "file:"))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model.expedition import Signal
-    from kr_core.protocols import Journal, Project
+    from kr_core.protocols import DocumentStore, Project
 
 __all__ = ["KIND", "AxiomStore", "found_before", "gone", "stated"]
 
@@ -48,7 +48,7 @@ class AxiomStore:
     """
 
     def __init__(
-        self, journal: Journal, state_folder: Path | None = None, project: Project | None = None
+        self, journal: DocumentStore, state_folder: Path | None = None, project: Project | None = None
     ) -> None:
         self._journal = journal
         self._state_folder = state_folder
@@ -243,7 +243,7 @@ KIND = "expedition"
 """Of a journal's documents, those that are expeditions."""
 
 
-def found_before(journal: Journal, question: str) -> list[str]:
+def found_before(journal: DocumentStore, question: str) -> list[str]:
     """The ids of the axioms that ended expeditions of these very words have found, capitals and marks aside.
 
     Raises:

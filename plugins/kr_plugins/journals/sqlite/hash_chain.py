@@ -13,10 +13,10 @@ anew: it shows accidents and careless hands, and a forger to whoever has kept on
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from kr_core import Issue
+from kr_plugins.journals.sqlite_append import link
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,12 +29,6 @@ _MOST = 1000
 _COMPARE = "compare it with a log (.kr/log.jsonl) or a backup"
 
 _Stored = tuple[int, str, str, str, str, str, str | None, bytes]
-
-
-def link(before: bytes, id: str, time: str, run: str, kind: str, data: str) -> bytes:  # noqa: A002  the column's name
-    """The hash of an event, from the hash of the one before it and its values as they are stored."""
-    text = f"{len(id)} {len(time)} {len(run)} {len(kind)}\n{id}{time}{run}{kind}{data}"
-    return sha256(before + text.encode()).digest()
 
 
 def feature_of(data: Any) -> str | None:

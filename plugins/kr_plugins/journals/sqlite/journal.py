@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Document, Event, StorageError, make_state_folder
+from kr_core import Document, Event, LightAppender, StorageError, make_state_folder
+from kr_plugins.journals import sqlite_append
 from kr_plugins.journals.sqlite import hash_chain, migrations
 from kr_plugins.journals.sqlite.connections import MOVE_ASIDE, ConnectionPool, use_write_ahead_log
 from kr_plugins.journals.sqlite.fair_lock import FairLock
@@ -30,10 +31,10 @@ _APPEND = (
     "INSERT INTO events (id, time, run, kind, data, feature, hash) SELECT * FROM (VALUES {})"
     " WHERE column1 IS NOT NULL"
 )
-_BEHIND = " AND (SELECT hash FROM events ORDER BY number DESC LIMIT 1) = ?"
+_BEHIND = f" AND ({sqlite_append.LAST_HASH}) = ?"
 _APPEND_ONE = (
-    "INSERT INTO events (id, time, run, kind, data, feature, hash) VALUES (?, ?, ?, ?, ?, ?,"
-    " link((SELECT hash FROM events ORDER BY number DESC LIMIT 1), ?, ?, ?, ?, ?))"
+    "INSERT INTO events (id, time, run, kind, data, feature, hash) VALUES (?, ?, ?, ?, ?, ?,"  # noqa: S608  what is put in is a constant
+    f" link(({sqlite_append.LAST_HASH}), ?, ?, ?, ?, ?))"
 )
 _KNOWN = "SELECT 1 FROM events WHERE id = ?"
 _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
@@ -175,6 +176,10 @@ class SQLite:
             where=str(self._file),
             hint="`kr log --verify` tells what else is wrong; restore the journal from a backup",
         )
+
+    def light_appender(self) -> LightAppender:
+        """How a process that has loaded nothing of this journal appends an event."""
+        return LightAppender(sqlite_append.__name__, str(self._file))
 
     def verify(self) -> Sequence[Issue]:
         """What is wrong with the record: entries that were altered, added, moved or taken out, also at its end.
@@ -396,7 +401,7 @@ def _append(connection: sqlite3.Connection, row: _Row) -> bool:
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[_Row]) -> bytes:
     """Append events, but those whose ids are there already, and return the hash of the last one."""
-    last = connection.execute("SELECT hash FROM events ORDER BY number DESC LIMIT 1").fetchone()
+    last = connection.execute(sqlite_append.LAST_HASH).fetchone()
     before: bytes = last[0] if last else hash_chain.START
     connection.execute("SAVEPOINT rows")
     try:

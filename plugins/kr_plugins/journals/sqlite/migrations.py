@@ -8,14 +8,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from kr_plugins.journals.sqlite import hash_chain
+from kr_plugins.journals.sqlite_append import VERSION
 
 if TYPE_CHECKING:
     import sqlite3
 
 __all__ = ["VERSION", "bring_up_to_date", "stranger"]
 
-VERSION = 2
-"""The form that is described here; kept in the file as `PRAGMA user_version`, 0 in a new one."""
 _MANY = 2000
 """Rows that are in memory at a time while a whole file is read."""
 _EVENTS = """

@@ -33,6 +33,7 @@ class Axioms:
     """
 
     external = False
+    from_expeditions = True
     timeout_seconds = 20.0
 
     def __init__(self, journal: Callable[[], Journal], state_folder: Path, project: Project) -> None:

@@ -152,4 +152,4 @@ def kr_source() -> Provider[kr_core.Source]:
             raise ConfigError("`api_key` has characters that no key has", hint="copy it anew")
         return Context7(settings.base_url, key)
 
-    return Provider(build, Context7Settings)
+    return Provider(build, Context7Settings, mcp_server=True)

@@ -75,4 +75,4 @@ def kr_source() -> Provider[Source]:
         require("mcp", "mcp")
         return DeepWiki(settings.url)
 
-    return Provider(build, DeepWikiSettings)
+    return Provider(build, DeepWikiSettings, mcp_server=True)

@@ -104,4 +104,4 @@ def kr_source() -> Provider[Source]:
         require("mcp", "mcp")
         return Tool(settings, setup)
 
-    return Provider(build, ToolSettings)
+    return Provider(build, ToolSettings, mcp_server=True)
