@@ -91,6 +91,17 @@ def fault(kind, call, *args):
 # -- finding and building --------------------------------------------------------------------------------
 
 
+@pytest.mark.req("R10")
+def test_a_source_says_that_it_stands_for_an_mcp_server(workshop):
+    """The plugin declares it, under whatever name it is configured; one that cannot be imported declares nothing."""
+    declared = GOOD.replace("NotesSettings)\n", "NotesSettings, mcp_server=True)\n")
+    assert declared != GOOD
+    workshop.ship("kr-notes", {"notes": GOOD, "desk": declared, "broken": "\nimport no_such_module\n"})
+    registry = workshop.registry("plugins: {mine: {use: desk}}")
+    names = ("notes", "desk", "mine", "broken", "missing")
+    assert [name for name in names if registry.stands_for_mcp_server(name)] == ["desk", "mine"]
+
+
 @pytest.mark.req("P2")
 def test_plugins_are_listed_with_their_distributions_and_none_is_imported(workshop):
     workshop.ship("kr-notes", {"notes": GOOD, "broken": "\nimport no_such_module\n"})
