@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model import Event, ResearchQuery, ResearchResult
+    from kr_core.model.events.runs import RunRepeated
     from kr_core.project.project import LocalProject
     from kr_core.research.container import Container
 
@@ -206,16 +207,14 @@ class ResultCache:
 
     def _tell(self, question: str, result: ResearchResult) -> None:
         self._last_run = StageRunner(self._components.journal, self._observers)
-        self._last_run.emit(
-            "run.repeated",
-            {
-                "question": question,
-                "status": result.status,
-                "entry": result.results.cache_entry_id,
-                "story_key": result.story_key,
-                "session_id": result.session_id,
-            },
-        )
+        data: RunRepeated = {
+            "question": question,
+            "status": result.status,
+            "entry": result.results.cache_entry_id,
+            "story_key": result.story_key,
+            "session_id": result.session_id,
+        }
+        self._last_run.emit("run.repeated", data)
 
     def _journal_failed(self) -> bool:
         last_run = self._last_run

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
 from kr_core.model import Event, new_id
@@ -16,10 +16,18 @@ from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
     from concurrent.futures import Future
 
     from kr_core.model import Draft, Fault, Score
+    from kr_core.model.events.runs import (
+        ComposeFinished,
+        ConsultFinished,
+        KeepFinished,
+        LookupFinished,
+        ScoreFinished,
+        StageFailed,
+    )
     from kr_core.protocols import EventLog, WriteResult
     from kr_core.research.lookup import LookupResult
     from kr_core.research.sources import ChainResult
@@ -51,8 +59,13 @@ class StageRunner:
         self._numbers: Iterator[int] = count(1)
         self._pending: list[Future[None]] = []
 
-    def emit(self, kind: str, data: dict[str, Any]) -> None:
-        """Say what happened; never waits and never raises. The data is the event's from now on."""
+    def emit(self, kind: str, data: Mapping[str, object]) -> None:
+        """Say what happened; never waits and never raises.
+
+        Args:
+            kind: one of `kr_core.model.events.EVENTS`, whose type says what `data` holds, or a source's own.
+            data: a dictionary of JSON values, the event's from now on.
+        """
         fields = (kind, self.id, data, f"{self.id}-{next(self._numbers)}", datetime.now(UTC))
         event = tuple.__new__(Event, fields)  # nothing is left to be filled in
         if kind not in PROGRESS:
@@ -61,7 +74,10 @@ class StageRunner:
             show(event, self._observers)
 
     def stage(
-        self, name: str, work: Callable[[], Result], told: Callable[[Result], dict[str, Any]] | None = None
+        self,
+        name: str,
+        work: Callable[[], Result],
+        told: Callable[[Result], Mapping[str, object]] | None = None,
     ) -> Result:
         """Do a stage's work between its two events.
 
@@ -83,7 +99,7 @@ class StageRunner:
         self,
         name: str,
         work: Callable[[], Awaitable[Result]],
-        told: Callable[[Result], dict[str, Any]] | None = None,
+        told: Callable[[Result], Mapping[str, object]] | None = None,
     ) -> Result:
         """The same for a stage that waits for the outside; a cancellation is told and passes through."""
         self.emit(f"{name}.started", {})
@@ -134,7 +150,8 @@ class StageRunner:
 
     def _failed(self, name: str, error: BaseException) -> None:
         said = printable(f"{type(error).__name__}: {error}".removesuffix(": "))
-        self.emit(f"{name}.failed", {"error": said[:_MAX_ERROR_LENGTH]})
+        data: StageFailed = {"error": said[:_MAX_ERROR_LENGTH]}
+        self.emit(f"{name}.failed", data)
 
 
 def show(event: Event, observers: Iterable[Callable[[Event], object]]) -> None:
@@ -164,13 +181,13 @@ def _waited(future: Future[None]) -> asyncio.Future[None]:
     return waited
 
 
-def lookup(found: LookupResult) -> dict[str, Any]:
+def lookup(found: LookupResult) -> LookupFinished:
     """How the knowledge base was found."""
     entry = found.matched.entry.id if found.matched else None
     return {"state": found.state, "entry": entry, "warnings": list(found.warnings)}
 
 
-def chain(chain: ChainResult) -> dict[str, Any]:
+def chain(chain: ChainResult) -> ConsultFinished:
     """How the chain ended."""
     return {
         "sufficient": chain.sufficient,
@@ -179,7 +196,7 @@ def chain(chain: ChainResult) -> dict[str, Any]:
     }
 
 
-def draft(draft: Draft) -> dict[str, Any]:
+def draft(draft: Draft) -> ComposeFinished:
     """What of the answer is cited, and what was dropped since it was not found."""
     return {
         "citations": len(draft.citations),
@@ -188,13 +205,13 @@ def draft(draft: Draft) -> dict[str, Any]:
     }
 
 
-def score(scored: tuple[Score, list[str]]) -> dict[str, Any]:
+def score(scored: tuple[Score, list[str]]) -> ScoreFinished:
     """How sure the scorer is."""
     score = scored[0]
     return {"score": score.score, "level": score.level, "reasons": list(score.reasons)}
 
 
-def kept(outcome: tuple[WriteResult | None, list[Fault]]) -> dict[str, Any]:
+def kept(outcome: tuple[WriteResult | None, list[Fault]]) -> KeepFinished:
     """Where the report lies."""
     kept, faults = outcome
     return {
