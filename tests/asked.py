@@ -5,7 +5,8 @@ import json
 from contextlib import contextmanager
 from typing import get_type_hints
 
-from kr_core import EVENTS, KnowledgeRouterService, Pipeline, Reply
+from kr_core import EVENTS, KnowledgeRouterService, Pipeline
+from kr_core.plugin import Reply
 
 
 def said(answer="Use Redis.", confidence=90, reasons=(), rationale="It expires keys by itself.", **more):

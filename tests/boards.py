@@ -5,16 +5,9 @@ from contextlib import contextmanager
 
 from agents import QUESTION
 
-from kr_core import (
-    HumanReply,
-    HumanResponse,
-    KnowledgeRouterService,
-    Pipeline,
-    PollResult,
-    Question,
-    UnparsedReply,
-)
+from kr_core import HumanResponse, KnowledgeRouterService, Pipeline, Question
 from kr_core.config import given
+from kr_core.plugin import HumanReply, PollResult, UnparsedReply
 
 
 class Board:

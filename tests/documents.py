@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kr_core import Documents
 from kr_core.search.documents.indexer import update
 from kr_core.search.documents.loaders import read
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
+from kr_core.toolkit import Documents
 
 
 def pieces(name, text):

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from kr_core import Candidates, ChangeResult, StorageError, WriteResult
+from kr_core import StorageError
+from kr_core.plugin import Candidates, ChangeResult, WriteResult
 
 RESEARCH = [
     "run.started", "lookup.started", "lookup.finished", "route.started", "route.finished", "consult.started",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from kr_core import lock
+from kr_core.toolkit import lock
 
 REQUIRED = "KR_REQUIRE_INDEX"
 """Set to 1, as CI does, it makes a failure of what is skipped where the package index cannot be reached."""

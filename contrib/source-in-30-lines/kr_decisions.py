@@ -1,6 +1,7 @@
 import asyncio
 
-from kr_core import Finding, Outcome, Passage, Provider, Source, content_words, hookimpl
+from kr_core import Finding, Outcome, Passage, Provider, Source, hookimpl
+from kr_core.toolkit import content_words
 
 
 class Decisions:

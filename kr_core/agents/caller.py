@@ -172,7 +172,7 @@ class AgentCaller:
 def _checked(reply: Any) -> Reply:
     """The reply, its notes fit to be shown."""
     if not isinstance(reply, Reply):
-        raise RequestError("bad_answer", f"returned {type(reply).__name__} instead of a kr_core.Reply")
+        raise RequestError("bad_answer", f"returned {type(reply).__name__} instead of a kr_core.plugin.Reply")
     return reply.model_copy(update={"notes": tuple(map(_shown, reply.notes))})
 
 
@@ -215,7 +215,7 @@ def _sum(first: Reply, second: Reply) -> Reply:
 
 
 class AgentJob:
-    """One prompt for an agent (`kr_core.Job`).
+    """One prompt for an agent (`kr_core.plugin.Job`).
 
     Args:
         profile: the agent that is asked.

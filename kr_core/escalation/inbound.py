@@ -193,7 +193,7 @@ class ReplyIntake:
 
 def _checked(heard: Any) -> Sequence[HumanReply | UnparsedReply]:
     if not isinstance(heard, PollResult):
-        raise TypeError(f"it returned {type(heard).__name__} instead of kr_core.PollResult")
+        raise TypeError(f"it returned {type(heard).__name__} instead of kr_core.plugin.PollResult")
     if not isinstance(heard.mark, str):
         raise TypeError(f"its mark is {type(heard.mark).__name__} instead of a text")
     if not isinstance(heard.complete, bool):
@@ -202,5 +202,5 @@ def _checked(heard: Any) -> Sequence[HumanReply | UnparsedReply]:
         if not isinstance(reply, UnparsedReply) and not (
             isinstance(reply, HumanReply) and isinstance(reply.response, HumanResponse)
         ):
-            raise TypeError(f"it brought {type(reply).__name__} instead of kr_core.HumanReply")
+            raise TypeError(f"it brought {type(reply).__name__} instead of kr_core.plugin.HumanReply")
     return heard.replies

@@ -114,7 +114,7 @@ def _check(component: Any, noun: str, where: str) -> None:
             hint=f"hand over an object that offers kr_core.{protocol.__name__}{name}",
         )  # fmt: skip
     raise ConfigError(
-        f"{_shown(component)} is no kr_core.{protocol.__name__}: {faults[0].partition(':')[0]}", where=where,
+        f"{_shown(component)} is not a kr_core.plugin.{protocol.__name__}: {faults[0].partition(':')[0]}", where=where,
         hint=faults[0].partition(": ")[2],
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What every agent keeps to (`kr_core.Agent`)."""
+"""What every agent keeps to (`kr_core.plugin.Agent`)."""
 
 from __future__ import annotations
 
@@ -236,13 +236,15 @@ class AgentContract(PluginContract):
         """The reply to the question; whatever else comes fails the test."""
         made = self._attempt(self.build(project), project)
         shown = "".join(format_exception(made)) if isinstance(made, Exception) else repr(made)
-        assert isinstance(made, Reply), f"the agent made no kr_core.Reply of {self.question!r}, but:\n{shown}"
+        assert isinstance(made, Reply), (
+            f"the agent made no kr_core.plugin.Reply of {self.question!r}, but:\n{shown}"
+        )
         return made
 
     @staticmethod
     def _is_reply_or_request_error(made: Any, when: str) -> None:
         assert isinstance(made, Reply | RequestError), (
-            f"the agent raised or returned {type(made).__name__} {when}: {made}; return kr_core.Reply, or raise "
+            f"the agent raised or returned {type(made).__name__} {when}: {made}; return kr_core.plugin.Reply, or raise "
             f"kr_core.RequestError with one of the outcomes {', '.join(_OUTCOMES)}"
         )
         if isinstance(made, RequestError):

@@ -1,4 +1,4 @@
-"""What every embedder keeps to (`kr_core.Embedder`)."""
+"""What every embedder keeps to (`kr_core.plugin.Embedder`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every way to a human keeps to (`kr_core.Escalation`)."""
+"""What every way to a human keeps to (`kr_core.plugin.Escalation`)."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class EscalationContract(PluginContract):
         reply = self._one(self._polled(project, sink, shown))
         meant = (reply.escalation_id, reply.response.action, reply.response.content, reply.response.revision)
         assert meant == ("E7", "correct", "Use Postgres.", 2), (
-            f"`/kr correct E7@2 Use Postgres.` was read as {meant}; read replies with kr_core.read_replies"
+            f"`/kr correct E7@2 Use Postgres.` was read as {meant}; read replies with kr_core.toolkit.read_replies"
         )
         assert reply.response.by.strip(), "the reply does not say who gave it; `by` is for the record"
         again = self._polled(project, self.build(project), shown)
@@ -187,7 +187,7 @@ class EscalationContract(PluginContract):
         brought = self._polled(project, sink, [_shown(case, place)])
         found = [reply for reply in brought if isinstance(reply, HumanReply)]
         assert not found, (
-            f"{text!r} was taken for `{found[0].response.action}`; read replies with kr_core.read_replies"
+            f"{text!r} was taken for `{found[0].response.action}`; read replies with kr_core.toolkit.read_replies"
         )
 
     @pytest.mark.parametrize("kind", HOSTILE)
@@ -389,12 +389,12 @@ class EscalationContract(PluginContract):
         except Exception as error:
             raise AssertionError(f"`poll` raised {type(error).__name__}: {error}") from error
         assert isinstance(heard, PollResult), (
-            f"`poll` returned {type(heard).__name__}; return kr_core.PollResult with the replies"
+            f"`poll` returned {type(heard).__name__}; return kr_core.plugin.PollResult with the replies"
         )
         assert isinstance(heard.mark, str), f"the mark of `poll` is {heard.mark!r}; it is a text"
         wrong = [reply for reply in heard.replies if not _is_reply(reply)]
         assert not wrong, (
-            f"`poll` returned {type(wrong[0]).__name__}; return kr_core.HumanReply with a kr_core.HumanResponse, or "
+            f"`poll` returned {type(wrong[0]).__name__}; return kr_core.plugin.HumanReply with a kr_core.HumanResponse, or "
             "kr_core.UnparsedReply"
         )
         return heard

@@ -1,4 +1,4 @@
-"""What every journal keeps to (`kr_core.Journal`)."""
+"""What every journal keeps to (`kr_core.plugin.Journal`)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class _OpenedJournal(PluginContract):
 
 
 class _EventLogContract(_OpenedJournal):
-    """What an event log keeps to: order, durability, and a record that verifies (`kr_core.EventLog`)."""
+    """What an event log keeps to: order, durability, and a record that verifies (`kr_core.plugin.EventLog`)."""
 
     def test_events_come_back_as_they_were(self, open_journal: Callable[[], Journal]) -> None:
         """Events are read in the order of their appending, whole, with numbers from 1 that grow."""
@@ -232,7 +232,7 @@ class _EventLogContract(_OpenedJournal):
 
 
 class _DocumentStoreContract(_OpenedJournal):
-    """What a store of documents keeps to: one version after the other, each with its events (`kr_core.DocumentStore`)."""
+    """What a store of documents keeps to: one version after the other, each with its events (`kr_core.plugin.DocumentStore`)."""
 
     def test_a_document_changes_version_by_version(self, open_journal: Callable[[], Journal]) -> None:
         """The latest version is kept, with the events of each change, and is there when the journal is opened anew."""
@@ -374,7 +374,7 @@ class _DocumentStoreContract(_OpenedJournal):
 
 
 class _LogCursorsContract(_OpenedJournal):
-    """What the cursors of logs keep to (`kr_core.LogCursors`)."""
+    """What the cursors of logs keep to (`kr_core.plugin.LogCursors`)."""
 
     def test_each_log_has_a_cursor(self, open_journal: Callable[[], Journal]) -> None:
         """A cursor begins at 0 and is where its own log has put it."""
@@ -391,7 +391,7 @@ class _LogCursorsContract(_OpenedJournal):
 
 
 class _StepResultsContract(_OpenedJournal):
-    """What results of steps keep to (`kr_core.StepResults`)."""
+    """What results of steps keep to (`kr_core.plugin.StepResults`)."""
 
     def test_the_first_result_of_a_step_stays(self, open_journal: Callable[[], Journal]) -> None:
         """A step's result is kept once; a second one is ignored; each run has its own."""
@@ -412,7 +412,7 @@ class _StepResultsContract(_OpenedJournal):
 
 
 class _CountersContract(_OpenedJournal):
-    """What numbers and budgets keep to: exact, also with a second process at work (`kr_core.Counters`)."""
+    """What numbers and budgets keep to: exact, also with a second process at work (`kr_core.plugin.Counters`)."""
 
     def test_numbers_are_given_once(self, open_journal: Callable[[], Journal]) -> None:
         """Each kind has numbers from 1, one after the other, also with two open journals."""

@@ -1,4 +1,4 @@
-"""What every log keeps to (`kr_core.Log`)."""
+"""What every log keeps to (`kr_core.plugin.Log`)."""
 
 from __future__ import annotations
 

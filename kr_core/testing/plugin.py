@@ -13,8 +13,7 @@ import pluggy
 import pytest
 from pydantic import BaseModel, ValidationError
 
-import kr_core
-from kr_core import hookspecs
+from kr_core import hookspecs, protocols
 from kr_core.hookspecs import NOUNS, Provider, Settings
 from kr_core.protocols import lacking
 from kr_core.registry import GROUP
@@ -225,15 +224,15 @@ class PluginContract:
         except Exception as error:
             pytest.fail(
                 f"`build(settings, setup)` raised {type(error).__name__}: {error}; it gets the settings model "
-                "and a kr_core.Setup, and `prepare` must lay out whatever it reads"
+                "and a kr_core.plugin.Setup, and `prepare` must lay out whatever it reads"
             )
         assert component is not None, "`build(settings, setup)` returned None; return the component"
 
     def test_what_is_built_satisfies_the_protocol(self, project: Path) -> None:
         """Each method of the protocol is there, takes what the engine gives, and is async where that is."""
-        faults = list(lacking(self.build(project), getattr(kr_core, self.noun.capitalize())))
-        assert not faults, f"what `build` returned is no kr_core.{self.noun.capitalize()}: " + "; ".join(
-            faults
+        faults = list(lacking(self.build(project), getattr(protocols, self.noun.capitalize())))
+        assert not faults, (
+            f"what `build` returned is not a kr_core.plugin.{self.noun.capitalize()}: " + "; ".join(faults)
         )
 
     # -- parts -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What every renderer keeps to (`kr_core.Renderer`)."""
+"""What every renderer keeps to (`kr_core.plugin.Renderer`)."""
 
 from __future__ import annotations
 

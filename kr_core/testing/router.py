@@ -1,4 +1,4 @@
-"""What every router keeps to (`kr_core.Router`)."""
+"""What every router keeps to (`kr_core.plugin.Router`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every scorer keeps to (`kr_core.Scorer`)."""
+"""What every scorer keeps to (`kr_core.plugin.Scorer`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ScorerContract(PluginContract):
         for findings, draft in (_answer(), _answer(coverage=0.1), _answer(official=False), ([], Draft())):
             score = self._scored(project, findings, draft)
             assert isinstance(score, Score), (
-                f"the scorer returned {type(score).__name__}; return a kr_core.Score"
+                f"the scorer returned {type(score).__name__}; return a kr_core.plugin.Score"
             )
             assert _FROM[score.level] <= score.score <= _UP_TO[score.level], (
                 f"the scorer gave {score.score} and called it `{score.level}`; "

@@ -1,4 +1,4 @@
-"""What every store keeps to (`kr_core.Store`)."""
+"""What every store keeps to (`kr_core.plugin.Store`)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class StoreContract(PluginContract):
             ]
             assert not torn, (
                 f"two processes wrote at the same time, and {len(torn)} reports are not as they were written; "
-                "replace each file as a whole (`kr_core.write_atomically`)"
+                "replace each file as a whole (`kr_core.toolkit.write_atomically`)"
             )
 
     def test_it_finds_and_mends_what_is_wrong(self, project: Path) -> None:
@@ -156,7 +156,7 @@ class StoreContract(PluginContract):
             ]
             assert found, (
                 f"the entry of the framework {framework!r} and the topic {topic!r} is not among the candidates for "
-                "both; give all entries whose framework has the same name (`kr_core.fold_name`), or more"
+                "both; give all entries whose framework has the same name (`kr_core.toolkit.fold_name`), or more"
             )
             assert again.read(found[0]) == (f"# {framework}\n", {}), (
                 f"the report of {framework!r}, {topic!r} does not come back as it was written"
@@ -175,7 +175,7 @@ class StoreContract(PluginContract):
         read = store.read(entry)
         assert read is None or "secret" not in read[0], (
             f"`read` gave a file outside the knowledge base (path {path!r}); an index is a file that anybody may have "
-            "changed: check the path (`kr_core.inside`)"
+            "changed: check the path (`kr_core.toolkit.inside`)"
         )
         try:
             store.write("# escaped\n", {}, entry)
@@ -193,7 +193,7 @@ class StoreContract(PluginContract):
         ]
         assert not made and not changed, (  # noqa: PT018  one message for both
             f"{name!r} led out of the knowledge base: {', '.join([*made, *map(str, changed)])} was written; check the "
-            "path (`kr_core.inside`), and raise kr_core.StorageError for one that leaves the folder"
+            "path (`kr_core.toolkit.inside`), and raise kr_core.StorageError for one that leaves the folder"
         )
 
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from at_once import _watched as watched
 
-from kr_core import AsyncKnowledgeRouterService, Job, Pipeline, Question, Reply
+from kr_core import AsyncKnowledgeRouterService, Pipeline, Question
+from kr_core.plugin import Job, Reply
 
 QUESTIONS = 1000
 AT_ONCE = 200

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from harness import ROOT, Limit, Measured, figure
 
-from kr_core import Expeditions, Finding, Outcome, Passage, Pipeline, content_words
+from kr_core import Expeditions, Finding, Outcome, Passage, Pipeline
 from kr_core.expedition.passage_pool import PassagePool
+from kr_core.toolkit import content_words
 
 if TYPE_CHECKING:
-    from kr_core import ResearchQuery, SourceContext
+    from kr_core.plugin import ResearchQuery, SourceContext
 
 DATA = Path(os.environ.get("KR_DATA") or ROOT.parent / "shared/data") / "expedition/hotpotqa-dev.jsonl.gz"
 CYCLES = 3

@@ -17,23 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from kr_core import (
-    Candidates,
-    Entry,
-    Finding,
-    Outcome,
-    Passage,
-    Pipeline,
-    ResearchQuery,
-    TopicIndex,
-    report_path,
-)
+from kr_core import Pipeline
 from kr_core.config import given
+from kr_core.knowledge.ids import report_path
+from kr_core.plugin import Candidates, Entry, Finding, Outcome, Passage, ResearchQuery
+from kr_core.toolkit import TopicIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kr_core import Store
+    from kr_core.plugin import Store
 
 ROUNDS = 9
 RUNS = 200

@@ -15,8 +15,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
-from kr_core import Candidates, Finding, Outcome, Passage, Pipeline, Score, WriteResult
+from kr_core import Pipeline
 from kr_core.config import given
+from kr_core.plugin import Candidates, Finding, Outcome, Passage, Score, WriteResult
 from kr_core.research.stages import StageRunner
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kr_core import Answer, EscalationRequest, Event, Question, Route, new_id
+from kr_core import Answer, EscalationRequest, Event, Question, Route
 from kr_core.escalation.case import Case
 from kr_core.escalation.schedule import CaseActions
+from kr_core.model import new_id
 
 __all__ = ["Put", "put"]
 

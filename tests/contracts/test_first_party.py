@@ -19,7 +19,7 @@ from support import PARCEL, QUESTION, install, make_environment
 from support import TEXT as HANDBOOK
 from webpages import SEARCH, Web
 
-from kr_core import AxiomStore, Passage, Question, ResearchResult
+from kr_core import Passage, Question, ResearchResult
 from kr_core.escalation.page_url import present
 from kr_core.expedition.facts.axiom import of_quote
 from kr_core.search.documents.indexer import update
@@ -37,6 +37,7 @@ from kr_core.testing import (
     StoreContract,
     surroundings,
 )
+from kr_core.toolkit import AxiomStore
 from kr_plugins.journals.sqlite.journal import SQLite
 
 pytestmark = pytest.mark.req("P1", "P4")

@@ -30,8 +30,8 @@ def test_it_has_a_heading_in_the_reference(noun):
 @pytest.mark.parametrize("noun", NOUNS)
 def test_it_has_a_protocol(noun):
     """What the hook provides is a protocol among the public names."""
-    assert getattr(getattr(kr_core, noun.capitalize(), None), "_is_protocol", False), (
-        f"kr_core exports no protocol {noun.capitalize()}"
+    assert getattr(getattr(kr_core.plugin, noun.capitalize(), None), "_is_protocol", False), (
+        f"kr_core.plugin exports no protocol {noun.capitalize()}"
     )
 
 

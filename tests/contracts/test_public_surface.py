@@ -1,4 +1,4 @@
-"""What plugins and programs may build on: the public names, and nothing below them."""
+"""What plugins and programs may build on: the names of three doors, and nothing below them."""
 
 import ast
 import subprocess
@@ -8,91 +8,124 @@ from pathlib import Path
 
 import pytest
 
-import kr_core
+from kr_core._door import names_of
 
-PLUGINS = Path(__file__).parents[2] / "plugins"
-PUBLIC = """Appendable Counters DocumentStore EventLog LightAppender LogCursors StepResults
-AcceptedOrEscalate Agent AgentHandle AgentProfile AgentStatus Answer AskResult
-AsyncKnowledgeRouterService Attribution Axiom AxiomStore CONTRACT_VERSION COVERED Cache Candidates CaseView
-Citation Claim CodeExample ReplyCommand ConfigError Distribution Document DocumentHit Documents Draft EVENTS
-Embedder Entry EntryStatus Escalation EscalationRequest Event RequestRecord ExpeditionUpdate Expeditions
-FULLY CommandFault Finding Issue HUMAN PollResult HumanReply HumanResponse INDEX_FORMAT IndexedPassage Job Journal
-KRError WriteResult KnowledgeRouterService Lesson Lessons LessonsResult Level LocalProject Log LogRecord
-Ephemeral ChangeResult Notice Outcome Page Passage PassageIndex Pipeline PluginError Program Project Provider
-QALogEntry Question RankedPassage Rate RebuildResult Receiver Renderer Repairable ParsedReplies Reply Report RequestError
-CompletedResearch ResearchQuery ResearchRequest ResearchResult Route Router RoutingRule SKELETON_MARK STAGES
-STALE_MARK Score Scorer Settings Setup OpenCase Signal EscalationContext Source SourceContext StorageError Store
-Table Term ToolResult TopicIndex UnparsedReply Value Verdict Verifier __version__ answered build_index
-closest_name content_words end_group fold_name for_terminal gap hookimpl host_of import_names inside
-is_python json_of lies_within load_toml lock main_text make_state_folder new_id question_terms rank read_bytes
-read_replies read_text redacted refusal render_template report_path require run_expedition served_at
-site_of start_group telling_parameters write_atomically yaml_text"""
+ROOT = Path(__file__).parents[2]
+PLUGINS = ROOT / "plugins"
+DOORS = ("kr_core", "kr_core.plugin", "kr_core.toolkit")
+SHARED = {"Finding", "Outcome", "Passage", "Provider", "Settings", "Source", "hookimpl"}
+"""What a source of one module needs; an embedder and an author each find it at their own door."""
+LIMIT = 50
+"""How many names a program that embeds KR has to choose from."""
+NAMES = [(door, name) for door in DOORS for name in sorted(names_of(import_module(door).__name__))]
 
 
 @pytest.mark.req("P1")
-def test_the_public_names_are_these():
-    """A name is added or taken away on purpose: by changing this list too."""
-    assert sorted(kr_core.__all__) == sorted(PUBLIC.split())
+def test_a_name_is_at_one_door():
+    """Only what a source of one module needs is at two doors, and the first door stays small."""
+    core, plugin, toolkit = (set(names_of(door)) for door in DOORS)
+    assert core & plugin == SHARED
+    assert not (core | plugin) & toolkit
+    assert "Pipeline" in core
+    assert len(core) <= LIMIT
 
 
-def for_type_checkers():
-    """Public names as type checkers see them: module and name there."""
+@pytest.mark.req("P1")
+def test_every_protocol_is_for_authors():
+    """Each Protocol of the contract, the optional ones too, is at the door for authors."""
+    protocols = import_module("kr_core.protocols")
+    wanted = {name for name in protocols.__all__ if getattr(getattr(protocols, name), "_is_protocol", False)}
+    assert wanted <= set(names_of("kr_core.plugin"))
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_the_list_for_type_checkers_is_the_list(door):
+    """What the door has at run time is what type checkers read in it, each once, and sorted by home."""
+    tree = ast.parse(Path(import_module(door).__file__).read_text("utf-8"))
     (block,) = [
-        node for node in ast.parse(Path(kr_core.__file__).read_text("utf-8")).body if isinstance(node, ast.If)
+        node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     ]
     seen = {}
     for node in block.body:
         if isinstance(node, ast.ImportFrom):
-            seen |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
-        elif isinstance(node, ast.Assign):  # under another name than at home
-            (names,) = node.targets
-            seen |= {new.id: seen.pop(old.id) for new, old in zip(names.elts, node.value.elts, strict=True)}
-    return seen
+            (alias,) = node.names
+            assert alias.asname not in seen
+            seen[alias.asname] = (node.module, alias.name)
+        else:
+            (name,) = node.targets
+            seen[name.id] = seen.pop(node.value.id)
+    assert seen == names_of(door)
 
 
-def test_type_checkers_are_told_of_each_public_name():
-    """What is found at run time is declared, and nothing else is."""
-    assert sorted(for_type_checkers()) == sorted(kr_core.__all__)
+@pytest.mark.parametrize(("door", "name"), NAMES)
+def test_each_name_is_what_lives_at_its_home(door, name):
+    """A name is the same thing at the door as at home, and `dir` and `__all__` have it."""
+    home, real = names_of(door)[name]
+    at_home = import_module(f"kr_core.{real}") if home == "kr_core" else getattr(import_module(home), real)
+    module = import_module(door)
+    assert getattr(module, name) is at_home
+    assert name in dir(module)
+    assert name in module.__all__
 
 
-@pytest.mark.parametrize(("name", "home"), sorted(for_type_checkers().items()))
-def test_each_public_name_is_what_type_checkers_are_told(name, home):
-    """A name is the same thing at run time as in the declarations, and `dir` shows it."""
-    module, real = home
-    assert getattr(kr_core, name) is getattr(import_module(module), real)
-    assert name in dir(kr_core)
-
-
-def test_the_module_that_is_public_as_a_whole():
-    """`kr_core.yaml_text` is that module."""
-    assert kr_core.yaml_text is import_module("kr_core.yaml_text")
-
-
-def test_a_name_that_is_not_there():
+@pytest.mark.parametrize("door", DOORS)
+def test_a_name_that_is_not_there(door):
     """Any other name is an AttributeError as in every module."""
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        kr_core.nothing  # noqa: B018  to ask for it is the test
+        _ = import_module(door).nothing
 
 
-def test_importing_the_package_imports_nothing_else():
-    """`import kr_core` loads no module of KR and none of its dependencies."""
-    code = "import sys; before = set(sys.modules); import kr_core; print(sorted(set(sys.modules) - before))"
+def test_all_names_of_a_door_at_once():
+    """`from kr_core.toolkit import *` brings all of its names."""
+    names = {}
+    exec("from kr_core.toolkit import *", names)
+    assert set(names_of("kr_core.toolkit")) <= set(names)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_importing_a_door_imports_nothing_else(door):
+    """`import kr_core` loads no other module of KR and none of its dependencies; the other doors only `kr_core` before."""
+    code = f"import sys; before = set(sys.modules); import {door}; print(sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout == "['kr_core']\n"
+    assert done.stdout == f"{sorted({'kr_core', door})}\n"
+
+
+@pytest.mark.req("P1")
+def test_type_checkers_know_every_name_and_no_other(tmp_path):
+    """mypy in its strict mode finds each name of each door, and reports one that is not there."""
+    file = tmp_path / "embedder.py"
+    lines = [f"from {door} import {name} as _{number}" for number, (door, name) in enumerate(NAMES)]
+    file.write_text(
+        "\n".join([*lines, "import kr_core", "kr_core.plugin.Job", "from kr_core import Nothing", ""])
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file",
+        "",
+        "--follow-imports",
+        "silent",
+        str(file),
+    ]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    (fault, total) = done.stdout.splitlines()
+    assert 'has no attribute "Nothing"' in fault, done.stdout
+    assert total.startswith("Found 1 error")
 
 
 @pytest.mark.req("P1")
 @pytest.mark.parametrize(
     "file", sorted(PLUGINS.rglob("*.py")), ids=lambda file: str(file.relative_to(PLUGINS))
 )
-def test_plugins_use_the_public_door_only(file):
+def test_plugins_use_the_public_doors_only(file):
     """No plugin of ours imports a module of the core: what it needs, a stranger's plugin may need too."""
     inner = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             inner += [alias.name for alias in node.names if alias.name.startswith("kr_core.")]
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            inner += [node.module] if node.module.startswith("kr_core.") else []
-            if node.module == "kr_core":
-                inner += [alias.name for alias in node.names if alias.name not in kr_core.__all__]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kr_core":
+            known = names_of(node.module) if node.module in DOORS else {}
+            inner += [f"{node.module}.{alias.name}" for alias in node.names if alias.name not in known]
     assert inner == []

@@ -13,8 +13,9 @@ import pytest
 from agents import QUESTION, project
 from asked import Says, kinds, record, said, service
 
-from kr_core import ConfigError, HumanResponse, KnowledgeRouterService, Pipeline, PollResult, Question
+from kr_core import ConfigError, HumanResponse, KnowledgeRouterService, Pipeline, Question
 from kr_core.config import load
+from kr_core.plugin import PollResult
 
 pytestmark = pytest.mark.req("H2", "H5", "H7")
 

@@ -5,7 +5,8 @@ import json
 import pytest
 from asked import Says, record, said, service
 
-from kr_core import ConfigError, HumanResponse, Question, Reply
+from kr_core import ConfigError, HumanResponse, Question
+from kr_core.plugin import Reply
 
 QUESTION = Question(text="Which session store should we use?", topic="storage")
 FORM = {"answer": "Use Redis.", "rationale": "r", "confidence": 90, "uncertainty_reasons": []}

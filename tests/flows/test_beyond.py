@@ -16,8 +16,8 @@ from loopback import serving
 from services import Context7
 from support import QUESTION
 
-from kr_core import Finding, Outcome, Rate
 from kr_core.config import load, trust
+from kr_core.plugin import Finding, Outcome, Rate
 
 CONFIGURED = """
 knowledge_research: {{sources: [context7], fallback_if_mcp_unavailable: off}}

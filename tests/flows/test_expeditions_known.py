@@ -3,8 +3,9 @@
 import pytest
 from expeditions import PAGES, Library, of, research
 
-from kr_core import AxiomStore, ConfigError, Expeditions
+from kr_core import ConfigError, Expeditions
 from kr_core.expedition import provenance
+from kr_core.toolkit import AxiomStore
 
 
 @pytest.mark.req("E4", "E9")

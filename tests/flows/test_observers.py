@@ -10,7 +10,8 @@ import pytest
 from embedded import HIT, RESEARCH, Shelf, cancelled
 from support import QUESTION, Given, forever, found
 
-from kr_core import EVENTS, STAGES, ConfigError, Finding, Outcome, Pipeline, StorageError
+from kr_core import EVENTS, ConfigError, Finding, Outcome, Pipeline, StorageError
+from kr_core.model import STAGES
 
 pytestmark = [pytest.mark.req("P5", "P6"), pytest.mark.usefixtures("of_nobody")]
 

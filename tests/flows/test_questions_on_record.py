@@ -11,10 +11,10 @@ from kr_core import (
     KnowledgeRouterService,
     Pipeline,
     Question,
-    Reply,
     RequestError,
     RoutingRule,
 )
+from kr_core.plugin import Reply
 
 ANSWER = {"answer": "Redis", "rationale": "it is shared", "confidence": 92, "uncertainty_reasons": []}
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from support import PARCEL, install
 
-from kr_core import LightAppender
 from kr_core.cli import replay
+from kr_core.plugin import LightAppender
 from kr_plugins.journals.sqlite.journal import SQLite
 
 ASK = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel")

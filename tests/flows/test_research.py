@@ -11,20 +11,10 @@ import pytest
 import yaml
 from support import DAY, Given, forever, found, passage
 
-from kr_core import (
-    SKELETON_MARK,
-    STALE_MARK,
-    ConfigError,
-    Finding,
-    Outcome,
-    Passage,
-    Pipeline,
-    PluginError,
-    ResearchResult,
-    StorageError,
-    yaml_text,
-)
+from kr_core import ConfigError, Pipeline, PluginError, ResearchResult, StorageError
 from kr_core.config import load
+from kr_core.plugin import SKELETON_MARK, STALE_MARK, Finding, Outcome, Passage
+from kr_core.toolkit import yaml_text
 
 KEYS = ["status", "story_key", "mode", "session_id", "results", "errors"]
 RESULT_KEYS = [

@@ -17,7 +17,9 @@ from agents import QUESTION, project
 from asked import Says
 from inbox_page import TOKEN, UNSURE, served
 
-from kr_core import HumanReply, HumanResponse, PollResult, RequestError, served_at
+from kr_core import HumanResponse, RequestError
+from kr_core.plugin import HumanReply, PollResult
+from kr_core.toolkit import served_at
 
 pytestmark = pytest.mark.req("H2", "I3")
 

@@ -17,7 +17,8 @@ from types import SimpleNamespace
 import pytest
 from support import Given, found
 
-from kr_core import EVENTS, Candidates, Finding, Outcome, WriteResult
+from kr_core import EVENTS
+from kr_core.plugin import Candidates, Finding, Outcome, WriteResult
 
 pytestmark = pytest.mark.req("R16")
 

@@ -6,18 +6,11 @@ import pytest
 from asked import Says, of_kind, said
 from boards import Board, Wall, age, ask, later, service
 
-from kr_core import (
-    AsyncKnowledgeRouterService,
-    ConfigError,
-    HumanReply,
-    HumanResponse,
-    Pipeline,
-    Question,
-    RequestError,
-)
+from kr_core import AsyncKnowledgeRouterService, ConfigError, HumanResponse, Pipeline, Question, RequestError
 from kr_core.config import given
 from kr_core.escalation.summary import RunProgress
 from kr_core.model import Outcome
+from kr_core.plugin import HumanReply
 from kr_core.server.project import ServedProject
 from kr_core.team.resident import Resident
 

@@ -8,13 +8,10 @@ from asked import Says, of_kind, record, said
 from boards import Board, age, ask, later, service
 from loopback import Answer, serving
 
-from kr_core import (
-    HumanResponse,
-    PollResult,
-    RequestError,
-)
+from kr_core import HumanResponse, RequestError
 from kr_core.files import try_lock
 from kr_core.model import Outcome
+from kr_core.plugin import PollResult
 
 UNSURE = said(confidence=65)
 USE = {"escalation": {"timeout": "1h", "on_timeout": "use_answer"}}

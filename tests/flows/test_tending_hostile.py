@@ -8,9 +8,10 @@ from agents import QUESTION
 from asked import Says, record, said
 from boards import Board, Wall, service
 
-from kr_core import HumanResponse, Question, RequestError, read_replies
+from kr_core import HumanResponse, Question, RequestError
 from kr_core.model import Outcome
 from kr_core.testing.hostile import HOSTILE
+from kr_core.toolkit import read_replies
 
 UNSURE = said(confidence=65)
 SECRET = "ghp_" + "a1B2" * 9

@@ -9,9 +9,11 @@ from datetime import timedelta
 import pytest
 from support import QUESTION, Given, found, install, make_environment
 
-from kr_core import EVENTS, Candidates, write_atomically
+from kr_core import EVENTS
+from kr_core.plugin import Candidates
 from kr_core.project import project as reading
 from kr_core.research import memory_cache as remembering
+from kr_core.toolkit import write_atomically
 
 pytestmark = pytest.mark.req("R4")
 

@@ -10,7 +10,7 @@ import pytest
 from clones import kr
 from support import install, make_environment
 
-from kr_core import LocalProject
+from kr_core.toolkit import LocalProject
 from kr_plugins.sources.installed_docs import indexer
 from kr_plugins.sources.installed_docs.indexer import open_index
 from kr_plugins.sources.installed_docs.material import find

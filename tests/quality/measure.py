@@ -17,11 +17,12 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kr_core import Finding, LocalProject, ResearchQuery, yaml_text
 from kr_core.net.resources import SharedResources
 from kr_core.net.source_context import ConsultationContext
+from kr_core.plugin import Finding, ResearchQuery
 from kr_core.question.topics import topic_and_tags
 from kr_core.research import report
+from kr_core.toolkit import LocalProject, yaml_text
 from kr_plugins.scorers.evidence import Evidence
 from kr_plugins.sources.installed_docs import InstalledDocs
 

@@ -27,10 +27,10 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import Documents
 from kr_core.search.documents.indexer import update
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.search.documents.tantivy_index import FOLDER_NAME, follow
+from kr_core.toolkit import Documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from quality.measure import Outcome, ask, figures
 
-from kr_core import LocalProject, yaml_text
+from kr_core.toolkit import LocalProject, yaml_text
 from kr_plugins.sources.installed_docs import InstalledDocs
 
 

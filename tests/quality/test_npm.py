@@ -11,7 +11,7 @@ from quality.measure import figures
 from quality.measure_npm import measure_npm
 from support import shared_folder
 
-from kr_core import lock
+from kr_core.toolkit import lock
 
 HERE = Path(__file__).parent / "npm"
 

@@ -13,7 +13,7 @@ import pytest
 from quality.measure import ENVIRONMENT, Outcome, figures, measure
 from support import shared_folder
 
-from kr_core import lock
+from kr_core.toolkit import lock
 
 HERE = Path(__file__).parent
 

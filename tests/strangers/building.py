@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import copier
 
-from kr_core import lock
 from kr_core.hookspecs import NOUNS
+from kr_core.toolkit import lock
 
 ROOT = Path(__file__).parents[2]
 CONTRIB = ROOT / "contrib"

@@ -9,7 +9,7 @@ import pytest
 from strangers.building import PACKAGES, Built, Environment, build_all, uv
 from support import shared_folder
 
-from kr_core import lock
+from kr_core.toolkit import lock
 
 if TYPE_CHECKING:
     import subprocess

@@ -9,8 +9,7 @@ import tomllib
 import pytest
 from strangers.building import CONTRIB, ROOT, render
 
-from kr_core import CONTRACT_VERSION
-from kr_core.hookspecs import NOUNS
+from kr_core.hookspecs import CONTRACT_VERSION, NOUNS
 
 FILES = {
     ".gitignore",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kr_core import end_group, start_group
+from kr_core.toolkit import end_group, start_group
 
 FAMILY = """
 import os, subprocess, sys, time

@@ -11,7 +11,7 @@ from .configuration import configuration_page
 from .events import events_page
 from .included import included_page
 from .plugins import plugins_page
-from .python import python_page
+from .python import python_pages
 from .testing import testing_page
 
 __all__ = ["pages"]
@@ -28,7 +28,7 @@ def pages() -> dict[Path, str]:
         folder / "command-line.md": command_line_page(),
         folder / "events.md": events_page(),
         folder / "included.md": included_page(),
-        folder / "python.md": python_page(),
+        **{folder / page: text for page, text in python_pages().items()},
         folder / "testing.md": testing_page(),
         plugins: plugins_page(plugins.read_text("utf-8")),
     }

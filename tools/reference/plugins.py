@@ -32,12 +32,12 @@ def plugins_page(text: str) -> str:
 
 def _contract(name: str) -> str:
     if name not in NOUNS:  # a class that is named, such as `Setup`
-        return f"```pyi\n{_source(getattr(kr_core, name))}\n```\n"
+        return f"```pyi\n{_source(getattr(kr_core.plugin, name))}\n```\n"
     hook = getattr(hookspecs, NOUNS[name])
     docstring = inspect.getdoc(hook) or ""
     said = docstring.partition("\n    @hookimpl")[0]  # the how-to has the whole of the example
     returns = hook.__annotations__["return"]
-    protocol = getattr(kr_core, re.fullmatch(r"Provider\[(\w+)\]", returns)[1])  # type: ignore[index]  # it is of that form, by the rule of hooks
+    protocol = getattr(kr_core.plugin, re.fullmatch(r"Provider\[(\w+)\]", returns)[1])  # type: ignore[index]  # it is of that form, by the rule of hooks
     head = f"def {NOUNS[name]}() -> {returns}: ..."
     return f"{markdown(said)}\n\n```pyi\n{head}\n\n\n{_source(protocol)}\n```\n"
 

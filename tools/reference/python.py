@@ -1,4 +1,4 @@
-"""The page about the public names of `kr_core`, made from their docstrings."""
+"""The pages about the public names, one for each door, made from their docstrings."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import inspect
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_args
 
-import kr_core
 from kr_core import errors
+from kr_core._door import names_of
 from kr_core.hookspecs import NOUNS
 
 from .reading import Attribute, markdown, read_class, read_constants, read_function
@@ -17,7 +17,7 @@ from .reading import Attribute, markdown, read_class, read_constants, read_funct
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["python_page"]
+__all__ = ["python_page", "python_pages"]
 
 _SECTIONS = {
     "Asking": ("kr_core.research", "kr_core.lessons"),
@@ -42,16 +42,30 @@ _SECTIONS = {
 """Where a public name stands, by the module or package that it lives in."""
 
 
-def python_page() -> str:
-    """A section for each subject, with all public names."""
-    homes = {name: kr_core._HOME_OF[name] for name in sorted(kr_core.__all__) if name in kr_core._HOME_OF}
+def python_pages() -> dict[str, str]:
+    """The name of each page and its text."""
+    return {page: python_page(door) for door, (page, _) in _DOORS.items()}
+
+
+def python_page(door: str) -> str:
+    """A section for each subject, with all public names of a door."""
+    module = import_module(door)
     sections: dict[str, list[str]] = {title: [] for title in _SECTIONS}
-    for name, (home, real) in homes.items():
-        sections[_title(home)].append(_entry(name, real, import_module(home)))
-    sections[_title("kr_core.yaml_text")].append(_module("yaml_text", kr_core.yaml_text))
-    sections["Errors"] = [markdown(inspect.getdoc(errors) or ""), *sorted(sections["Errors"])]
+    for name, (home, real) in sorted(names_of(door).items()):
+        if home == "kr_core" and real == "yaml_text":
+            sections[_title("kr_core.yaml_text")].append(_module(name, module.yaml_text))
+        elif home not in {"kr_core", "kr_core._version"}:
+            again = door != "kr_core" and name in names_of("kr_core")
+            entry = _again(name) if again else _entry(name, real, import_module(home))
+            sections[_title(home)].append(entry)
+    if door == "kr_core":
+        sections["Errors"] = [markdown(inspect.getdoc(errors) or ""), *sorted(sections["Errors"])]
     made = ["\n\n".join([f"## {title}", *entries]) for title, entries in sections.items() if entries]
-    return "\n\n".join([_HEAD.rstrip(), *made]) + "\n"
+    return "\n\n".join([_DOORS[door][1].rstrip(), *made]) + "\n"
+
+
+def _again(name: str) -> str:
+    return f"### {name}\n\nThe same as [`kr_core.{name}`](python.md#{name.lower()})."
 
 
 def _title(home: str) -> str:
@@ -144,11 +158,41 @@ def _module(name: str, module: ModuleType) -> str:
     return "\n\n".join([f"### {name}", f"A module. {markdown(inspect.getdoc(module) or '')}", *told])
 
 
-_HEAD = """\
+_MADE = "<!-- made by `make reference` from the docstrings of kr_core; change the text there, or in tools/reference -->"
+_DOORS = {
+    "kr_core": (
+        "python.md",
+        f"""\
 # Python
 
-<!-- made by `make reference` from the docstrings of kr_core; change the text there, or in tools/reference -->
+{_MADE}
 
-The public names of `kr_core`: what a program that embeds KR, and a plugin, may use. Each is imported on first use, so that
-`import kr_core` costs nothing. A module below `kr_core` that is not named here may change at any time.
-"""
+The public names of `kr_core`: what a program that embeds KR uses, and a source of one module. Plugins find the rest in
+[`kr_core.plugin`](plugin-python.md) and [`kr_core.toolkit`](toolkit.md). Each name is imported on first use, so that
+`import kr_core` costs nothing. A module below `kr_core` that is not named on these three pages may change at any time.
+""",
+    ),
+    "kr_core.plugin": (
+        "plugin-python.md",
+        f"""\
+# Python for plugins
+
+{_MADE}
+
+The public names of `kr_core.plugin`: what the author of a plugin uses. They change only with the number of the contract
+([plugins](plugins.md)). Errors, questions and answers are in [`kr_core`](python.md).
+""",
+    ),
+    "kr_core.toolkit": (
+        "toolkit.md",
+        f"""\
+# Toolkit
+
+{_MADE}
+
+The public names of `kr_core.toolkit`: helpers for plugins that search, weigh evidence, or read files and projects. They may
+change in minor versions of KR: a plugin that uses one says in its requirements which versions of `kr-core` it was tested with.
+""",
+    ),
+}
+"""Each door, its page, and the beginning of that page."""

@@ -8,7 +8,8 @@ from typing import ClassVar
 import httpx
 from receiver import SECRET, Desk, signed
 
-from kr_core import PollResult, RequestError
+from kr_core import RequestError
+from kr_core.plugin import PollResult
 from kr_core.testing import EscalationContract
 from kr_escalation_webhook import Webhook, WebhookSettings
 

@@ -10,18 +10,8 @@ import httpx
 import pytest
 from receiver import SECRET, is_signed, signed
 
-from kr_core import (
-    Answer,
-    CaseView,
-    ConfigError,
-    EscalationRequest,
-    HumanReply,
-    Notice,
-    OpenCase,
-    Question,
-    RequestError,
-    UnparsedReply,
-)
+from kr_core import Answer, ConfigError, EscalationRequest, Question, RequestError
+from kr_core.plugin import CaseView, HumanReply, Notice, OpenCase, UnparsedReply
 from kr_escalation_webhook import Webhook, WebhookSettings
 
 HOOK = "/services/T0/B0/hidden-part-of-the-address"

@@ -9,7 +9,8 @@ import httpx
 import pytest
 from chromas import KNOWN, RECORDS, UNKNOWN, Answers
 
-from kr_core import ConfigError, Outcome, RequestError, ResearchQuery
+from kr_core import ConfigError, RequestError
+from kr_core.plugin import Outcome, ResearchQuery
 from kr_core.testing.surroundings import context_in
 from kr_source_chroma import Chroma
 from kr_source_chroma.folder import Folder

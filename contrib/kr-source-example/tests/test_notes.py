@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kr_core import ConfigError, Outcome, ResearchQuery
+from kr_core import ConfigError
+from kr_core.plugin import Outcome, ResearchQuery
 from kr_source_example import Notes
 
 ORDERS = """---

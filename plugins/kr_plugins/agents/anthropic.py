@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 import kr_core
-from kr_core import Outcome, Provider, Reply, RequestError, Settings
+from kr_core import RequestError
+from kr_core.plugin import Outcome, Provider, Reply, Settings
 from kr_plugins.agents.http_api import (
     Address,
     ResponseFormats,
@@ -25,7 +26,7 @@ from kr_plugins.agents.http_api import (
 )
 
 if TYPE_CHECKING:
-    from kr_core import Job, Setup
+    from kr_core.plugin import Job, Setup
 
 __all__ = ["Anthropic", "AnthropicSettings", "kr_agent"]
 
@@ -124,7 +125,7 @@ def _read(told: dict[str, Any]) -> int | None:
 
 
 @kr_core.hookimpl
-def kr_agent() -> Provider[kr_core.Agent]:
+def kr_agent() -> Provider[kr_core.plugin.Agent]:
     """A model behind the Messages API."""
 
     def build(settings: AnthropicSettings, setup: Setup) -> Anthropic:

@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, PositiveFloat
 
 import kr_core
-from kr_core import Outcome, Provider, Reply, RequestError, Settings
+from kr_core import RequestError
+from kr_core.plugin import Outcome, Provider, Reply, Settings
 from kr_plugins.agents.http_api import key_of, number
 from kr_plugins.agents.subprocess_agent import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kr_core import Job, Setup
+    from kr_core.plugin import Job, Setup
     from kr_plugins.agents.subprocess_agent import ProgramResult
 
 __all__ = ["ClaudeCLI", "ClaudeCLISettings", "kr_agent"]
@@ -261,7 +262,7 @@ def _cost_of(told: Mapping[str, Any]) -> float | None:
 
 
 @kr_core.hookimpl
-def kr_agent() -> Provider[kr_core.Agent]:
+def kr_agent() -> Provider[kr_core.plugin.Agent]:
     """Claude by its command line."""
 
     def build(settings: ClaudeCLISettings, setup: Setup) -> ClaudeCLI:

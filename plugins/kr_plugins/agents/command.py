@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from kr_core import Outcome, Provider, Reply, RequestError, Settings, hookimpl
+from kr_core import RequestError
+from kr_core.plugin import Outcome, Provider, Reply, Settings, hookimpl
 from kr_plugins.agents.subprocess_agent import run_program
 
 if TYPE_CHECKING:
-    from kr_core import Agent, Job
+    from kr_core.plugin import Agent, Job
 
 __all__ = ["Command", "CommandSettings", "kr_agent"]
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 import httpx
 from pydantic import Field
 
-from kr_core import ConfigError, Outcome, RequestError, json_of
+from kr_core import ConfigError, RequestError
+from kr_core.plugin import Outcome
+from kr_core.toolkit import json_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from kr_core import Job
+    from kr_core.plugin import Job
 
 __all__ = [
     "Address",

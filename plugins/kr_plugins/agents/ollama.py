@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 import kr_core
-from kr_core import Outcome, Provider, Reply, RequestError, Settings
+from kr_core import RequestError
+from kr_core.plugin import Outcome, Provider, Reply, Settings
 from kr_plugins.agents.http_api import Address, ask, leaves_machine, model_of, number, without_thoughts
 
 if TYPE_CHECKING:
-    from kr_core import Job, Setup
+    from kr_core.plugin import Job, Setup
 
 __all__ = ["Ollama", "OllamaSettings", "kr_agent"]
 
@@ -100,7 +101,7 @@ class Ollama:
 
 
 @kr_core.hookimpl
-def kr_agent() -> Provider[kr_core.Agent]:
+def kr_agent() -> Provider[kr_core.plugin.Agent]:
     """A model that Ollama runs."""
 
     def build(settings: OllamaSettings, setup: Setup) -> Ollama:

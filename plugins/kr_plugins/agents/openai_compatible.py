@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 import kr_core
-from kr_core import ConfigError, Outcome, Provider, Reply, RequestError, Settings
+from kr_core import ConfigError, RequestError
+from kr_core.plugin import Outcome, Provider, Reply, Settings
 from kr_plugins.agents.http_api import (
     Address,
     ResponseFormats,
@@ -29,7 +30,7 @@ from kr_plugins.agents.http_api import (
 )
 
 if TYPE_CHECKING:
-    from kr_core import Job, Setup
+    from kr_core.plugin import Job, Setup
 
 __all__ = ["OpenAICompatible", "OpenAICompatibleSettings", "kr_agent", "kr_embedder"]
 
@@ -146,7 +147,7 @@ def _text(content: Any) -> str:
 
 
 @kr_core.hookimpl
-def kr_agent() -> Provider[kr_core.Agent]:
+def kr_agent() -> Provider[kr_core.plugin.Agent]:
     """A model behind chat completions."""
 
     def build(settings: OpenAICompatibleSettings, setup: Setup) -> OpenAICompatible:
@@ -156,10 +157,10 @@ def kr_agent() -> Provider[kr_core.Agent]:
 
 
 @kr_core.hookimpl
-def kr_embedder() -> Provider[kr_core.Embedder]:
+def kr_embedder() -> Provider[kr_core.plugin.Embedder]:
     """A model behind embeddings."""
 
-    def build(settings: OpenAICompatibleSettings, setup: Setup) -> kr_core.Embedder:
+    def build(settings: OpenAICompatibleSettings, setup: Setup) -> kr_core.plugin.Embedder:
         from kr_plugins.embedders.openai_compatible import Embeddings
 
         model = settings.embedding_model or settings.model

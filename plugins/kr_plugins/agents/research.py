@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import kr_core
-from kr_core import Outcome, Provider, Reply, RequestError
+from kr_core import RequestError
+from kr_core.plugin import Outcome, Provider, Reply
 
 if TYPE_CHECKING:
-    from kr_core import Citation, Job, ResearchResult
+    from kr_core import ResearchResult
+    from kr_core.plugin import Citation, Job
 
 __all__ = ["ResearchAgent", "kr_agent"]
 
@@ -69,6 +71,6 @@ def _place(citation: Citation) -> str:
 
 
 @kr_core.hookimpl
-def kr_agent() -> Provider[kr_core.Agent]:
+def kr_agent() -> Provider[kr_core.plugin.Agent]:
     """The research pipeline."""
     return Provider(lambda _settings, _setup: ResearchAgent())

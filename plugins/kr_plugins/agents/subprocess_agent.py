@@ -6,7 +6,8 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import Outcome, RequestError, end_group, start_group
+from kr_core import Outcome, RequestError
+from kr_core.toolkit import end_group, start_group
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process

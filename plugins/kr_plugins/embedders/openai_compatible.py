@@ -12,7 +12,8 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import Outcome, RequestError, redacted
+from kr_core import Outcome, RequestError
+from kr_core.toolkit import redacted
 from kr_plugins.agents.http_api import ask
 
 if TYPE_CHECKING:

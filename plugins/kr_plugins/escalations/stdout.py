@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from kr_core import PollResult, Provider, for_terminal, hookimpl
+from kr_core.plugin import PollResult, Provider, hookimpl
+from kr_core.toolkit import for_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import CaseView, Escalation, EscalationContext, Notice, OpenCase
+    from kr_core.plugin import CaseView, Escalation, EscalationContext, Notice, OpenCase
 
 __all__ = ["Terminal", "kr_escalation"]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core import PollResult, Provider, hookimpl, served_at
+from kr_core.plugin import PollResult, Provider, hookimpl
+from kr_core.toolkit import served_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from kr_core import CaseView, Escalation, EscalationContext, Notice, OpenCase
+    from kr_core.plugin import CaseView, Escalation, EscalationContext, Notice, OpenCase
 
 __all__ = ["WebPage", "kr_escalation"]
 

@@ -15,13 +15,15 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Provider, StorageError, hookimpl, make_state_folder
+from kr_core import StorageError
+from kr_core.plugin import Provider, hookimpl
+from kr_core.toolkit import make_state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from kr_core import Log, LogRecord
+    from kr_core.plugin import Log, LogRecord
 
 __all__ = ["JSONLines", "kr_log"]
 

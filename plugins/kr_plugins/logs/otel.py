@@ -24,7 +24,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from kr_core import Log, Provider, Settings, StorageError, hookimpl
+from kr_core import StorageError
+from kr_core.plugin import Log, Provider, Settings, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import SpanContext
 
-    from kr_core import Event, LogRecord
+    from kr_core import Event
+    from kr_core.plugin import LogRecord
 
 __all__ = ["OpenTelemetry", "OtelSettings", "kr_log"]
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Provider, hookimpl, render_template
+from kr_core.plugin import Provider, hookimpl
+from kr_core.toolkit import render_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from kr_core import CodeExample, Renderer, Report
+    from kr_core.plugin import CodeExample, Renderer, Report
 
 TEMPLATE = "reports/research.md.j2"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core import Provider, hookimpl
+from kr_core.plugin import Provider, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kr_core import Question, Route, Router, Setup, Table
+    from kr_core import Question, Route
+    from kr_core.plugin import Router, Setup, Table
 
 __all__ = ["Rules", "kr_router"]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import kr_core
-from kr_core import COVERED, FULLY, Provider, Score, answered, gap
+from kr_core.plugin import Provider, Score
+from kr_core.toolkit import COVERED, FULLY, answered, gap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import Draft, Finding, Level, ResearchQuery
+    from kr_core.plugin import Draft, Finding, Level, ResearchQuery
 
 HIGH, MEDIUM = 80, 50
 
@@ -88,6 +89,6 @@ def _level(value: int) -> Level:
 
 
 @kr_core.hookimpl
-def kr_scorer() -> Provider[kr_core.Scorer]:
+def kr_scorer() -> Provider[kr_core.plugin.Scorer]:
     """Provide the scorer; it has no settings."""
     return Provider(lambda _settings, _setup: Evidence())

@@ -14,23 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kr_core
-from kr_core import (
-    ConfigError,
-    Documents,
-    Finding,
-    Outcome,
-    Passage,
-    Provider,
-    Settings,
-    StorageError,
-    read_bytes,
-)
+from kr_core import ConfigError, StorageError
+from kr_core.plugin import Finding, Outcome, Passage, Provider, Settings
+from kr_core.toolkit import Documents, read_bytes
 from kr_plugins.sources.document_metadata import DocumentMetadata, is_site, stated, stated_by_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kr_core import DocumentHit, Embedder, ResearchQuery, Setup, SourceContext
+    from kr_core.plugin import Embedder, ResearchQuery, Setup, SourceContext
+    from kr_core.toolkit import DocumentHit
 
 _SHOWN = 6
 _LOOKED_AT = 30

@@ -8,13 +8,13 @@ import sys
 from email.parser import HeaderParser
 from typing import TYPE_CHECKING, Any
 
-from kr_core import LocalProject, is_python, read_text
+from kr_core.toolkit import LocalProject, is_python, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from kr_core import Project
+    from kr_core.plugin import Project
 
 _NAME = r"[A-Za-z0-9_.-]+"
 _ADDRESS = re.compile(rf"(?:^|[/@.])github\.com[/:](?P<owner>{_NAME})/(?P<name>{_NAME})", re.IGNORECASE)

@@ -6,7 +6,8 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import IndexedPassage, Passage, build_index, question_terms, rank
+from kr_core import Passage
+from kr_core.toolkit import IndexedPassage, build_index, question_terms, rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -2,7 +2,9 @@
 
 import httpx
 
-from kr_core import Agent, Outcome, Provider, Reply, RequestError, Settings, hookimpl, json_of
+from kr_core import RequestError
+from kr_core.plugin import Agent, Outcome, Provider, Reply, Settings, hookimpl
+from kr_core.toolkit import json_of
 
 ADDRESS = "https://model.example/answer"
 

@@ -5,7 +5,8 @@ from typing import Self
 
 from pydantic import model_validator
 
-from kr_core import Finding, Outcome, Passage, Provider, Settings, Source, content_words, hookimpl
+from kr_core import Finding, Outcome, Passage, Provider, Settings, Source, hookimpl
+from kr_core.toolkit import content_words
 
 
 class PrintedSettings(Settings):

@@ -2,7 +2,7 @@
 
 import zlib
 
-from kr_core import Embedder, Provider, hookimpl
+from kr_core.plugin import Embedder, Provider, hookimpl
 
 
 class Counts:

@@ -1,6 +1,7 @@
 """A way to a human that keeps to the contract: a folder, in which cases and replies are files."""
 
-from kr_core import Escalation, HumanReply, PollResult, Provider, hookimpl, read_replies
+from kr_core.plugin import Escalation, HumanReply, PollResult, Provider, hookimpl
+from kr_core.toolkit import read_replies
 
 
 class Folder:

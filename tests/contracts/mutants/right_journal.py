@@ -8,7 +8,8 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import datetime
 
-from kr_core import Document, Event, Issue, Journal, Provider, hookimpl
+from kr_core import Event
+from kr_core.plugin import Document, Issue, Journal, Provider, hookimpl
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS events (

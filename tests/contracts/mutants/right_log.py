@@ -1,6 +1,7 @@
 """A log that keeps to the contract: a line of text for each event."""
 
-from kr_core import Log, Provider, hookimpl, lock
+from kr_core.plugin import Log, Provider, hookimpl
+from kr_core.toolkit import lock
 
 
 class Lines:

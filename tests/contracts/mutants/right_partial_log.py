@@ -2,7 +2,7 @@
 
 from right_log import Lines
 
-from kr_core import Log, Provider, hookimpl
+from kr_core.plugin import Log, Provider, hookimpl
 
 
 class Outcomes(Lines):

@@ -1,6 +1,6 @@
 """A renderer that keeps to the contract: short Markdown, a line for each claim."""
 
-from kr_core import Provider, Renderer, hookimpl
+from kr_core.plugin import Provider, Renderer, hookimpl
 
 
 def line(text):

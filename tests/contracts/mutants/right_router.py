@@ -1,6 +1,6 @@
 """A router that keeps to the contract: by words that stand in the question."""
 
-from kr_core import Provider, Router, Settings, hookimpl
+from kr_core.plugin import Provider, Router, Settings, hookimpl
 
 
 class WordsSettings(Settings):

@@ -1,6 +1,6 @@
 """A scorer that keeps to the contract: by coverage and kind of source."""
 
-from kr_core import Provider, Score, Scorer, hookimpl
+from kr_core.plugin import Provider, Score, Scorer, hookimpl
 
 
 class Cautious:

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from kr_core import Finding, Outcome, Passage, Provider, Settings, Source, content_words, hookimpl
+from kr_core import Finding, Outcome, Passage, Provider, Settings, Source, hookimpl
+from kr_core.toolkit import content_words
 
 
 class Limits(Settings):

@@ -2,20 +2,9 @@
 
 import json
 
-from kr_core import (
-    Candidates,
-    ChangeResult,
-    Entry,
-    Provider,
-    StorageError,
-    Store,
-    WriteResult,
-    fold_name,
-    hookimpl,
-    inside,
-    lock,
-    write_atomically,
-)
+from kr_core import StorageError
+from kr_core.plugin import Candidates, ChangeResult, Entry, Provider, Store, WriteResult, hookimpl
+from kr_core.toolkit import fold_name, inside, lock, write_atomically
 
 
 class Folder:

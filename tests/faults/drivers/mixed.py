@@ -20,7 +20,8 @@ from pathlib import Path
 
 import yaml
 
-from kr_core import Entry, StorageError
+from kr_core import StorageError
+from kr_core.plugin import Entry
 from kr_plugins.stores.files import Files
 
 FIRST = date(2026, 1, 1)

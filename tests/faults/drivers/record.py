@@ -14,7 +14,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from kr_core import Document, Event
+from kr_core import Event
+from kr_core.plugin import Document
 from kr_plugins.journals.sqlite.journal import SQLite
 
 WORKERS = 8

@@ -8,7 +8,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from kr_core import CommandFault, read_replies
+from kr_core.toolkit import CommandFault, read_replies
 
 pytestmark = pytest.mark.req("H4")
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from kr_core import served_at
 from kr_core.escalation.page_url import present
+from kr_core.toolkit import served_at
 
 pytestmark = pytest.mark.req("H2", "H7")
 

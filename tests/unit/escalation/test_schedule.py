@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kr_core import Notice
 from kr_core.escalation.schedule import (
     KEPT_OPEN,
     CaseActions,
@@ -21,6 +20,7 @@ from kr_core.escalation.schedule import (
     timeout_due,
 )
 from kr_core.model.limits import Limits, Tier
+from kr_core.plugin import Notice
 
 pytestmark = pytest.mark.req("H6", "H7")
 

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from kr_core import HumanResponse, UnparsedReply
+from kr_core import HumanResponse
 from kr_core.escalation import transitions
 from kr_core.escalation.case import Case, ChatTurn
 from kr_core.escalation.schedule import CaseActions, Delivery
@@ -12,6 +12,7 @@ from kr_core.escalation.serialization import document_of, read
 from kr_core.escalation.transitions import ReplyOrigin
 from kr_core.model.questions import Answer, EscalationRequest, Question
 from kr_core.model.routing import Route
+from kr_core.plugin import UnparsedReply
 
 REDIS = Answer(question_id="Q1", content="Use Redis.", confidence=65, agent="duc")
 VALKEY = Answer(question_id="Q1", content="Use Valkey.", confidence=60, agent="veuve")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kr_core import TopicIndex
 from kr_core.knowledge.matching import TIERS, best, subject
 from kr_core.model import Entry, ResearchQuery
 from kr_core.question.topics import topic_and_tags
+from kr_core.toolkit import TopicIndex
 
 WORDS = [
     *"timeout timeouts request requests proxy proxies retry read write stream pool limit C++ C# without after".split(),

@@ -14,12 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Answer, serving
 
-from kr_core import EVENTS, Rate, RequestError, json_of
+from kr_core import EVENTS, RequestError
 from kr_core.net import circuit_breaker
 from kr_core.net.body import MAX_BYTES
 from kr_core.net.gateway import CircuitOpen, RateReached
 from kr_core.net.rate_limit import RateLimiter
 from kr_core.net.retry import retry_after
+from kr_core.plugin import Rate
+from kr_core.toolkit import json_of
 
 
 class InTurn:

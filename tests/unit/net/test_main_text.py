@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kr_core import Page, main_text
 from kr_core.markup import html as markup
+from kr_core.plugin import Page
+from kr_core.toolkit import main_text
 
 PAGE = """\
 <!doctype html><html lang="en"><head><title>Timeouts</title><script>var x = "<p>not this</p>";</script></head><body>

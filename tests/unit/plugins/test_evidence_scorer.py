@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core import COVERED, FULLY
 from kr_core.model import Citation, CodeExample, Draft, Finding, Outcome, Passage, ResearchQuery
+from kr_core.toolkit import COVERED, FULLY
 from kr_plugins.scorers.evidence import Evidence, kr_scorer
 
 CODE = (CodeExample(code="put()", citation=1),)

@@ -9,8 +9,9 @@ from collector import collecting
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from kr_core import ConfigError, Event, LogRecord, Pipeline, StorageError
+from kr_core import ConfigError, Event, Pipeline, StorageError
 from kr_core.config import load
+from kr_core.plugin import LogRecord
 from kr_plugins.logs.otel import OpenTelemetry, OtelSettings, kr_log
 
 BEGIN = datetime(2026, 2, 5, 10, tzinfo=UTC)

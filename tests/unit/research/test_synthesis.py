@@ -5,9 +5,10 @@ import json
 
 import pytest
 
-from kr_core import Pipeline, Reply, RequestError
+from kr_core import Pipeline, RequestError
 from kr_core.config import load
 from kr_core.model import Finding, Outcome, Passage, ResearchQuery
+from kr_core.plugin import Reply
 from kr_core.research.synthesis import MAX_TOKENS, synthesise
 
 WRITTEN = Reply(

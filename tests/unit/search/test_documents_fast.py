@@ -9,7 +9,7 @@ from statistics import mean
 import pytest
 from fast_index import is_asked, is_current, opened
 
-from kr_core import Documents, StorageError
+from kr_core import StorageError
 from kr_core.cli import main
 from kr_core.files import try_lock
 from kr_core.search.documents import tantivy_index as fasts
@@ -17,6 +17,7 @@ from kr_core.search.documents.indexer import remove, update
 from kr_core.search.documents.search import search
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.search.documents.tantivy_index import FOLDER_NAME, FastIndex, follow
+from kr_core.toolkit import Documents
 
 tantivy = pytest.importorskip("tantivy")
 
@@ -35,7 +36,7 @@ what leaves the machine
 how is confidence computed and calibrated
 budget of requests for each day
 `extends` in kr.yaml
-kr_core.TopicIndex
+kr_core.toolkit.TopicIndex
 a long question about what KR does when several processes research the same topic at once and one of them is killed meanwhile
 """.strip().splitlines()
 VAN, LETTER, TAXES = (

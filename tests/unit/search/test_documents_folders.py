@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from documents import found, indexed
 
-from kr_core import Documents
 from kr_core.search.documents import sqlite_index as stores
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
+from kr_core.toolkit import Documents
 
 
 class TestFolders:

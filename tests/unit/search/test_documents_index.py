@@ -7,9 +7,10 @@ from time import sleep
 import pytest
 from documents import Synonyms, indexed
 
-from kr_core import Documents, StorageError
+from kr_core import StorageError
 from kr_core.search.documents import sqlite_index as stores
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
+from kr_core.toolkit import Documents
 
 VAN, LETTER = "# A\n\nThe van leaves at nine.\n", "# B\n\nA letter leaves at ten.\n"
 

@@ -3,8 +3,8 @@
 import pytest
 from documents import found, indexed
 
-from kr_core import Documents
 from kr_core.search.documents.tokenizer import asked
+from kr_core.toolkit import Documents
 
 
 @pytest.mark.req("E6")

@@ -3,8 +3,8 @@
 import pytest
 from documents import Synonyms, found, indexed
 
-from kr_core import Documents
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
+from kr_core.toolkit import Documents
 
 
 class TestVectors:

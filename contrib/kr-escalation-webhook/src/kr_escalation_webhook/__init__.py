@@ -14,14 +14,15 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from kr_core import ConfigError, Outcome, PollResult, Provider, RequestError, Settings, hookimpl
+from kr_core import ConfigError, RequestError
+from kr_core.plugin import Outcome, PollResult, Provider, Settings, hookimpl
 from kr_escalation_webhook.messages import Message, of_case, of_notice
 from kr_escalation_webhook.signing import Signer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kr_core import CaseView, Escalation, EscalationContext, Notice, OpenCase, Setup
+    from kr_core.plugin import CaseView, Escalation, EscalationContext, Notice, OpenCase, Setup
 
 __all__ = ["Webhook", "WebhookSettings", "kr_escalation"]
 

@@ -6,12 +6,14 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import HumanReply, Outcome, RequestError, UnparsedReply, read_replies
+from kr_core import RequestError
+from kr_core.plugin import HumanReply, Outcome, UnparsedReply
+from kr_core.toolkit import read_replies
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from kr_core import CaseView, Notice, OpenCase
+    from kr_core.plugin import CaseView, Notice, OpenCase
 
 __all__ = ["VERSION", "Message", "of_case", "of_notice"]
 

@@ -14,7 +14,8 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import Field
 
-from kr_core import ConfigError, Finding, Outcome, Passage, Provider, Settings, Source, hookimpl
+from kr_core import ConfigError
+from kr_core.plugin import Finding, Outcome, Passage, Provider, Settings, Source, hookimpl
 from kr_source_chroma.folder import Folder
 from kr_source_chroma.searching import best, candidates
 from kr_source_chroma.server import Server
@@ -22,7 +23,7 @@ from kr_source_chroma.server import Server
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kr_core import Embedder, ResearchQuery, Setup, SourceContext
+    from kr_core.plugin import Embedder, ResearchQuery, Setup, SourceContext
     from kr_source_chroma.records import Collection, Record
     from kr_source_chroma.searching import Hit
 

@@ -10,13 +10,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kr_core import ConfigError, Outcome, RequestError
+from kr_core import ConfigError, RequestError
+from kr_core.plugin import Outcome
 from kr_source_chroma.records import records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kr_core import SourceContext
+    from kr_core.plugin import SourceContext
     from kr_source_chroma.records import Record
 
 __all__ = ["Folder"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from kr_core import Outcome, RequestError
+from kr_core import RequestError
+from kr_core.plugin import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import SourceContext
+    from kr_core.plugin import SourceContext
 
 __all__ = ["Collection", "Record", "records"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import IndexedPassage, build_index, content_words, question_terms, rank
+from kr_core.toolkit import IndexedPassage, build_index, content_words, question_terms, rank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from kr_core import ConfigError, Outcome, RequestError
+from kr_core import ConfigError, RequestError
+from kr_core.plugin import Outcome
 from kr_source_chroma.records import records
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from kr_core import SourceContext
+    from kr_core.plugin import SourceContext
     from kr_source_chroma.records import Record
 
 __all__ = ["Server"]

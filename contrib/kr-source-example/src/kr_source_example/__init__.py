@@ -17,23 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pydantic import Field
 
-from kr_core import (
-    ConfigError,
-    Finding,
-    Outcome,
-    Passage,
-    Provider,
-    Settings,
-    Source,
-    hookimpl,
-)
+from kr_core import ConfigError
+from kr_core.plugin import Finding, Outcome, Passage, Provider, Settings, Source, hookimpl
 from kr_source_example.search import Hit, Index, Place
 from kr_source_example.sections import Section, sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kr_core import ResearchQuery, Setup, SourceContext
+    from kr_core.plugin import ResearchQuery, Setup, SourceContext
 
 __all__ = ["Notes", "NotesSettings", "kr_source"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import IndexedPassage, build_index, question_terms, rank
+from kr_core.toolkit import IndexedPassage, build_index, question_terms, rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kr_core import RankedPassage
+    from kr_core.toolkit import RankedPassage
     from kr_source_example.sections import Section
 
 _CONTENTS = re.compile(r"^\s*[-*+]\s+\[.*\]\(#[^)]*\)\s*$", re.MULTILINE)

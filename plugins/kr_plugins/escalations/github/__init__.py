@@ -13,7 +13,8 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from kr_core import ConfigError, Outcome, PollResult, Provider, RequestError, hookimpl
+from kr_core import ConfigError, RequestError
+from kr_core.plugin import Outcome, PollResult, Provider, hookimpl
 from kr_plugins.escalations.github.client import GitHubClient, Pace
 from kr_plugins.escalations.github.comment_body import mentions, name_of, still
 from kr_plugins.escalations.github.comments import place_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from pathlib import Path
 
-    from kr_core import CaseView, Escalation, EscalationContext, Notice, OpenCase, Setup
+    from kr_core.plugin import CaseView, Escalation, EscalationContext, Notice, OpenCase, Setup
 
 __all__ = ["GitHub", "GitHubSettings", "kr_escalation"]
 

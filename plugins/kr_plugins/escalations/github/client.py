@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import httpx
 
-from kr_core import Outcome, RequestError, json_of
+from kr_core import Outcome, RequestError
+from kr_core.toolkit import json_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

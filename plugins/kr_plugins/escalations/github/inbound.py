@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 
-from kr_core import HumanReply, Outcome, PollResult, RequestError, UnparsedReply, read_replies
+from kr_core import RequestError
+from kr_core.plugin import HumanReply, Outcome, PollResult, UnparsedReply
+from kr_core.toolkit import read_replies
 from kr_plugins.escalations.github.client import GONE, GitHubRefusedError, date_of
 from kr_plugins.escalations.github.comment_body import about_of
 from kr_plugins.escalations.github.comments import Comment, comment_of, place_of
@@ -21,7 +23,8 @@ from kr_plugins.escalations.github.outbound import before, page_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from kr_core import OpenCase, ReplyCommand
+    from kr_core.plugin import OpenCase
+    from kr_core.toolkit import ReplyCommand
     from kr_plugins.escalations.github.client import GitHubClient
     from kr_plugins.escalations.github.outbound import Poster
     from kr_plugins.escalations.github.outbox import Outbox

@@ -17,7 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import Outcome, RequestError, make_state_folder, read_bytes
+from kr_core import Outcome, RequestError
+from kr_core.toolkit import make_state_folder, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

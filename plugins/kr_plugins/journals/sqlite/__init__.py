@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core import Provider, hookimpl
+from kr_core.plugin import Provider, hookimpl
 from kr_plugins.journals.sqlite.journal import SQLite
 
 if TYPE_CHECKING:
-    from kr_core import Journal
+    from kr_core.plugin import Journal
 
 __all__ = ["kr_journal"]
 

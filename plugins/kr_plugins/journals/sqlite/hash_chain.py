@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Issue
+from kr_core.plugin import Issue
 from kr_plugins.journals.sqlite_append import link
 
 if TYPE_CHECKING:

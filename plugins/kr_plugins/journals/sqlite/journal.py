@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Document, Event, LightAppender, StorageError, make_state_folder
+from kr_core import Event, StorageError
+from kr_core.plugin import Document, LightAppender
+from kr_core.toolkit import make_state_folder
 from kr_plugins.journals import sqlite_append
 from kr_plugins.journals.sqlite import hash_chain, migrations
 from kr_plugins.journals.sqlite.connections import MOVE_ASIDE, ConnectionPool, use_write_ahead_log
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from kr_core import Issue
+    from kr_core.plugin import Issue
 
 __all__ = ["SQLite"]
 

@@ -10,13 +10,15 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import kr_core
-from kr_core import AxiomStore, Finding, Outcome, Passage, Provider
+from kr_core.plugin import Finding, Outcome, Passage, Provider
+from kr_core.toolkit import AxiomStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kr_core import Axiom, Journal, Project, ResearchQuery, Setup, SourceContext
+    from kr_core import Axiom
+    from kr_core.plugin import Journal, Project, ResearchQuery, Setup, SourceContext
 
 _MOST = 8
 _OFFICIAL = frozenset({"DOCUMENT", "CODE", "USER"})

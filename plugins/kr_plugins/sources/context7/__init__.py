@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 import kr_core
-from kr_core import ConfigError, Finding, Outcome, Provider, Settings
+from kr_core import ConfigError
+from kr_core.plugin import Finding, Outcome, Provider, Settings
 from kr_plugins.sources.context7.answering import answer
 from kr_plugins.sources.context7.cache import CachedLibrary
 from kr_plugins.sources.context7.libraries import Library, choose
@@ -25,7 +26,7 @@ from kr_plugins.sources.context7.versions import RequestedVersion, newest, readi
 from kr_plugins.sources.repositories import repository_of
 
 if TYPE_CHECKING:
-    from kr_core import ResearchQuery, Setup, SourceContext
+    from kr_core.plugin import ResearchQuery, Setup, SourceContext
     from kr_plugins.sources.context7.snippets import Snippet
 
 _OFFERED = 3

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import IndexedPassage, Passage, build_index, question_terms, rank
+from kr_core.plugin import Passage
+from kr_core.toolkit import IndexedPassage, build_index, question_terms, rank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import PassageIndex, ResearchQuery, Term
+    from kr_core.plugin import ResearchQuery
+    from kr_core.toolkit import PassageIndex, Term
     from kr_plugins.sources.context7.libraries import Library
     from kr_plugins.sources.context7.snippets import Snippet
     from kr_plugins.sources.context7.versions import RequestedVersion

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core import fold_name
+from kr_core.toolkit import fold_name
 from kr_plugins.sources.context7.libraries import library_of
 
 if TYPE_CHECKING:
-    from kr_core import Cache
+    from kr_core.plugin import Cache
     from kr_plugins.sources.context7.libraries import Library
 
 KEPT_SECONDS = 30 * 86_400.0

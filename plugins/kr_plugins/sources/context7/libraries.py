@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import fold_name
+from kr_core.toolkit import fold_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Outcome, RequestError, json_of, refusal
+from kr_core import Outcome, RequestError
+from kr_core.toolkit import json_of, refusal
 from kr_plugins.sources.context7.libraries import Library, library_of
 
 if TYPE_CHECKING:

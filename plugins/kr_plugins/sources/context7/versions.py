@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import gap
+from kr_core.toolkit import gap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import field_validator
 
-from kr_core import Finding, Outcome, Provider, Settings, Source, hookimpl, require
+from kr_core.plugin import Finding, Outcome, Provider, Settings, Source, hookimpl
+from kr_core.toolkit import require
 from kr_plugins.sources.deepwiki.answers import told
 from kr_plugins.sources.repositories import repository_of
 
 if TYPE_CHECKING:
-    from kr_core import ResearchQuery, Setup, SourceContext
+    from kr_core.plugin import ResearchQuery, Setup, SourceContext
 
 __all__ = ["DeepWiki", "DeepWikiSettings", "kr_source"]
 

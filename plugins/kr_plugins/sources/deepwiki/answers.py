@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kr_core import Finding, Outcome, refusal
+from kr_core.plugin import Finding, Outcome
+from kr_core.toolkit import refusal
 from kr_plugins.sources.sections import AnswerText, search
 
 if TYPE_CHECKING:
-    from kr_core import ToolResult
+    from kr_core.plugin import ToolResult
 
 _NOT_INDEXED = re.compile(r"repository not found|visit https://deepwiki\.com", re.IGNORECASE)
 _SHORT = 600

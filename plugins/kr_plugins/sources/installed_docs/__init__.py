@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kr_core
-from kr_core import Finding, LocalProject, Outcome, Provider
+from kr_core.plugin import Finding, Outcome, Provider
+from kr_core.toolkit import LocalProject
 from kr_plugins.sources.installed_docs.answer import answer
 from kr_plugins.sources.installed_docs.indexer import Cancelled, open_index
 from kr_plugins.sources.installed_docs.material import find
@@ -27,7 +28,7 @@ from kr_plugins.sources.installed_docs.material import find
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import Project, ResearchQuery, Setup, SourceContext
+    from kr_core.plugin import Project, ResearchQuery, Setup, SourceContext
 
 
 class InstalledDocsSettings(kr_core.Settings):

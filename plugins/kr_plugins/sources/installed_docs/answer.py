@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import (
+from kr_core import Passage
+from kr_core.toolkit import (
     COVERED,
-    Passage,
     RankedPassage,
     Term,
     closest_name,
@@ -20,7 +20,7 @@ from kr_plugins.sources.installed_docs.parameters import with_site
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kr_core import IndexedPassage, PassageIndex
+    from kr_core.toolkit import IndexedPassage, PassageIndex
 
 _SHOWN = 8
 _DOTTED = re.compile(r"(?<!\w)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")

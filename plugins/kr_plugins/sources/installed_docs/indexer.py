@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from kr_core import INDEX_FORMAT, PassageIndex, build_index, lies_within, read_text
+from kr_core.toolkit import INDEX_FORMAT, PassageIndex, build_index, lies_within, read_text
 from kr_plugins.sources.installed_docs.python import builtins as compiled
 from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
 from kr_plugins.sources.installed_docs.python.passages import make
@@ -28,7 +28,7 @@ from kr_plugins.sources.installed_docs.sections import TextFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kr_core import IndexedPassage
+    from kr_core.toolkit import IndexedPassage
     from kr_plugins.sources.installed_docs.python.definitions import Module
 
 READER_FORMAT = 21

@@ -13,7 +13,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core import fold_name, gap, import_names, is_python, lies_within, load_toml, read_bytes, read_text
+from kr_core.toolkit import (
+    fold_name,
+    gap,
+    import_names,
+    is_python,
+    lies_within,
+    load_toml,
+    read_bytes,
+    read_text,
+)
 from kr_plugins.sources.installed_docs import indexer
 from kr_plugins.sources.installed_docs.answer import Origin
 from kr_plugins.sources.installed_docs.indexer import Material
@@ -25,7 +34,7 @@ from kr_plugins.sources.installed_docs.python import builtins
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kr_core import Distribution, LocalProject
+    from kr_core.toolkit import Distribution, LocalProject
     from kr_plugins.sources.installed_docs.indexer import Readable
 
 _EVERYDAY_MODULES = frozenset(

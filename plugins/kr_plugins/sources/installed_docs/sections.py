@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import IndexedPassage
+from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs import markup
 from kr_plugins.sources.installed_docs.python import docstrings
 

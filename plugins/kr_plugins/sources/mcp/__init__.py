@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import httpx
 from pydantic import Field, field_validator, model_validator
 
-from kr_core import Program, Provider, Settings, Source, hookimpl, require
+from kr_core.plugin import Program, Provider, Settings, Source, hookimpl
+from kr_core.toolkit import require
 from kr_plugins.sources.mcp.answers import told
 from kr_plugins.sources.mcp.arguments import filled
 
 if TYPE_CHECKING:
-    from kr_core import Finding, ResearchQuery, Setup, SourceContext
+    from kr_core.plugin import Finding, ResearchQuery, Setup, SourceContext
 
 __all__ = ["Tool", "ToolSettings", "kr_source"]
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Finding, Outcome, refusal
+from kr_core.plugin import Finding, Outcome
+from kr_core.toolkit import refusal
 from kr_plugins.sources.sections import AnswerText, search
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator, Sequence
 
-    from kr_core import ToolResult
+    from kr_core.plugin import ToolResult
 
 _SHORTEST = 4
 """Words; a shorter text of structured content is a name, a date, a state."""

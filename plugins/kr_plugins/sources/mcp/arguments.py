@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kr_core import ResearchQuery
+    from kr_core.plugin import ResearchQuery
 
 _PLACE = re.compile(r"\{(question|framework|version|topic|tags)\}")
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 import kr_core
-from kr_core import Finding, Outcome, Provider, Rate, Settings
+from kr_core.plugin import Finding, Outcome, Provider, Rate, Settings
 from kr_plugins.sources.web_search.answering import answer
 from kr_plugins.sources.web_search.engines import Brave, SearXNG
 from kr_plugins.sources.web_search.pages import FailedPage, ReadPage, choose, read_pages
@@ -28,7 +28,7 @@ from kr_plugins.sources.web_search.query import search_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import ResearchQuery, Setup, SourceContext
+    from kr_core.plugin import ResearchQuery, Setup, SourceContext
     from kr_plugins.sources.web_search.engines import Engine
 
 __all__ = ["WebSearch", "WebSearchSettings", "kr_source"]
@@ -127,8 +127,8 @@ def kr_source() -> Provider[kr_core.Source]:
 
     def build(settings: WebSearchSettings, setup: Setup) -> WebSearch:
         del setup
-        kr_core.require("trafilatura", "web")
-        kr_core.require("protego", "web")
+        kr_core.toolkit.require("trafilatura", "web")
+        kr_core.toolkit.require("protego", "web")
         engine: Engine | None = None
         if settings.engine == "brave" and settings.api_key:
             engine = Brave(settings.url, settings.api_key)

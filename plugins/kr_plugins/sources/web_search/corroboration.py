@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import content_words
+from kr_core.toolkit import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

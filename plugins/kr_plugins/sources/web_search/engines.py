@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from kr_core import Outcome, Rate, RequestError, json_of
+from kr_core import RequestError
+from kr_core.plugin import Outcome, Rate
+from kr_core.toolkit import json_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import httpx
 
-    from kr_core import SourceContext
+    from kr_core.plugin import SourceContext
 
 __all__ = ["BRAVE", "Brave", "Engine", "SearXNG", "SearchResult", "SearchResults"]
 

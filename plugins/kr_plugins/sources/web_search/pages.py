@@ -6,12 +6,14 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import Outcome, RequestError, host_of, main_text, refusal, site_of
+from kr_core import RequestError
+from kr_core.plugin import Outcome
+from kr_core.toolkit import host_of, main_text, refusal, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core import SourceContext
+    from kr_core.plugin import SourceContext
     from kr_plugins.sources.web_search.engines import SearchResult
 
 __all__ = ["FailedPage", "ReadPage", "choose", "read_pages"]

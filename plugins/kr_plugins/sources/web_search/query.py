@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kr_core import content_words
+from kr_core.toolkit import content_words
 
 if TYPE_CHECKING:
-    from kr_core import ResearchQuery
+    from kr_core.plugin import ResearchQuery
 
 __all__ = ["framework_words", "letters", "search_text"]
 

@@ -13,7 +13,7 @@ with its evidence as one, so readers need no lock, and a writer that is killed l
 
 from __future__ import annotations
 
-from kr_core import Provider, Store, hookimpl
+from kr_core.plugin import Provider, Store, hookimpl
 from kr_plugins.stores.files.store import Files
 
 __all__ = ["Files", "kr_store"]

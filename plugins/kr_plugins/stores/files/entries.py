@@ -6,7 +6,8 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from kr_core import Entry, EntryStatus, fold_name
+from kr_core.plugin import Entry, EntryStatus
+from kr_core.toolkit import fold_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

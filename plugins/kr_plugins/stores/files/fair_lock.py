@@ -12,7 +12,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kr_core import lock, make_state_folder
+from kr_core.toolkit import lock, make_state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kr_core import StorageError, inside, lock, write_atomically
+from kr_core import StorageError
+from kr_core.toolkit import inside, lock, write_atomically
 from kr_plugins.stores.files import report_files
 from kr_plugins.stores.files.entries import is_report_path
 from kr_plugins.stores.files.reports import as_text

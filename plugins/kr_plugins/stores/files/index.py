@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import fold_name, yaml_text
+from kr_core.toolkit import fold_name, yaml_text
 from kr_plugins.stores.files.entries import KEYS, ReadEntry, closeness, is_report_path, item_with, read
 from kr_plugins.stores.files.yaml_edit import IndexText, cut, edited, item_of, written
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import date
 
-    from kr_core import Entry, TopicIndex
+    from kr_core.plugin import Entry
+    from kr_core.toolkit import TopicIndex
 
 LIVE, ARCHIVED = "entries", "archived_entries"
 """The keys under which the two files hold their lists."""
@@ -87,7 +88,7 @@ class Index:
     @cached_property
     def by_framework(self) -> dict[str, TopicIndex]:
         """The entries of each framework, by its folded name; what matching needs of them is computed once."""
-        from kr_core import TopicIndex  # brings the stemmer, which not every process needs
+        from kr_core.toolkit import TopicIndex  # brings the stemmer, which not every process needs
 
         folded: dict[str, list[Entry]] = {}
         found: dict[str, list[Entry]] = {}

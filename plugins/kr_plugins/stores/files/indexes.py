@@ -6,7 +6,8 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import StorageError, read_bytes
+from kr_core import StorageError
+from kr_core.toolkit import read_bytes
 from kr_plugins.stores.files.folder import reason
 from kr_plugins.stores.files.index import Index, UnreadableIndexError, parse
 

@@ -8,7 +8,8 @@ import os
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from kr_core import SKELETON_MARK, StorageError
+from kr_core import StorageError
+from kr_core.plugin import SKELETON_MARK
 from kr_plugins.stores.files import report_files
 from kr_plugins.stores.files.entries import is_about
 from kr_plugins.stores.files.reports import entry_of, readable_text
@@ -16,7 +17,7 @@ from kr_plugins.stores.files.reports import entry_of, readable_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kr_core import Entry
+    from kr_core.plugin import Entry
     from kr_plugins.stores.files.folder import KnowledgeFolder
     from kr_plugins.stores.files.index import Index
 

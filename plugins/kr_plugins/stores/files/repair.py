@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import SKELETON_MARK, Issue
+from kr_core.plugin import SKELETON_MARK, Issue
 from kr_plugins.stores.files.entries import odd_values, read
 from kr_plugins.stores.files.folder import reason
 from kr_plugins.stores.files.index import (
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from kr_core import Entry
+    from kr_core.plugin import Entry
     from kr_plugins.stores.files.folder import KnowledgeFolder
     from kr_plugins.stores.files.indexes import IndexFile
 

@@ -13,7 +13,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core import STALE_MARK, Entry, inside, lies_within, read_bytes
+from kr_core.plugin import STALE_MARK, Entry
+from kr_core.toolkit import inside, lies_within, read_bytes
 from kr_plugins.stores.files.report_files import LARGEST
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def entry_of(path: str, text: str, *, undated: date) -> Entry | None:
 
     When it was last read is not known: the research date stands for it.
     """
-    from kr_core import content_words
+    from kr_core.toolkit import content_words
 
     section = _SECTION.search(text)
     head = text[: section.start()] if section else text

@@ -8,7 +8,9 @@ from datetime import date, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from kr_core import Candidates, ChangeResult, RebuildResult, StorageError, WriteResult, fold_name
+from kr_core import StorageError
+from kr_core.plugin import Candidates, ChangeResult, RebuildResult, WriteResult
+from kr_core.toolkit import fold_name
 from kr_plugins.stores.files import repair
 from kr_plugins.stores.files.folder import KnowledgeFolder, reason, utc_now
 from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, UnreadableIndexError
@@ -18,7 +20,7 @@ from kr_plugins.stores.files.paths import ReportPaths
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kr_core import Entry, Issue, ResearchQuery
+    from kr_core.plugin import Entry, Issue, ResearchQuery
 
 _ARCHIVE = "schema_version: 1\narchived_entries: []\n"
 _LESSONS = "# Lessons Learned\n"

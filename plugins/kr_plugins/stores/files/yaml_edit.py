@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import yaml_text
+from kr_core.toolkit import yaml_text
 from kr_plugins.stores.files.entries import KEYS
 
 if TYPE_CHECKING:

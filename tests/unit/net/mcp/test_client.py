@@ -18,8 +18,9 @@ from mcp.server import MCPServer
 from mcp_types import BlobResourceContents, EmbeddedResource, TextContent, TextResourceContents
 from patience import in_time
 
-from kr_core import Outcome, Program, RequestError
+from kr_core import RequestError
 from kr_core.net.mcp import client
+from kr_core.plugin import Outcome, Program
 
 pytestmark = pytest.mark.req("R8", "R9")
 

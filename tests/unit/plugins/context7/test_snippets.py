@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kr_core import Finding, Outcome, ResearchQuery
 from kr_core.evidence.citations import holds, holds_code
+from kr_core.plugin import Finding, Outcome, ResearchQuery
 from kr_plugins.sources.context7.answering import answer
 from kr_plugins.sources.context7.libraries import library_of
 from kr_plugins.sources.context7.snippets import snippets_in

@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 from support import install, make_environment
 
-from kr_core import LocalProject, Outcome, ToolResult
+from kr_core.plugin import Outcome, ToolResult
+from kr_core.toolkit import LocalProject
 from kr_plugins.sources.deepwiki import DeepWikiSettings
 from kr_plugins.sources.deepwiki.answers import told
 from kr_plugins.sources.repositories import repository_of

@@ -8,7 +8,7 @@ import time
 import pytest
 from files_store import REPORT, entry
 
-from kr_core import Setup
+from kr_core.plugin import Setup
 from kr_plugins.stores.files import Files, kr_store
 from kr_plugins.stores.files.fair_lock import in_turn
 

@@ -6,7 +6,7 @@ from github_desk import Desk, case
 from github_prism import prism
 from github_server import REPOSITORY, TOKEN, github_server
 
-from kr_core import HumanReply, UnparsedReply
+from kr_core.plugin import HumanReply, UnparsedReply
 
 pytestmark = pytest.mark.req("H2", "H4")
 

@@ -4,7 +4,7 @@ import pytest
 from github_desk import Desk, case, unclear, understood
 from github_server import REPOSITORY
 
-from kr_core import HumanReply, OpenCase
+from kr_core.plugin import HumanReply, OpenCase
 
 
 @pytest.mark.req("H3", "H4")

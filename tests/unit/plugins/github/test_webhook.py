@@ -13,7 +13,8 @@ import pytest
 from github_desk import Desk, case
 from github_server import BOT, TOKEN
 
-from kr_core import OpenCase, RequestError
+from kr_core import RequestError
+from kr_core.plugin import OpenCase
 
 SECRET = "a secret that nobody guesses"
 EXAMPLES = "@octokit/webhooks-examples@7.6.1"

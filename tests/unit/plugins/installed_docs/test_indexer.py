@@ -181,7 +181,7 @@ def test_two_processes_may_make_one_index(install, making, tmp_path):
     program = f"""
 import sys
 from pathlib import Path
-from kr_core import LocalProject
+from kr_core.toolkit import LocalProject
 from kr_plugins.sources.installed_docs.indexer import open_index
 from kr_plugins.sources.installed_docs.material import find
 root = Path({str(tmp_path)!r})

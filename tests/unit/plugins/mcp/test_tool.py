@@ -8,8 +8,8 @@ import re
 import pytest
 from pydantic import ValidationError
 
-from kr_core import Outcome, ResearchQuery, ToolResult
 from kr_core.config.trust_policy import AddressPolicy, sensitive_in
+from kr_core.plugin import Outcome, ResearchQuery, ToolResult
 from kr_core.testing.surroundings import setup_for
 from kr_plugins.sources.mcp import Tool, ToolSettings
 from kr_plugins.sources.mcp.answers import texts_of, told

@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from webpages import DOCS, SEARCH, Web, page
 
-from kr_core import Outcome, RequestError, ResearchQuery
+from kr_core import RequestError
 from kr_core.net.resources import SharedResources
 from kr_core.net.source_context import ConsultationContext
+from kr_core.plugin import Outcome, ResearchQuery
 from kr_core.testing.surroundings import build
 from kr_plugins.sources.web_search import pages
 

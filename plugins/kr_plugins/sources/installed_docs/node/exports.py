@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import gap, read_text
+from kr_core.toolkit import gap, read_text
 from kr_plugins.sources.installed_docs.node import declarations_parser as typings
 from kr_plugins.sources.installed_docs.node.package import (
     NodePackage,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core import IndexedPassage, lies_within, read_text
+from kr_core.toolkit import IndexedPassage, lies_within, read_text
 from kr_plugins.sources.installed_docs.indexer import Cancelled, placed_key
 from kr_plugins.sources.installed_docs.node.exports import Exports
 from kr_plugins.sources.installed_docs.node.package import LARGEST_JSON, TYPINGS, readme_of, types_package

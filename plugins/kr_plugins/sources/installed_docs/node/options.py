@@ -13,7 +13,7 @@ from kr_plugins.sources.installed_docs.python import docstrings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kr_core import IndexedPassage
+    from kr_core.toolkit import IndexedPassage
 
 _LONG = 30
 """A fence of so many lines, half of its paragraphs led by a comment, is a list of options."""

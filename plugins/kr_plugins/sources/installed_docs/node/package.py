@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from kr_core import read_text
+from kr_core.toolkit import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

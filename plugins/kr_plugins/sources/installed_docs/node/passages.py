@@ -7,7 +7,7 @@ from collections import Counter
 from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import IndexedPassage
+from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.node import options, tsdoc
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.sections import TextFile, text_passages

@@ -10,7 +10,7 @@ import re
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import read_bytes
+from kr_core.toolkit import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

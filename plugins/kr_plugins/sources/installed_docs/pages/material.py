@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core import IndexedPassage, inside, read_text
+from kr_core.toolkit import IndexedPassage, inside, read_text
 from kr_plugins.sources.installed_docs.indexer import Cancelled
 from kr_plugins.sources.installed_docs.pages import html as pages
 from kr_plugins.sources.installed_docs.pages import inventory
@@ -21,7 +21,7 @@ from kr_plugins.sources.installed_docs.python import docstrings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kr_core import Distribution
+    from kr_core.toolkit import Distribution
     from kr_plugins.sources.installed_docs.indexer import Readable
     from kr_plugins.sources.installed_docs.pages.inventory import Head, Target
 

@@ -15,7 +15,7 @@ import warnings
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kr_core import read_bytes
+from kr_core.toolkit import read_bytes
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
 from kr_plugins.sources.installed_docs.python.source_text import SourceText, with_defaults
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core import IndexedPassage
+from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.parameters import description, site_of, with_site
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.references import Links

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kr_core import IndexedPassage
+    from kr_core.toolkit import IndexedPassage
 
 _PLAIN_WORD = re.compile(r"[a-z]+")
 _COMMON = 4

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kr_core import IndexedPassage
+    from kr_core.toolkit import IndexedPassage
 
 MAX_SITES = 24
 """How many other names a passage gives."""

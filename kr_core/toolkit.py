@@ -1,0 +1,73 @@
+"""Helpers for plugins: search, text, evidence, files, projects.
+
+They may change in minor versions of KR; `kr_core` and `kr_core.plugin` change only with the contract.
+"""
+
+TYPE_CHECKING = False  # as in `kr_core`
+if TYPE_CHECKING:
+    from kr_core import yaml_text as yaml_text
+    from kr_core.entry_points import require as require
+    from kr_core.escalation.commands import CommandFault as CommandFault
+    from kr_core.escalation.commands import ParsedReplies as ParsedReplies
+    from kr_core.escalation.commands import ReplyCommand as ReplyCommand
+    from kr_core.escalation.commands import read_replies as read_replies
+    from kr_core.escalation.page_url import served_at as served_at
+    from kr_core.escalation.render import for_terminal as for_terminal
+    from kr_core.evidence.coverage import COVERED as COVERED
+    from kr_core.evidence.coverage import FULLY as FULLY
+    from kr_core.evidence.coverage import answered as answered
+    from kr_core.evidence.soft_errors import refusal as refusal
+    from kr_core.expedition.facts.store import AxiomStore as AxiomStore
+    from kr_core.files import lies_within as lies_within
+    from kr_core.files import lock as lock
+    from kr_core.files import make_state_folder as make_state_folder
+    from kr_core.files import read_bytes as read_bytes
+    from kr_core.files import read_text as read_text
+    from kr_core.files import write_atomically as write_atomically
+    from kr_core.knowledge.ids import fold_name as fold_name
+    from kr_core.knowledge.ids import inside as inside
+    from kr_core.knowledge.topic_index import TopicIndex as TopicIndex
+    from kr_core.net.body import json_of as json_of
+    from kr_core.net.domains import host_of as host_of
+    from kr_core.net.domains import site_of as site_of
+    from kr_core.net.main_text import main_text as main_text
+    from kr_core.net.redaction import redacted as redacted
+    from kr_core.processes import end_group as end_group
+    from kr_core.processes import start_group as start_group
+    from kr_core.project.distributions import Distribution as Distribution
+    from kr_core.project.distributions import import_names as import_names
+    from kr_core.project.project import LocalProject as LocalProject
+    from kr_core.project.project import is_python as is_python
+    from kr_core.project.versions import gap as gap
+    from kr_core.search.documents.documents import Documents as Documents
+    from kr_core.search.documents.hits import DocumentHit as DocumentHit
+    from kr_core.search.index import FORMAT as _FORMAT
+    from kr_core.search.index import IndexedPassage as IndexedPassage
+    from kr_core.search.index import PassageIndex as PassageIndex
+    from kr_core.search.index import build as _build
+    from kr_core.search.ranking import RankedPassage as RankedPassage
+    from kr_core.search.ranking import closest_name as closest_name
+    from kr_core.search.ranking import rank as rank
+    from kr_core.search.ranking import telling_parameters as telling_parameters
+    from kr_core.search.terms import Term as Term
+    from kr_core.search.terms import question_terms as question_terms
+    from kr_core.templates import render as _render
+    from kr_core.text import content_words as content_words
+    from kr_core.toml_text import load_toml as load_toml
+
+    # Another name than at home is an export to type checkers only by assignment.
+    INDEX_FORMAT = _FORMAT
+    build_index = _build
+    render_template = _render
+
+if not TYPE_CHECKING:  # type checkers know the names above, and report any other
+
+    def __getattr__(name: str) -> object:
+        from kr_core._door import value_of
+
+        return value_of(__name__, name)
+
+    def __dir__() -> list[str]:
+        from kr_core._door import names_of
+
+        return sorted(names_of(__name__))
