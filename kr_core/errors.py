@@ -78,20 +78,21 @@ class RequestError(KRError):
         self.seconds = seconds
 
 
-def suggestion(word: str, known: Iterable[str], label: str) -> str:
+def suggestion(word: str, known: Iterable[str], label: str, *, cutoff: float = 0.5) -> str:
     """What a misspelt word may have been: the nearest known one, and all of them where they are few.
 
     Args:
         word: what was written.
         known: what would have been right.
         label: what stands before the list of them, such as `keys`.
+        cutoff: how near a name must be, 0-1; `max_call` is 0.5 near `max_calls_per_story`.
     """
     from difflib import get_close_matches
 
     names = sorted(set(known))
     if not names:
         return f"{label}: none"
-    near = get_close_matches(word, names, n=1, cutoff=0.5)  # `max_call` is near `max_calls_per_story`
+    near = get_close_matches(word, names, n=1, cutoff=cutoff)
     listed = f"{label}: {', '.join(names)}"
     if not near:
         return listed

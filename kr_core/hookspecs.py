@@ -1,11 +1,17 @@
 """The contract between KR and its plugins.
 
 A plugin is a module with one or more of the functions below, each marked `@kr_core.hookimpl`, and an entry
-point in the group `kr`; the entry point's name is the one that configuration and errors use. A hook is sync,
-takes no argument, does no I/O and returns a `Provider`: how to build one component from its own settings. It is
-called once, when the configuration names the plugin; a plugin that is not named is never imported. An exception
-in a hook, or a return value that is not a `Provider`, is reported as that plugin's fault. A module may say
-`KR_CONTRACT = 1`, the version of this contract that it was written for; a KR that does not offer it says so.
+point in the group `kr`; the entry point's name is the one that configuration and errors use. A plugin that the
+configuration does not name is never imported. There are two kinds of hooks:
+
+- A hook that provides a part is sync, takes no argument, does no I/O and returns a `Provider`: how to build one
+  component from its own settings. KR calls it once, when the configuration names the plugin. An exception, or a
+  return value that is not a `Provider`, is reported as that plugin's fault.
+- A hook around a stage (the last section) is sync and takes values. Any number of plugins have it: those that the key
+  `hooks` names. One that fails is named in a note and skipped, and the run goes on.
+
+A module says `KR_CONTRACT = 2`, the version of this contract that it was written for; without it, KR takes it for 2.
+A KR that does not offer that version says so, and what to upgrade.
 
     import kr_core
 
@@ -25,13 +31,15 @@ import pluggy
 from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
     from datetime import date
     from pathlib import Path
 
     import httpx
 
+    from kr_core.model import Passage, Report, ResearchQuery
+    from kr_core.model.questions import AskResult, EscalationRequest, Question
     from kr_core.protocols import (
         Agent,
         Embedder,
@@ -51,6 +59,7 @@ __all__ = [
     "CONTRACT_VERSION",
     "NOUNS",
     "OLDEST_CONTRACT",
+    "STAGE_HOOKS",
     "Provider",
     "Settings",
     "Setup",
@@ -58,9 +67,9 @@ __all__ = [
     "hookspec",
 ]
 
-CONTRACT_VERSION = 1
-"""The version of this contract. A plugin's module may say `KR_CONTRACT = 1`, the one it was written for; without it, 1."""
-OLDEST_CONTRACT = 1
+CONTRACT_VERSION = 2
+"""The version of this contract. A plugin's module says `KR_CONTRACT = 2`, the one it was written for; without it, 2."""
+OLDEST_CONTRACT = 2
 """The oldest version that plugins may still be written for."""
 
 hookspec = pluggy.HookspecMarker("kr")
@@ -262,6 +271,82 @@ def kr_log() -> Provider[Log]:
             return Provider(lambda settings, setup: JSONLines(setup.state_folder))
     """
 
+
+# -- around the stages: any number of plugins, named by the configuration key `hooks` -------------------------
+
+
+@hookspec
+def kr_before_consult(query: ResearchQuery, source: str) -> ResearchQuery | None:
+    """Look at the query, or change it, before a source is consulted; None leaves it as it is.
+
+    Called once for each source that is about to be consulted. Other sources see the query unchanged. Secrets and code
+    are kept at home afterwards, so that a plugin cannot send what `egress` forbids.
+
+        @hookimpl
+        def kr_before_consult(query: ResearchQuery, source: str) -> ResearchQuery:
+            return query.model_copy(update={"question": query.question.replace("k8s", "Kubernetes")})
+    """
+
+
+@hookspec
+def kr_passages_found(
+    query: ResearchQuery, source: str, passages: Sequence[Passage]
+) -> Sequence[Passage] | None:
+    """Look at the passages that a source found, or leave out, reorder or annotate them; None leaves them as they are.
+
+    Called when a source has found passages, also those of a remembered answer. The texts of passages are evidence: to
+    tell the reader something, set `notes`.
+
+        @hookimpl
+        def kr_passages_found(passages: Sequence[Passage]) -> Sequence[Passage]:
+            return [passage for passage in passages if "/archive/" not in passage.url]
+    """
+
+
+@hookspec
+def kr_report_ready(report: Report) -> Report | None:
+    """Look at a report, or change it, before it is rendered and kept; None leaves it as it is.
+
+    Called for each report that has content. `kr verify` looks up every claim, so add `notes` rather than claims.
+
+        @hookimpl
+        def kr_report_ready(report: Report) -> Report:
+            return report.model_copy(update={"notes": (*report.notes, "Ask #platform before you deploy this.")})
+    """
+
+
+@hookspec
+def kr_case_opened(case: EscalationRequest) -> None:
+    """See a question that is put to a human. What it returns must be None.
+
+    Called when the case is on the record, before the channels show it.
+
+        @hookimpl
+        def kr_case_opened(case: EscalationRequest) -> None:
+            counter.add(1, {"topic": case.question.topic})
+    """
+
+
+@hookspec
+def kr_answer_accepted(exchange: AskResult, question: Question) -> None:
+    """See an agent's answer that has passed the gate. What it returns must be None.
+
+    Called when the answer is on the record. What people decide is not an answer of an agent: logs see that.
+
+        @hookimpl
+        def kr_answer_accepted(exchange: AskResult) -> None:
+            confidence.record(exchange.answer.confidence)
+    """
+
+
+STAGE_HOOKS: dict[str, str] = {
+    "kr_before_consult": "query",
+    "kr_passages_found": "passages",
+    "kr_report_ready": "report",
+    "kr_case_opened": "",
+    "kr_answer_accepted": "",
+}
+"""Each hook around a stage, and the argument that it may replace; empty for those that only observe."""
 
 NOUNS: dict[str, str] = {
     "store": "kr_store",

@@ -37,7 +37,9 @@ MARKERS = {
 }
 GENERATED = {
     f"docs/reference/{name}.md"
-    for name in ("python", "configuration", "command-line", "events", "included", "testing", "plugins")
+    for name in (
+        "python plugin-python toolkit configuration command-line events included testing plugins".split()
+    )
 }
 """Pages whose text comes from docstrings and help texts, and counts there."""
 

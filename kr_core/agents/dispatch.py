@@ -48,6 +48,7 @@ class AgentDispatcher:
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
         self._components = pipeline.components
+        self.hooks = pipeline.components.hooks
         self._folders = search_folders(pipeline.config.root)
         self._caller = AgentCaller(
             pipeline.project, self._folders, self._components.outside, self._built, self._researched

@@ -156,7 +156,7 @@ class AskWorkflow:
                 result = self._dispatcher.finish(exchange, "accepted", answer, verdict.threshold)
                 await exchange.settled()
                 await self._manager.supersede_waiting(exchange)
-                return result
+                return await self._dispatcher.hooks.answer_accepted(result, exchange.question)
             reason, threshold = verdict.reason, verdict.threshold
         elif weighed.alternatives:
             reason, threshold = weighed.message, route.threshold

@@ -193,6 +193,10 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
             yield Check(label, "fault", "not built before its settings are allowed with `kr trust`")
             continue
         try:
+            if noun == "hook":
+                pipeline.registry.stage_plugin(name)
+                yield Check(label, "ok", "imported")
+                continue
             component = pipeline.registry.build(noun, name)  # type: ignore[call-overload]  # the overloads name each noun
         except KRError as error:
             said.add(str(error))
@@ -276,6 +280,14 @@ def _other_plugin_checks(pipeline: Pipeline, *, verbose: bool) -> Iterator[Check
             hint = f'`pip install -U "{wanted}"`, or another version of {plugin.distribution}'
             said = f"asks for {wanted}, and this is kr-core {contract.running()}; {hint}"
             yield Check(f"distribution {plugin.shipped_by}", "note", said)
+    for plugin in registry.installed():
+        if (
+            plugin.name in active
+            and plugin.package != "kr_plugins"
+            and (private := contract.private_imports(plugin))
+        ):
+            hint = "these modules may change at any time; use names of kr_core, kr_core.plugin and kr_core.toolkit"
+            yield Check(f"plugin {plugin.name}", "note", f"imports {', '.join(private)}; {hint}")
     for name in sorted({plugin.name for plugin in registry.installed()} - active):
         if not verbose:  # what no configuration names is not imported unasked
             yield Check(f"plugin {name}", "ok", "installed, not active; `kr doctor -v` looks into it")

@@ -35,6 +35,7 @@ LISTED = {
     "routers": ("router", DEFAULT_ROUTERS),
     "escalations": ("escalation", DEFAULT_ESCALATIONS),
     "logs": ("log", DEFAULT_LOGS),
+    "hooks": ("hook", ()),
 }
 """The keys that list any number of a kind: which kind, and the names where none are configured."""
 DEFAULT_CHAIN = ("installed_docs", "context7", "deepwiki", "web_search")

@@ -285,6 +285,10 @@ class Schema(_Section):
     """The plugins that put an answer to a human; all of them do."""
     logs: Names = DEFAULT_LOGS
     """The plugins that receive every event."""
+    hooks: Names = ()
+    """The plugins that add to a stage, `deprecation` for one: those whose hooks are called before a source is consulted, when
+    passages are found, when a report is ready, when a case opens, and when an answer is accepted; in this order.
+    """
     agents: Annotated[dict[str, AgentEntry], BeforeValidator(_empty_is_no_settings)] = {}
     """The roster, beside the usual one: duc, veuve, marie, dede, gustave and degaulle."""
     roles: Annotated[dict[str, RoleEntry], BeforeValidator(_empty_is_no_settings)] = {}

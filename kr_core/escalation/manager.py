@@ -59,6 +59,7 @@ class EscalationManager:
             )
             return None
         case, older = await shielded(lambda: self._opened(exchange, answer, reason, threshold, alternatives))
+        await self._components.hooks.case_opened(case.request, exchange.notes)
         exchange.notes += await self._worker.present(case.request.id)
         for one in older:
             await self._worker.tell(one)

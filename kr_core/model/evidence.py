@@ -113,6 +113,9 @@ class Passage(Value):
     share of words."""
     covered: frozenset[str] = frozenset()
     """The words of the question that it holds."""
+    notes: tuple[str, ...] = ()
+    """What the reader of a quote should know beside it, a sentence each, such as `deprecated since 2.0`. Where the passage
+    is cited, they are among the report's caveats; nothing is looked up in them."""
     fetched_at: datetime = Field(default_factory=_now)
     """When the text was read."""
 

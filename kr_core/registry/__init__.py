@@ -8,6 +8,7 @@ them all and let the first ImportError escape. Whatever goes wrong is said with 
 """
 
 from kr_core.entry_points import GROUP, InstalledPlugin
+from kr_core.registry.hooks import StageHooks
 from kr_core.registry.registry import Registry
 
-__all__ = ["GROUP", "InstalledPlugin", "Registry"]
+__all__ = ["GROUP", "InstalledPlugin", "Registry", "StageHooks"]

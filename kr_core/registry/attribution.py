@@ -72,7 +72,7 @@ def _told(plugin: InstalledPlugin, phase: str, error: BaseException) -> tuple[st
     if other is not None:  # what fails in a plugin for another contract is most likely just that
         return other
     if isinstance(error, ImportError) and (error.name or "").split(".")[0] == "kr_core":
-        return what, contract.upgrade(plugin)
+        return what, contract.other_door(error) or contract.upgrade(plugin)
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return (
             what,

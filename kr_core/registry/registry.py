@@ -16,7 +16,7 @@ from kr_core.config.plugin_names import LISTED, SINGLE, named_in
 from kr_core.config.trust_policy import UNKNOWN, AddressPolicy
 from kr_core.entry_points import installed
 from kr_core.errors import ConfigError, KRError, suggestion
-from kr_core.hookspecs import NOUNS, Provider, Settings
+from kr_core.hookspecs import NOUNS, STAGE_HOOKS, Provider, Settings
 from kr_core.registry import contract
 from kr_core.registry.attribution import attributed, fault_of, twice
 
@@ -86,6 +86,9 @@ class Registry:
         plugin = self._plugin(name, ("plugins", name))
         module = self._module(plugin)
         kinds = tuple(noun for noun in NOUNS if self._implementation(noun, module) is not None)
+        kinds += (
+            ("hook",) if any(hasattr(getattr(module, hook, None), "kr_impl") for hook in STAGE_HOOKS) else ()
+        )
         if not kinds:
             raise _without_hook(plugin, "kr_source")
         return kinds
@@ -130,6 +133,16 @@ class Registry:
         keys += [(name, ("plugins", name, "use")) for name in self._config.settings.plugins]
         for name, key in keys:
             self._known(self._config.plugin_of(name), key)
+
+    def stage_plugin(self, name: str) -> tuple[InstalledPlugin, object]:
+        """A plugin that has hooks around stages, and its module; imports it.
+
+        Raises:
+            ConfigError: no plugin has this name.
+            PluginError: two have it, or it cannot be imported or registered.
+        """
+        plugin = self._plugin(self._config.plugin_of(name), self._named_at("hook", name))
+        return plugin, self._module(plugin)
 
     # -- building ----------------------------------------------------------------------------------------
 
@@ -246,9 +259,22 @@ class Registry:
             raise ConfigError(
                 f"no plugin is called `{name}`",
                 where=self._config.origin(named_at),
-                hint=suggestion(name, self._plugins(), "installed"),
+                hint=self._nearest(name, named_at),
             )
         return plugins
+
+    def _nearest(self, name: str, named_at: KeyPath) -> str:
+        """The installed plugin of the same kind whose name is near, and all of the kind where they are few."""
+        noun = _noun_at(named_at)
+        if noun is None:
+            return suggestion(name, self._plugins(), "installed", cutoff=_NEAR)
+        known = [plugin for plugin in self._plugins() if self._provides(plugin, noun)]
+        return suggestion(name, known, f"installed {noun}s", cutoff=_NEAR)
+
+    def _provides(self, name: str, noun: str) -> bool:
+        """Whether the source code of an installed plugin names a hook of a kind; what is not configured is not imported."""
+        hooks = tuple(STAGE_HOOKS) if noun == "hook" else (NOUNS[noun],)
+        return any(contract.names_hook(plugin, hooks) for plugin in self._plugins()[name])
 
     def _plugin(self, name: str, named_at: KeyPath) -> InstalledPlugin:
         plugins = self._known(name, named_at)
@@ -284,7 +310,7 @@ class Registry:
                 self._manager.unregister(module)  # else the next plugin would be blamed for this one
             if not unknown:
                 raise
-            hint = suggestion(unknown[0], NOUNS.values(), "hooks")
+            hint = suggestion(unknown[0], [*NOUNS.values(), *STAGE_HOOKS], "hooks")
             raise fault_of(plugin, f"there is no hook called {unknown[0]}", hint) from None
 
     def _implementation(self, noun: str, module: object) -> Callable[..., Any] | None:
@@ -299,6 +325,22 @@ def _policy(settings: type[Settings]) -> AddressPolicy:
     defaults = (field.default for field in settings.model_fields.values())
     own = frozenset(one for one in defaults if isinstance(one, str) and "://" in one)
     return AddressPolicy(own, settings.calls_are_chosen)
+
+
+_KEYS = {"sources": "source", "fallback_if_mcp_unavailable": "source", "plugin": "agent", "hooks": "hook"} | {
+    key: noun for key, (noun, _) in LISTED.items()
+}
+"""The kind of the plugins that a key names, where it is not called after it."""
+_NEAR = 0.6
+
+
+def _noun_at(key: KeyPath) -> str | None:
+    """The kind of plugin that a key names; None where it may be of any kind."""
+    words = [part for part in key if isinstance(part, str)]
+    if words[:1] == ["plugins"]:
+        return None
+    last = _KEYS.get(words[-1], words[-1])
+    return last if last in NOUNS or last == "hook" else None
 
 
 def _one(noun: str) -> str:

@@ -15,7 +15,7 @@ from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
 from kr_core.net.resources import SharedResources
 from kr_core.protocols import Selective
-from kr_core.registry import Registry
+from kr_core.registry import Registry, StageHooks
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -177,6 +177,11 @@ class Container:
             ConfigError: a log is wrongly configured.
         """
         return self._several("log", self.config.settings.logs, self._given.logs)
+
+    @cached_property
+    def hooks(self) -> StageHooks:
+        """What plugins add to the stages."""
+        return StageHooks(self.config.settings.hooks, self.registry.stage_plugin)
 
     def _several(
         self, noun: Any, names: Sequence[str], given: Mapping[str, Any] | None

@@ -116,24 +116,24 @@ def report_of(
         draft=draft.model_copy(update={"caveats": (*_version_caveats(query, findings), *draft.caveats)}),
         sources=_attributions(draft, findings),
         mark=mark,
-        notes=tuple(notes),
+        notes=(*notes, *_passage_notes(draft)),
     )
 
 
-def rendered(renderer: Renderer, report: Report) -> RenderedReport:
-    """The report with its text; plain text, and a note, where the renderer fails."""
+def rendered(renderer: Renderer, report: Report, notes: Sequence[str] = ()) -> RenderedReport:
+    """The report with its text and the notes on it; plain text, and one more note, where the renderer fails."""
     try:
         text = renderer.render(report)
         if not isinstance(text, str) or not text.strip():
             raise TypeError("rendered nothing")
-        return RenderedReport(report, printable(text), ())
+        return RenderedReport(report, printable(text), tuple(notes))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything
         return RenderedReport(
             report,
             printable(plain(report)),
-            (f"renderer: {type(error).__name__}: {error}; plain text instead",),
+            (*notes, f"renderer: {type(error).__name__}: {error}; plain text instead"),
         )
 
 
@@ -156,6 +156,16 @@ def version_notes(
     if lookup.state == "stale" and match is not None and match.warning and lookup.replaces:
         notes.append(f"an earlier report was replaced: {match.warning}")
     return notes
+
+
+def _passage_notes(draft: Draft) -> list[str]:
+    """What is noted beside the passages that are cited, each by the name of its passage."""
+    notes = (
+        f"{name}: {note}" if (name := passage.symbol or passage.title) else note
+        for passage in draft.passages.values()
+        for note in passage.notes
+    )
+    return list(dict.fromkeys(notes))
 
 
 def version_of(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> str:

@@ -233,14 +233,15 @@ class SourceChain:
                 raise
             failed = Finding(outcome=Outcome.unavailable, reason=said(error), reached=False)
             return self._ended(slot.name, failed), False
-        query, answers = self._query, None
+        query = await self._components.hooks.before_consult(self._query, slot.name, self._notes)
+        answers = None
         if external:
-            query = self._leaving(slot)
+            query = self._leaving(slot, query)
             answers = SourceCache(self._outside, slot.identity, query) if slot.identity else None
             cached = await answers.get(self._query) if answers and self._rules.uses_cache else None
             if cached is not None:
                 self._emit("source.started", {"source": slot.name, "timeout_seconds": 0.0})
-                return self._ended(slot.name, cached, remembered=True), False
+                return self._ended(slot.name, await self._hooked(slot, cached), remembered=True), False
         grant = f"{self._run}:{slot.name}"
         if external and not await self._granted(grant):
             self._budget_cut = True
@@ -257,13 +258,29 @@ class SourceChain:
             await answers.keep(self._query, finding)
         if external and not finding.reached:
             await shielded(lambda: self._budget.give_back(grant))
-        return self._ended(slot.name, finding), dropped and left <= limit
+        return self._ended(slot.name, await self._hooked(slot, finding)), dropped and left <= limit
 
-    def _leaving(self, slot: SourceSlot) -> ResearchQuery:
+    async def _hooked(self, slot: SourceSlot, finding: Finding) -> Finding:
+        """A finding with its passages as plugins leave them; empty where they leave none."""
+        try:
+            passages = await self._components.hooks.passages_found(
+                self._query, slot.name, finding.passages, self._notes
+            )
+        except asyncio.CancelledError:
+            self._cancelled(slot.name)
+            raise
+        if passages is finding.passages:
+            return finding
+        if not passages:
+            reason = "a hook left out all passages"
+            return finding.model_copy(update={"outcome": Outcome.empty, "passages": (), "reason": reason})
+        return finding.model_copy(update={"passages": passages})
+
+    def _leaving(self, slot: SourceSlot, query: ResearchQuery) -> ResearchQuery:
         """The query as it may leave the machine for this source."""
         from kr_core.net.redaction import outgoing
 
-        sent = outgoing(self._query, slot.egress)
+        sent = outgoing(query, slot.egress)
         for what in sent.kept:
             hint = "" if what != "code" else f" (plugins.{slot.name}.egress: code would send it)"
             self._notes.append(f"{slot.name}: {what} in the question was kept at home{hint}")

@@ -158,16 +158,17 @@ def render(state: RunState) -> None:
     from kr_core.research import report
 
     components, mark = state.components, None if state.findings else SKELETON_MARK
-    state.rendered = state.runner.stage(
-        "render",
-        lambda: report.rendered(
-            components.renderer,
-            report.report_of(
-                state.query, state.findings, state.draft, state.score, components.today(), mark, state.notes
-            ),
-        ),
-        lambda rendered: {"characters": len(rendered.text)},
-    )
+    notes: list[str] = []
+
+    def made() -> RenderedReport:
+        ready = report.report_of(
+            state.query, state.findings, state.draft, state.score, components.today(), mark, state.notes
+        )
+        if mark is None:
+            ready = components.hooks.report_ready(ready, notes)
+        return report.rendered(components.renderer, ready, notes)
+
+    state.rendered = state.runner.stage("render", made, lambda rendered: {"characters": len(rendered.text)})
     state.notes += state.rendered.notes
 
 

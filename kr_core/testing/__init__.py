@@ -16,9 +16,10 @@ brings pytest and hypothesis.
 """
 
 import sys
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from kr_core._door import names_of, value_of
 
 if TYPE_CHECKING:
     from kr_core.testing.agent import AgentContract as AgentContract
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kr_core.testing.faults import FaultyTransport as FaultyTransport
     from kr_core.testing.faults import NetworkFault as NetworkFault
     from kr_core.testing.faults import SourceFault as SourceFault
+    from kr_core.testing.hooks import HookContract as HookContract
     from kr_core.testing.journal import JournalContract as JournalContract
     from kr_core.testing.log import LogContract as LogContract
     from kr_core.testing.plugin import PluginContract as PluginContract
@@ -42,55 +44,18 @@ if find_spec("pytest") is None:
         'kr_core.testing needs pytest and hypothesis; install them with `pip install "kr-core[testing]"`'
     )
 
-__all__ = [
-    "AgentContract",
-    "EmbedderContract",
-    "EscalationContract",
-    "FaultySource",
-    "FaultyTransport",
-    "JournalContract",
-    "LogContract",
-    "NetworkFault",
-    "PluginContract",
-    "RendererContract",
-    "RouterContract",
-    "ScorerContract",
-    "SourceContract",
-    "SourceFault",
-    "StoreContract",
-]
-
-_HOME_OF = {
-    "AgentContract": "agent",
-    "EmbedderContract": "embedder",
-    "EscalationContract": "escalation",
-    **dict.fromkeys(("FaultySource", "FaultyTransport", "NetworkFault", "SourceFault"), "faults"),
-    "JournalContract": "journal",
-    "LogContract": "log",
-    "PluginContract": "plugin",
-    "RendererContract": "renderer",
-    "RouterContract": "router",
-    "ScorerContract": "scorer",
-    "SourceContract": "source",
-    "StoreContract": "store",
-}
-"""The module of each name, imported on first use: a second process of a contract needs none of them, nor pytest."""
-
 if "pytest" in sys.modules:
     import pytest
 
     # Before they are imported: without it an author sees a bare AssertionError in place of the values compared.
-    homes = {*_HOME_OF.values(), "store_machine"} - {"faults"}
-    pytest.register_assert_rewrite(*(f"{__name__}.{home}" for home in sorted(homes)))
+    homes = {home for home, _ in names_of(__name__).values()} | {f"{__name__}.store_machine"}
+    pytest.register_assert_rewrite(*sorted(homes - {f"{__name__}.faults"}))
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # imported on first use: a second process of a contract needs none of them, nor pytest
 
+    def __getattr__(name: str) -> object:
+        return value_of(__name__, name)
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    def __dir__() -> list[str]:
+        return sorted(names_of(__name__))

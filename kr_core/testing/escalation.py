@@ -395,7 +395,7 @@ class EscalationContract(PluginContract):
         wrong = [reply for reply in heard.replies if not _is_reply(reply)]
         assert not wrong, (
             f"`poll` returned {type(wrong[0]).__name__}; return kr_core.plugin.HumanReply with a kr_core.HumanResponse, or "
-            "kr_core.UnparsedReply"
+            "kr_core.plugin.UnparsedReply"
         )
         return heard
 

@@ -28,6 +28,7 @@ from kr_core.testing import (
     AgentContract,
     EmbedderContract,
     EscalationContract,
+    HookContract,
     JournalContract,
     LogContract,
     RendererContract,
@@ -398,3 +399,7 @@ class TestResearch(AgentContract):
         }
         results = {"summary": "Use Redis. [1]", "score": 82, "confidence": "high", "citations": [cited]}
         return ResearchResult(status="success", story_key="ask", session_id="s", results=results)
+
+
+class TestDeprecation(HookContract):
+    module = "kr_plugins.hooks.deprecation"

@@ -10,7 +10,7 @@ import pytest
 
 import kr_core
 from kr_core import testing
-from kr_core.hookspecs import NOUNS
+from kr_core.hookspecs import NOUNS, STAGE_HOOKS
 
 ROOT = Path(__file__).parents[2]
 ENTRY_POINTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]["kr"]
@@ -74,6 +74,20 @@ def modules_with(contract):
 def test_every_entry_point_is_tried():
     """No plugin that comes with KR goes without a contract."""
     untried = set(ENTRY_POINTS.values()) - set().union(
-        *(modules_with(f"{noun.capitalize()}Contract") for noun in NOUNS)
+        modules_with("HookContract"), *(modules_with(f"{noun.capitalize()}Contract") for noun in NOUNS)
     )
     assert not untried
+
+
+@pytest.mark.parametrize("hook", STAGE_HOOKS)
+def test_a_hook_around_a_stage_is_described_and_shown(hook):
+    """Each has its place in the reference, and the how-to shows when it is called."""
+    page = (ROOT / "docs/reference/plugins.md").read_text("utf-8")
+    assert f"<!-- made:{hook} -->" in page, f"docs/reference/plugins.md: write <!-- made:{hook} -->"
+    assert f"`{hook}" in (ROOT / "docs/how-to/add-to-a-stage.md").read_text("utf-8")
+
+
+def test_a_first_party_plugin_adds_to_a_stage():
+    """KR's own plugin uses the same door."""
+    modules = [importlib.import_module(module) for module in ENTRY_POINTS.values()]
+    assert any(hasattr(module, hook) for module in modules for hook in STAGE_HOOKS)

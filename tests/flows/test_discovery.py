@@ -38,9 +38,9 @@ PACKAGES = {
     "kr-empty": ({"empty": ""}, ""),
     "kr-one": ({"pair": SOURCE}, ""),
     "kr-other": ({"pair": SOURCE}, ""),
-    "kr-newer": ({"newer": "from kr_core import NotYet\nKR_CONTRACT = 2\n"}, ""),
-    "kr-later": ({"later": "KR_CONTRACT = 2\n" + SOURCE}, ""),
-    "kr-older": ({"older": "KR_CONTRACT = 0\n" + SOURCE}, ""),
+    "kr-newer": ({"newer": "from kr_core import NotYet\nKR_CONTRACT = 3\n"}, ""),
+    "kr-later": ({"later": "KR_CONTRACT = 3\n" + SOURCE}, ""),
+    "kr-older": ({"older": "KR_CONTRACT = 1\n" + SOURCE}, ""),
     "kr-wants": ({"wants": "from kr_core import NotYet\n"}, 'dependencies = ["kr-core>=99"]'),
 }  # fmt: skip
 """Each distribution with its plugins, and further lines of its `[project]`."""
@@ -51,9 +51,9 @@ FAULTS = {
     "takes": "failed to register: TypeError: kr_source(config): a hook takes no arguments",
     "empty": "it has no hook; mark a function kr_source with @kr_core.hookimpl",
     "pair": "two plugins have this name: from kr-one 1.0 and kr-other 1.0; uninstall one: `pip uninstall kr-other`",
-    "newer": "it is written for contract 2, this KR offers 1; upgrade KR: `pip install -U kr-core`",
-    "later": "it is written for contract 2, this KR offers 1; upgrade KR: `pip install -U kr-core`",
-    "older": "it is written for contract 0, this KR offers 1; upgrade the plugin: `pip install -U kr-older`",
+    "newer": "it is written for contract 3, this KR offers 2; upgrade KR: `pip install -U kr-core`",
+    "later": "it is written for contract 3, this KR offers 2; upgrade KR: `pip install -U kr-core`",
+    "older": "it is written for contract 1, this KR offers 2; upgrade the plugin: `pip install -U kr-older`",
     "wants": 'it asks for kr-core>=99, and this is 0.1.0: `pip install -U "kr-core>=99"`',
 }
 

@@ -198,7 +198,11 @@ def test_an_unknown_name_is_told_where_it_stands_with_the_nearest_installed_one(
     error = fault(ConfigError, workshop.registry(text).build, noun, name)
     assert error.what == "no plugin is called `nots`"
     assert error.where == where
-    assert error.hint == "did you mean `notes`? (installed: notes, zzz)"
+    kind = "" if text.startswith("plugins") else f" {noun}s"
+    near = (
+        "did you mean `notes`? (installed{}: notes, zzz)" if kind in {"", " sources"} else "installed{}: none"
+    )
+    assert error.hint == near.format(kind)
     assert workshop.imported() == []
 
 
@@ -235,9 +239,18 @@ def test_all_names_can_be_checked_without_importing_any(workshop, text, where):
     assert workshop.imported() == []
 
 
+@pytest.mark.req("P2")
+def test_a_name_that_is_far_from_all_suggests_none(workshop):
+    """A plugin of the right kind whose name has little in common is listed, not suggested."""
+    workshop.ship("kr-notes", {"memory": GOOD})
+    registry = workshop.registry("knowledge_research: {sources: [minilm]}")
+    assert fault(ConfigError, registry.build, "source", "minilm").hint == "installed sources: memory"
+    assert workshop.imported() == []
+
+
 @pytest.mark.req("P3")
 def test_without_any_plugin_that_is_said(workshop):
-    assert fault(ConfigError, workshop.registry().build, "store", "files").hint == "installed: none"
+    assert fault(ConfigError, workshop.registry().build, "store", "files").hint == "installed stores: none"
 
 
 @pytest.mark.req("P1")
@@ -468,12 +481,26 @@ def test_a_broken_plugin_is_named_with_what_it_was_doing_and_the_next_one_is_not
             "it is written for contract 1, this KR offers 2 to 3",
             "`pip install -U kr-notes`",
         ),
-        (GOOD, "it is written for contract 1, this KR offers 2 to 3", "`pip install -U kr-notes`"),
         ("\nKR_CONTRACT = '2'\n", "its KR_CONTRACT is '2'", "a whole number"),
+        (
+            "\nfrom kr_core import RequestError\nfrom kr_core.plugin import Entry\n",
+            "failed to import: ImportError: cannot import name 'Entry' from 'kr_core'",
+            "it is written for contract 1: write `from kr_core.plugin import Entry`",
+        ),
+        (
+            "\nfrom kr_core.toolkit import lock\n",
+            "failed to import: ImportError: cannot import name 'lock' from 'kr_core'",
+            "write `from kr_core.toolkit import lock`",
+        ),
+        (
+            "\nfrom kr_core.pipeline.research import Inquiry\n",
+            "failed to import: ModuleNotFoundError",
+            "`kr_core.pipeline` is not public; use names of kr_core, kr_core.plugin and kr_core.toolkit",
+        ),
         (
             "\nKR_CONTRACT = 2\nimport kr_core.not_there\n",
             "failed to import: ModuleNotFoundError",
-            "kr-core kr-notes`",
+            "`kr_core.not_there` is not public",
         ),
     ],
 )

@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.metadata import distribution
 from typing import Any
 
-from kr_core.hookspecs import NOUNS
+from kr_core.hookspecs import NOUNS, STAGE_HOOKS
 from kr_core.registry import GROUP
 
 from .keys import keys, table
@@ -24,6 +24,12 @@ def included_page() -> str:
             module = import_module(entry.value)
             if hasattr(module, hook):
                 sections.append(_section(entry.name, noun, module))
+    for entry in sorted(distribution("kr-core").entry_points.select(group=GROUP)):
+        module = import_module(entry.value)
+        if any(hasattr(module, hook) for hook in STAGE_HOOKS):
+            text = markdown(inspect.getdoc(module) or "")
+            adds = f"It adds to [stages](plugins.md#around-the-stages): name it under `hooks`. {text}"
+            sections.append(f"## {entry.name}\n\n{adds}\n\nIt has no settings.")
     return "\n\n".join([_HEAD.rstrip(), *sections]) + "\n"
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from typing import Any
 
 import kr_core
 from kr_core import hookspecs
-from kr_core.hookspecs import NOUNS
+from kr_core.hookspecs import NOUNS, STAGE_HOOKS
 
 from .reading import markdown
 
@@ -23,7 +24,7 @@ def plugins_page(text: str) -> str:
     Raises:
         SystemExit: the page has no place for a hook.
     """
-    if missing := set(NOUNS) - {found[2] for found in _MADE.finditer(text)}:
+    if missing := {*NOUNS, *STAGE_HOOKS} - {found[2] for found in _MADE.finditer(text)}:
         raise SystemExit(
             f"docs/reference/plugins.md lacks <!-- made:... --> for {', '.join(sorted(missing))}"
         )
@@ -31,6 +32,11 @@ def plugins_page(text: str) -> str:
 
 
 def _contract(name: str) -> str:
+    if name in STAGE_HOOKS:
+        hook = getattr(hookspecs, name)
+        head = f"def {name}{inspect.signature(hook)}: ...".replace("'", "")
+        said, _, example = (inspect.getdoc(hook) or "").partition("\n    @hookimpl")
+        return f"{markdown(said)}\n\n```pyi\n{head}\n```\n\n```pyi\n{_dedented(example)}\n```\n"
     if name not in NOUNS:  # a class that is named, such as `Setup`
         return f"```pyi\n{_source(getattr(kr_core.plugin, name))}\n```\n"
     hook = getattr(hookspecs, NOUNS[name])
@@ -40,6 +46,10 @@ def _contract(name: str) -> str:
     protocol = getattr(kr_core.plugin, re.fullmatch(r"Provider\[(\w+)\]", returns)[1])  # type: ignore[index]  # it is of that form, by the rule of hooks
     head = f"def {NOUNS[name]}() -> {returns}: ..."
     return f"{markdown(said)}\n\n```pyi\n{head}\n\n\n{_source(protocol)}\n```\n"
+
+
+def _dedented(example: str) -> str:
+    return textwrap.dedent(f"    @hookimpl{example}").strip()
 
 
 def _source(cls: Any) -> str:

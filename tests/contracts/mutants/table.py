@@ -227,13 +227,13 @@ MUTANTS = {
         m("confirms by itself", "        found = []\n", "        found = [HumanReply(one, __import__('kr_core').HumanResponse(action='confirm'))"
           " for one in waiting]\n", "nobody_has_replied", "that nobody has given"),
         m("returns commands", 'found.append(HumanReply(command.escalation_id, response, f"{file.name}:{command.line}"))',
-          "found.append(command)", "a_reply_is_read", "`poll` returned ReplyCommand", "kr_core.HumanReply"),
+          "found.append(command)", "a_reply_is_read", "`poll` returned ReplyCommand", "kr_core.plugin.HumanReply"),
         m("tells no reply from another", ', f"{file.name}:{command.line}")', ")", "a_reply_is_read", "came again as another", "`external_id`"),
         m("does not say who", 'by="ada"', 'by=""', "a_reply_is_read", "does not say who"),
         m("looks for a word", "            for command in read_replies(",
           "            if 'confirm' in file.read_text('utf-8'):\n"
           "                found.append(HumanReply('E7', __import__('kr_core').HumanResponse(action='confirm'), file.name))\n"
-          "            for command in read_replies(", "talk_is_no_reply", "was taken for `confirm`", "kr_core.read_replies"),
+          "            for command in read_replies(", "talk_is_no_reply", "was taken for `confirm`", "kr_core.toolkit.read_replies"),
         m("wants every reply understood", "                response = ", "                found or 1 / 0\n                response = ",
           "a_hostile_reply", "`poll` raised ZeroDivisionError"),
         m("tells nothing", '            log.write_text(f"{said}[{notice.id}] {notice.message}\\n", "utf-8")\n', "            pass\n", "what_was_understood_is_said",
@@ -368,10 +368,10 @@ MUTANTS = {
         m("reads outside", "        file = inside(self.folder, entry.path)\n        if file is None or not file.is_file():\n            return None\n",
           "        file = self.folder / entry.path\n        if not file.is_file():\n            return None\n"
           "        if entry.path.endswith('escaped.md'):\n            return file.read_text(), {}\n",
-          "hostile_paths_stay_inside", "gave a file outside the knowledge base", "kr_core.inside"),
+          "hostile_paths_stay_inside", "gave a file outside the knowledge base", "kr_core.toolkit.inside"),
         m("writes outside", "        file = inside(self.folder, entry.path)\n        if file is None:\n",
           "        file = self.folder / entry.path\n        if file is None:\n",
-          "hostile_paths_stay_inside", "led out of the knowledge base", "kr_core.inside"),
+          "hostile_paths_stay_inside", "led out of the knowledge base", "kr_core.toolkit.inside"),
         m("names files by the framework", "        file = inside(self.folder, entry.path)\n        if file is None:\n",
           "        file = self.folder / entry.framework / 'report.md'\n        if file is None:\n",
           "hostile_names_stay_inside", "../.."),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Webhook", "WebhookSettings", "kr_escalation"]
 
-KR_CONTRACT = 1
+KR_CONTRACT = 2
 _EMPTY = frozenset({httpx.codes.ACCEPTED, httpx.codes.NO_CONTENT})
 """With these nothing more has to be said."""
 _OF_THE_MESSAGE = frozenset({400, 413, 415, 422})

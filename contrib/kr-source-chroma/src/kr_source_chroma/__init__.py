@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Chroma", "ChromaSettings", "kr_source"]
 
-KR_CONTRACT = 1
+KR_CONTRACT = 2
 """The version of KR's plugin contract that this is written for."""
 
 _NEAREST = 30

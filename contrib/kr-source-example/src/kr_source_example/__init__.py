@@ -31,7 +31,7 @@ __all__ = ["Notes", "NotesSettings", "kr_source"]
 
 Item = TypeVar("Item")
 
-KR_CONTRACT = 1
+KR_CONTRACT = 2
 """The version of KR's plugin contract that this is written for."""
 
 _SUFFIXES = (".md", ".markdown")

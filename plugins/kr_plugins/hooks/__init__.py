@@ -1,0 +1,1 @@
+"""What KR adds to the stages itself."""
