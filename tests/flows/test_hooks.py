@@ -1,0 +1,126 @@
+"""Plugins that add to a stage, from the command line: installed, named under `hooks`, and seen in what KR says and keeps."""
+
+import json
+import sys
+
+import pytest
+from support import QUESTION, install
+
+pytestmark = pytest.mark.req("P1")
+
+WATCH = """
+import pathlib
+from kr_core.plugin import hookimpl
+
+KR_CONTRACT = 2
+
+def note(text):
+    with pathlib.Path("seen.txt").open("a") as file:
+        file.write(f"{text}\\n")
+
+@hookimpl
+def kr_before_consult(query, source):
+    note(f"consult {source}")
+
+@hookimpl
+def kr_passages_found(source, passages):
+    note(f"found {source} {bool(passages)}")
+    return [passage.model_copy(update={"notes": ("watched",)}) for passage in passages]
+
+@hookimpl
+def kr_report_ready(report):
+    return report.model_copy(update={"notes": (*report.notes, "Seen by watch.")})
+
+@hookimpl
+def kr_case_opened(case):
+    note(f"case {case.id}")
+
+@hookimpl
+def kr_answer_accepted(exchange, question):
+    note(f"accepted {exchange.answer.agent}: {question.text}")
+"""
+BROKEN = """
+from kr_core.plugin import hookimpl
+
+@hookimpl
+def kr_passages_found(passages):
+    return "passages"
+
+@hookimpl
+def kr_case_opened():
+    raise OSError("no room")
+
+@hookimpl
+def kr_answer_accepted():
+    raise OSError("no room")
+"""
+OLD = "from kr_core import Entry, hookimpl\n"
+PRIVATE = "from kr_core.text import content_words\n" + BROKEN
+SAYS = "import json; print(json.dumps({{'answer': 'Redis.', 'rationale': 'Fast.', 'confidence': {}}}))"
+
+
+@pytest.fixture
+def hooked(kr, project_folder, tmp_path):
+    """`hooked(settings, *arguments)`: KR with the plugins installed, and what `watch` has seen."""
+    site = tmp_path / "site"
+    site.mkdir()
+    for name, source in {"watch": WATCH, "broken": BROKEN, "old": OLD, "private": PRIVATE}.items():
+        folder = install(site, f"kr_{name}", "1.0", {f"kr_{name}.py": source})
+        (folder / "entry_points.txt").write_text(f"[kr]\n{name} = kr_{name}\n")
+
+    def run(settings, *arguments):
+        (project_folder / "kr.yaml").write_text(json.dumps(settings))
+        done = kr(*arguments, env={"PYTHONPATH": str(site), "KR_TRUST": "all"})
+        seen = project_folder / "seen.txt"
+        return done, seen.read_text().splitlines() if seen.exists() else []
+
+    return run
+
+
+def test_research_goes_through_the_hooks(hooked, project_folder):
+    """Each source is seen before and after; passages and report carry what was added; a broken plugin is named."""
+    settings = {
+        "hooks": ["watch", "broken", "old"],
+        "knowledge_research": {"sources": ["installed_docs"]},
+    }
+    done, seen = hooked(settings, "research", QUESTION, "--json")
+    assert done.code in {0, 1}, done
+    notes = done.json["results"]["degradation_notes"]
+    (broken,) = [note for note in notes if "hook broken" in note]
+    assert "kr_passages_found returned str; return a list of kr_core.Passage" in broken
+    (old,) = {note for note in notes if "hook old" in note}
+    assert "it is written for contract 1: write `from kr_core.plugin import Entry`" in old
+    assert seen == ["consult installed_docs", "found installed_docs True"], done
+    report = "".join(path.read_text("utf-8") for path in (project_folder / "knowledge-base").rglob("*.md"))
+    assert "- Note: Seen by watch." in report
+    assert ": watched" in report
+
+
+@pytest.mark.parametrize(("confidence", "status"), [(95, "accepted"), (20, "escalated")])
+def test_questions_go_through_the_hooks(hooked, confidence, status):
+    """An accepted answer and an opened case are seen once; one whose hook raises is named, and the answer stands."""
+    settings = {
+        "hooks": ["broken", "watch"],
+        "agents": {"duc": {"plugin": "command"}},
+        "plugins": {"command": {"argv": [sys.executable, "-I", "-c", SAYS.format(confidence)]}},
+    }
+    done, seen = hooked(settings, "ask", "Which store?", "--topic", "authentication", "--json")
+    assert done.json["status"] == status, done
+    (note,) = [note for note in done.json["notes"] if "hook broken" in note]
+    assert "OSError: no room" in note
+    (line,) = seen
+    assert line.startswith("accepted duc: Which store?" if status == "accepted" else "case E")
+
+
+def test_the_doctor_looks_at_hooks(hooked):
+    """What cannot be imported is a fault, and an import of what is not public is noted with file and line."""
+    done, _ = hooked({"hooks": ["watch", "old", "private"]}, "doctor")
+    assert "hook watch" in done.out
+    assert "write `from kr_core.plugin import Entry`" in done.out
+    assert "imports kr_core.text (kr_private.py:1); these modules may change at any time" in done.out
+
+
+def test_a_name_that_is_near_a_hook_is_suggested(hooked):
+    """A misspelt name is compared with plugins that have hooks."""
+    done, _ = hooked({"hooks": ["deprecatoin"]}, "doctor")
+    assert "did you mean `deprecation`?" in done.out + done.err
