@@ -158,11 +158,11 @@ class StageHooks:
     # -- one implementation ------------------------------------------------------------------------------
 
     def _guard(self, plugin: InstalledPlugin, name: str, function: Callable[..., Any]) -> Callable[..., None]:
-        taken = tuple(inspect.signature(function).parameters)
+        taken = _taken(function)
 
         def guard(*_: Any) -> None:
             call = _CALL.get()
-            self._apply(plugin, name, call, lambda: function(**{key: call.values[key] for key in taken}))
+            self._apply(plugin, name, call, lambda: function(*(call.values[key] for key in taken)))
 
         return guard
 
@@ -170,11 +170,11 @@ class StageHooks:
         self, plugin: InstalledPlugin, name: str, function: Callable[..., Any]
     ) -> Callable[..., Generator[None, Any, Any]]:
         """A wrapper: what it gets from `yield` is the value as the others have left it, and what it returns replaces that."""
-        taken = tuple(inspect.signature(function).parameters)
+        taken = _taken(function)
 
         def guard(*_: Any) -> Generator[None, Any, Any]:
             call = _CALL.get()
-            running = function(**{key: call.values[key] for key in taken})
+            running = function(*(call.values[key] for key in taken))
             began = self._within(plugin, name, call, lambda: next(running, _ENDED))
             results = yield
             if began is not _ENDED:
@@ -234,6 +234,15 @@ class StageHooks:
             )
         call.notes.extend([note] if note else [])
         return result
+
+
+def _taken(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The arguments that an implementation takes, as pluggy sees them: what has a default is the plugin's own."""
+    return tuple(
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.default is parameter.empty
+    )
 
 
 def _check(hook: str, result: Any) -> None:

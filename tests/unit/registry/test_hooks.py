@@ -177,6 +177,18 @@ def test_a_name_that_is_not_installed_is_noted():
         assert ready(found) == (REPORT, ["hook gone: no plugin is called `gone`; it was skipped"])
 
 
+def test_an_argument_with_a_default_is_the_plugins_own():
+    """pluggy passes what an implementation asks for without a default, and no more."""
+    own = """
+        from kr_core.plugin import hookimpl
+
+        @hookimpl
+        def kr_report_ready(report, prefix="by "):
+            return report.model_copy(update={"notes": (prefix + "NAME",)})
+    """
+    assert ready(hooks(own))[0].notes == ("by one",)
+
+
 def test_an_observer_returns_nothing():
     """A hook that only observes, and returns something, is told so."""
     wrong = """
