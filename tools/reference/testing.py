@@ -7,6 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import kr_core.testing
+from kr_core._door import names_of
 
 from .reading import Class, Method, markdown, read_class
 
@@ -18,7 +19,7 @@ __all__ = ["testing_page"]
 
 def testing_page() -> str:
     """A section for each public name; of a contract, all that it tests."""
-    found = {name: getattr(kr_core.testing, name) for name in kr_core.testing.__all__}
+    found = {name: getattr(kr_core.testing, name) for name in names_of("kr_core.testing")}
     contracts = sorted(name for name in found if name.endswith("Contract"))
     contracts.sort(key=lambda name: name != "PluginContract")  # what all have in common first
     others = sorted(set(found) - set(contracts))
