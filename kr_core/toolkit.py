@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from kr_core.project.versions import gap as gap
     from kr_core.search.documents.documents import Documents as Documents
     from kr_core.search.documents.hits import DocumentHit as DocumentHit
-    from kr_core.search.index import FORMAT as _FORMAT
-    from kr_core.search.index import IndexedPassage as IndexedPassage
-    from kr_core.search.index import PassageIndex as PassageIndex
-    from kr_core.search.index import build as _build
+    from kr_core.search.passage_index import FORMAT as _FORMAT
+    from kr_core.search.passage_index import IndexedPassage as IndexedPassage
+    from kr_core.search.passage_index import PassageIndex as PassageIndex
+    from kr_core.search.passage_index import build as _build
     from kr_core.search.ranking import RankedPassage as RankedPassage
     from kr_core.search.ranking import closest_name as closest_name
     from kr_core.search.ranking import rank as rank

@@ -185,7 +185,7 @@ def _of_words() -> dict[str, Callable[[str], object]]:
     from kr_core.net.redaction import redacted
     from kr_core.project import version_ranges, versions
     from kr_core.question.topics import topic_and_tags
-    from kr_core.search.index import IndexedPassage, build, searchable
+    from kr_core.search.passage_index import IndexedPassage, build, searchable
     from kr_core.search.ranking import rank
     from kr_core.search.terms import question_terms
     from kr_core.search.thesaurus import expand
@@ -231,7 +231,7 @@ def _of_documents() -> dict[str, Callable[[str], object]]:
     from kr_core.net.main_text import _read
     from kr_core.search.documents import loaders, tokenizer
     from kr_core.search.documents.encoding import packed
-    from kr_core.server.web.markdown import to_html
+    from kr_core.server.web.safe_html import to_html
     from kr_plugins.sources import document_metadata, sections
 
     def document(name: str, text: str) -> object:
@@ -298,14 +298,15 @@ def _of_people() -> dict[str, Callable[[str], object]]:
 
 
 def _of_packages() -> dict[str, Callable[[str], object]]:
+    from kr_plugins.sources.installed_docs import markup
     from kr_plugins.sources.installed_docs.node import declarations_parser, tsdoc
     from kr_plugins.sources.installed_docs.node import passages as node_passages
-    from kr_plugins.sources.installed_docs.pages import html as pages
+    from kr_plugins.sources.installed_docs.pages import html_sections as pages
     from kr_plugins.sources.installed_docs.python import docstrings
     from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
     from kr_plugins.sources.installed_docs.python.passages import make
     from kr_plugins.sources.installed_docs.python.public_names import PublicNames
-    from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
+    from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
     def module(text: str) -> object:
         with tempfile.TemporaryDirectory() as folder:
@@ -334,7 +335,7 @@ def _of_packages() -> dict[str, Callable[[str], object]]:
         "a module": module,
         "a module's expression": lambda text: module(f"x = {text}"),
         "code blocks": lambda text: docstrings.code_blocks(text.split("\n")),
-        "headed sections": pages.sections,
+        "headed sections": markup.sections,
         "a comment of TypeScript": lambda text: tsdoc.parse(f"/**\n{text}\n*/", 1),
         "types": declarations_parser.read,
         "a type": lambda text: declarations_parser.read(f"export declare function f(a: {text}"),
@@ -347,9 +348,9 @@ def _of_sources() -> dict[str, Callable[[str], object]]:
 
     from kr_core.model.outside import ToolResult
     from kr_plugins.sources.context7.snippets import snippets_in
-    from kr_plugins.sources.deepwiki.answers import told
+    from kr_plugins.sources.deepwiki.wiki_answer import told
     from kr_plugins.sources.local_docs import _documented, _fenced, _lead
-    from kr_plugins.sources.web_search.corroboration import PlacedPassage, agreements
+    from kr_plugins.sources.web_search.site_corroboration import PlacedPassage, agreements
     from kr_plugins.stores.files import index, reports
 
     return {

@@ -19,9 +19,9 @@ from kr_core.config import load
 from kr_core.escalation.case import Case
 from kr_core.escalation.repository import CaseRepository
 from kr_core.model.questions import Resolution
-from kr_core.server.http import ListeningSocket
-from kr_core.server.web.server import answering
+from kr_core.server.http_server import ListeningSocket
 from kr_core.server.web.sessions import Sessions
+from kr_core.server.web.web_server import answering
 
 UNSURE = said(confidence=65, reasons=("How many sessions there are",))
 QUESTION = "Which session store should we use?"

@@ -30,7 +30,7 @@ def main(argv: "list[str] | None" = None) -> int:
         code = replay.serve(arguments)
         if code is not None:
             return code
-    from kr_core.cli.run import INTERRUPTED, end_process, run
+    from kr_core.cli.command_runner import INTERRUPTED, end_process, run
     from kr_core.cli.screen import Screen
 
     streams = sys.stdout, sys.stderr

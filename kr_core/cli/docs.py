@@ -15,7 +15,7 @@ from kr_core.cli.screen import Screen
 from kr_core.config.plugin_names import DOCUMENTS_SOURCE
 from kr_core.errors import ConfigError, StorageError
 from kr_core.research import Pipeline
-from kr_core.search.documents.errors import absent, fault, is_there, unread
+from kr_core.search.documents.index_errors import absent, fault, is_there, unread
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.terminal_text import printable
 

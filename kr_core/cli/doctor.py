@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from kr_core._version import __version__
 from kr_core.aio import run as run_coroutine
 from kr_core.cli import output
-from kr_core.config import load, trust
+from kr_core.config import load, trust_store
 from kr_core.config.plugin_names import dotted
 from kr_core.config.schema import NO_EFFECT
 from kr_core.config.trust_policy import VARIABLE
@@ -72,8 +72,10 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
     with Pipeline(config, project=LocalProject(config.root, folder, config.environ)) as pipeline:
         yield from _trust_checks(pipeline)
         yield from _environment_checks(pipeline)
-        base = trust.knowledge_base(config)
-        if base is not None and not trust.allows(config, base):  # whatever is built is told where it lies
+        base = trust_store.knowledge_base(config)
+        if base is not None and not trust_store.allows(
+            config, base
+        ):  # whatever is built is told where it lies
             return
         external: list[str] = []
         yield from _active_checks(pipeline, external)
@@ -147,13 +149,13 @@ def _configuration_checks(config: Config) -> Iterator[Check]:
 
 
 def _trust_checks(pipeline: Pipeline) -> Iterator[Check]:
-    config, base = pipeline.config, trust.knowledge_base(pipeline.config)
-    of_plugins = trust.sensitive(config, pipeline.registry.address_policy)
+    config, base = pipeline.config, trust_store.knowledge_base(pipeline.config)
+    of_plugins = trust_store.sensitive(config, pipeline.registry.address_policy)
     settings = [*([base] if base else []), *(one for found in of_plugins.values() for one in found)]
-    allowed = [setting for setting in settings if trust.allows(config, setting)]
+    allowed = [setting for setting in settings if trust_store.allows(config, setting)]
     for setting in settings:
         if setting not in allowed:
-            yield Check("trust", "fault", str(trust.untrusted(config, setting)))
+            yield Check("trust", "fault", str(trust_store.untrusted(config, setting)))
     if allowed:
         why = f"{VARIABLE}=all" if config.environ.get(VARIABLE) else "`kr trust`"
         said = "run programs, send to addresses of the project's own or lead out of it"
@@ -162,9 +164,11 @@ def _trust_checks(pipeline: Pipeline) -> Iterator[Check]:
 
 def _held_back(pipeline: Pipeline) -> set[str]:
     """The plugins and instances that are not built before their settings are allowed."""
-    found = trust.sensitive(pipeline.config, pipeline.registry.address_policy).items()
+    found = trust_store.sensitive(pipeline.config, pipeline.registry.address_policy).items()
     return {
-        name for name, settings in found if not all(trust.allows(pipeline.config, one) for one in settings)
+        name
+        for name, settings in found
+        if not all(trust_store.allows(pipeline.config, one) for one in settings)
     }
 
 

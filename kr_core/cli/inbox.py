@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from kr_core.ask.sync_service import KnowledgeRouterService
-from kr_core.cli import ask, chat, output
+from kr_core.cli import ask, output, terminal_chat
 from kr_core.cli.terminal import TypedLines
 from kr_core.errors import ConfigError
 from kr_core.escalation.render import for_terminal
@@ -86,7 +86,7 @@ def _talked(service: KnowledgeRouterService, name: str, revision: int | None, by
     if sys.stdin.isatty():
         print(for_terminal(service.shown(case.request).message, sys.stderr), file=sys.stderr)
     typed = TypedLines(lambda: not service.cases.get(name).waits)
-    return chat.talk(service, case, typed, by) or service.result_of(name)
+    return terminal_chat.talk(service, case, typed, by) or service.result_of(name)
 
 
 def _which(written: str) -> tuple[str, int | None]:
@@ -202,7 +202,7 @@ def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
     if case.asking:
         print(f"{case.request.agent} is being asked again, with what was added.\n")
     if case.turns:
-        print(f"Talk so far:\n{chat.said_so_far(case)}\n")
+        print(f"Talk so far:\n{terminal_chat.said_so_far(case)}\n")
     if case.waits:
         print("\n".join(["At a shell:", "", *(f"    {way}" for way in ask.ways(case.request))]))
     return 0

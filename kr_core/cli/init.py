@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core.config import load, trust
+from kr_core.config import load, trust_store
 from kr_core.config.plugin_names import DEFAULT_CHAIN
 from kr_core.errors import ConfigError, StorageError
 from kr_core.files import write_atomically
@@ -48,11 +48,11 @@ def run(options: argparse.Namespace) -> int:
     ours = sha256(CONFIGURATION.encode()).hexdigest()  # not what another wrote meanwhile
     if config.document is not None and config.document.sha256 == ours:
         try:
-            trust.trust(config)  # its text: not where a link that lies in the project leads
+            trust_store.trust(config)  # its text: not where a link that lies in the project leads
         except StorageError as error:  # nothing in it needs trust yet
             print(f"note: it is not trusted yet: {error}")
-    base = trust.knowledge_base(config)
-    if base is not None and not trust.allows(config, base):
-        print(printable(f"note: {trust.untrusted(config, base)}"))
+    base = trust_store.knowledge_base(config)
+    if base is not None and not trust_store.allows(config, base):
+        print(printable(f"note: {trust_store.untrusted(config, base)}"))
     print('next: kr research "How do I ... in LIBRARY?"')
     return 0

@@ -20,18 +20,18 @@ def run(options: argparse.Namespace) -> int:
     host, token = options.host or HOST, _token(options)
     check_token(host, token, "KR_MCP_TOKEN")
     from kr_core.aio import run as run_to_its_end
-    from kr_core.server.project import ServedProject
+    from kr_core.server.served_project import ServedProject
 
     async def serve() -> None:
         project = ServedProject(options.config, options.folder)
         if options.http:
-            from kr_core.server.mcp import http
+            from kr_core.server.mcp import http_transport
 
-            await http.serve(project, host, PORT if options.port is None else options.port, token)
+            await http_transport.serve(project, host, PORT if options.port is None else options.port, token)
         else:
-            from kr_core.server.mcp import stdio
+            from kr_core.server.mcp import stdio_transport
 
-            await stdio.serve(project)
+            await stdio_transport.serve(project)
 
     run_to_its_end(serve())
     return 0

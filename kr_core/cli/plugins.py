@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kr_core.config import files
+from kr_core.config import config_file
 from kr_core.config.discovery import find
 from kr_core.config.plugin_names import named_in, plugin_of
 from kr_core.entry_points import installed
@@ -46,7 +46,7 @@ def _active(options: argparse.Namespace) -> dict[str, bool]:
     found = find(folder, options.config)
     values: dict[str, Any] = {}
     if found.file is not None:
-        values = files.read(found.file, files.shown(found.file, folder)).values
+        values = config_file.read(found.file, config_file.shown(found.file, folder)).values
     try:
         return _named(values)
     except TypeError:  # the schema knows what may be written in another way, and what is wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from kr_core.cli import chat
+from kr_core.cli import terminal_chat
 from kr_core.cli.terminal import AlreadyDecidedError, TypedLines, tell
 from kr_core.errors import ConfigError
 from kr_core.escalation.case import options
@@ -49,7 +49,7 @@ def attend(service: KnowledgeRouterService, shown: AskResult, by: str) -> AskRes
             if response is None:
                 return result
             if response.action == "chat":
-                ended = chat.talk(service, case, typed, by)
+                ended = terminal_chat.talk(service, case, typed, by)
                 if ended is None:
                     return result
                 result = ended

@@ -24,8 +24,8 @@ def run(options: argparse.Namespace) -> int:
     url = _checked(options.url, token)
     from kr_core.aio import run as run_to_its_end
     from kr_core.cli.ask import login_name
-    from kr_core.server.project import ServedProject
-    from kr_core.server.web.server import serve
+    from kr_core.server.served_project import ServedProject
+    from kr_core.server.web.web_server import serve
 
     project = ServedProject(options.config, options.folder)
     user = login_name() if is_loopback(host) and url is None else ""

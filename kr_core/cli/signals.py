@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from kr_core.cli.run import drop_output
+from kr_core.cli.command_runner import drop_output
 
 if TYPE_CHECKING:
     from types import FrameType

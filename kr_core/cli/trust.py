@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core.config import load, trust
+from kr_core.config import load, trust_store
 from kr_core.config.plugin_names import dotted
 from kr_core.errors import ConfigError
 from kr_core.registry import Registry
@@ -28,12 +28,12 @@ def run(options: argparse.Namespace) -> int:
         )
     name = config.document.shown
     if options.forget:
-        print(f"{name}: no longer trusted" if trust.forget(config) else f"{name}: was not trusted")
+        print(f"{name}: no longer trusted" if trust_store.forget(config) else f"{name}: was not trusted")
         return 0
     found = _sensitive(config)
     for setting in found:
         print(printable(f"{config.origin(setting.key)}: {dotted(setting.key)} {setting.does}"))
-    trust.trust(config, found)
+    trust_store.trust(config, found)
     some = "this" if found else f"{name} runs nothing and sends no secret; it"
     print(f"{some} is trusted until {name} changes; `kr trust --forget` undoes it")
     return 0
@@ -41,8 +41,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _sensitive(config: Config) -> list[TrustedSetting]:
     """All that needs trust; a plugin is imported to learn which addresses are its service's own, and none is built."""
-    base = trust.knowledge_base(config)
-    of_plugins = trust.sensitive(config, Registry(config, _no_setup).address_policy)
+    base = trust_store.knowledge_base(config)
+    of_plugins = trust_store.sensitive(config, Registry(config, _no_setup).address_policy)
     return [*([base] if base else []), *(one for settings in of_plugins.values() for one in settings)]
 
 

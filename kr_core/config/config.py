@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from kr_core.config.files import ConfigDocument, KeyPath
+    from kr_core.config.config_file import ConfigDocument, KeyPath
     from kr_core.config.schema import Schema
     from kr_core.model import Egress
     from kr_core.routing.table import Table
@@ -60,7 +60,7 @@ class Config:
     @cached_property
     def routing(self) -> Table:
         """The rules in force, over the roster."""
-        from kr_core.config.routing import table  # which a cache hit does without
+        from kr_core.config.routing_table import table  # which a cache hit does without
 
         return table(self.settings, self.origin)
 

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from kr_core.config.files import has_table, shown
+from kr_core.config.config_file import has_table, shown
 
 __all__ = ["BMAD_FILE", "DiscoveredProject", "find"]
 

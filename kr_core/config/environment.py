@@ -10,7 +10,7 @@ from kr_core.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kr_core.config.files import KeyPath
+    from kr_core.config.config_file import KeyPath
 
 
 def is_reference(value: Any) -> bool:

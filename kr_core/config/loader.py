@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from kr_core.config import files
+from kr_core.config import config_file
 from kr_core.config.config import Config, given_at
 from kr_core.config.discovery import DiscoveredProject, find
-from kr_core.config.errors import config_error
 from kr_core.config.plugin_names import dotted
 from kr_core.config.schema import Schema
-from kr_core.config.trust import require_knowledge_base
 from kr_core.config.trust_policy import check_variable
+from kr_core.config.trust_store import require_knowledge_base
+from kr_core.config.validation_errors import config_error
 from kr_core.errors import ConfigError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kr_core.config.files import ConfigDocument, KeyPath
+    from kr_core.config.config_file import ConfigDocument, KeyPath
     from kr_core.model.limits import Limits
 
 __all__ = ["given", "load"]
@@ -53,7 +53,7 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
     document = None
     values: dict[str, Any] = {}
     if found.file is not None:
-        document = files.read(found.file, files.shown(found.file, working_folder))
+        document = config_file.read(found.file, config_file.shown(found.file, working_folder))
         values = _with_root(document.values, str(found.root))
     settings, passed_over = _checked(values, found, document)
     config = Config(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kr_core.config.files import KeyPath
+    from kr_core.config.config_file import KeyPath
 
 __all__ = [
     "DEFAULT_CHAIN",

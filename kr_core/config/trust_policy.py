@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from kr_core.config.files import KeyPath
+    from kr_core.config.config_file import KeyPath
 
 __all__ = [
     "UNKNOWN",

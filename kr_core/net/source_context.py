@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kr_core.model import Page, Program, ToolResult
     from kr_core.net.disk_cache import CacheNamespace
     from kr_core.net.gateway import Gateway, GatewayRequest
-    from kr_core.net.resources import SharedResources
+    from kr_core.net.shared_resources import SharedResources
     from kr_core.protocols import Project, Rate
 
 
@@ -55,7 +55,7 @@ class ConsultationContext:
     def http(self) -> httpx.AsyncClient:
         """The shared client, made on first use."""
         if self._http is None:
-            from kr_core.net.client import client
+            from kr_core.net.http_client import client
 
             self._http = client(self._opened(), _user_agent())
         return self._http
@@ -73,7 +73,7 @@ class ConsultationContext:
 
     async def fetch(self, url: str, *, allow_hosts: Sequence[str] = ()) -> Page:
         """One page of the web, fetched safely."""
-        from kr_core.net.pages import Fetcher
+        from kr_core.net.page_fetcher import Fetcher
 
         return await Fetcher(
             self._opened(), self._outside.shelf("pages"), _user_agent(), allow_hosts, self._outside.transport

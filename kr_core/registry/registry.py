@@ -9,11 +9,11 @@ import pluggy
 from pydantic import ValidationError
 
 from kr_core import hookspecs
-from kr_core.config import trust
+from kr_core.config import trust_store
 from kr_core.config.environment import resolve_env
-from kr_core.config.errors import config_error
 from kr_core.config.plugin_names import LISTED, SINGLE, named_in
 from kr_core.config.trust_policy import UNKNOWN, AddressPolicy
+from kr_core.config.validation_errors import config_error
 from kr_core.entry_points import installed
 from kr_core.errors import ConfigError, KRError, suggestion
 from kr_core.hookspecs import NOUNS, STAGE_HOOKS, Provider, Settings
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kr_core.config import Config
-    from kr_core.config.files import KeyPath
+    from kr_core.config.config_file import KeyPath
     from kr_core.config.plugin_names import NamedPlugin
     from kr_core.entry_points import InstalledPlugin
     from kr_core.errors import PluginError
@@ -223,7 +223,7 @@ class Registry:
     def _settings(self, provider: Provider[Any], plugin: InstalledPlugin, name: str) -> Settings:
         """A plugin's settings. Every component is built through here, and so nothing is run or sent untrusted."""
         below, origin = ("plugins", name), self._config.origin
-        trust.require(self._config, name, _policy(provider.settings))
+        trust_store.require(self._config, name, _policy(provider.settings))
         written = resolve_env(self._config.plugin_settings(name), self._config.environ, origin, below=below)
         with attributed(plugin, "read its settings", name):
             try:

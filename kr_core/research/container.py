@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from kr_core.config.plugin_names import DEFAULT_CHAIN
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
-from kr_core.net.resources import SharedResources
+from kr_core.net.shared_resources import SharedResources
 from kr_core.protocols import Selective
 from kr_core.registry import Registry, StageHooks
 from kr_core.terminal_text import printable
@@ -140,7 +140,7 @@ class Container:
         Raises:
             ConfigError: a rule is wrong; the rules are as they were.
         """
-        from kr_core.config.routing import changed
+        from kr_core.config.routing_table import changed
 
         self._table = changed(self._table, rules)
 

@@ -18,7 +18,7 @@ from kr_core.text import STOP_WORDS, split_identifier, stem, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core.search.index import Hit, IndexedPassage, PassageIndex
+    from kr_core.search.passage_index import Hit, IndexedPassage, PassageIndex
     from kr_core.search.terms import Term
 
 _CANDIDATES = 80

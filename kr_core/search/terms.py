@@ -14,7 +14,7 @@ from kr_core.text import WEAK_WORDS, content_words, stem, words
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kr_core.search.index import PassageIndex
+    from kr_core.search.passage_index import PassageIndex
 
 
 @dataclass(slots=True)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from harness import Limit, Measured, figure
 
+from kr_core.search.documents.document_search import search
 from kr_core.search.documents.indexer import update
-from kr_core.search.documents.search import search
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.search.documents.tantivy_index import FOLDER_NAME, FastIndex, follow
 from kr_core.search.documents.vectors import Vectors

@@ -6,8 +6,8 @@ import pytest
 from fast_index import is_current, opened
 
 from kr_core.errors import StorageError
+from kr_core.search.documents.document_search import search
 from kr_core.search.documents.indexer import update
-from kr_core.search.documents.search import search
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.search.documents.tantivy_index import FOLDER_NAME, FastIndex, follow
 

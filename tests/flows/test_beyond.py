@@ -16,7 +16,7 @@ from loopback import serving
 from services import Context7
 from support import QUESTION
 
-from kr_core.config import load, trust
+from kr_core.config import load, trust_store
 from kr_core.plugin import Finding, Outcome, Rate
 
 CONFIGURED = """
@@ -101,7 +101,7 @@ def test_another_question_version_or_setting_is_another_answer(configured, servi
         CONFIGURED.format(url=service.url).replace("{base_url", "{api_key: another, base_url")
     )
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    trust.trust(load(configured.folder))  # a key of the file's own
+    trust_store.trust(load(configured.folder))  # a key of the file's own
     configured.result(request=configured.request(story="3-2"))
     assert requests(service) == 4
 

@@ -11,11 +11,11 @@ from mcp import MCPError
 from mcp_door import MODES, TOOLS, Lines, client, environment, over_http, over_stdio, request, text, tool
 from support import QUESTION, install
 
+from kr_core.cli.command_line import parser
 from kr_core.cli.mcp import run
-from kr_core.cli.parser import parser
 from kr_core.errors import ConfigError
-from kr_core.server.mcp.server import server_of
-from kr_core.server.project import ServedProject
+from kr_core.server.mcp.mcp_server import server_of
+from kr_core.server.served_project import ServedProject
 
 WAYS = [(way, mode) for way in ("stdio", "http") for mode in MODES]
 

@@ -10,8 +10,8 @@ from mcp_door import MODES, Lines, client, environment, over_http, text, tool
 from mcp_types import ElicitResult
 from model_server import ANSWER, NOTHING, Fails, Says, model_server
 
-from kr_core.server.mcp.server import server_of
-from kr_core.server.project import ServedProject
+from kr_core.server.mcp.mcp_server import server_of
+from kr_core.server.served_project import ServedProject
 
 QUESTION = "Which session store should we use?"
 UNSURE = Says(json.dumps({**ANSWER, "confidence": 40}))

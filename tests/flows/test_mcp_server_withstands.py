@@ -33,7 +33,7 @@ from mcp_door import (
 )
 from support import QUESTION
 
-from kr_core.server.mcp.stdio import MAX_MESSAGE_LENGTH
+from kr_core.server.mcp.stdio_transport import MAX_MESSAGE_LENGTH
 
 _SECONDS = 120.0
 

@@ -14,7 +14,7 @@ from mcp.server import MCPServer
 from support import PARCEL, install, make_environment
 
 from kr_core import Outcome
-from kr_core.config import load, trust
+from kr_core.config import load, trust_store
 
 ASKED = "What changed last in this repository?"
 WIKI = """\
@@ -52,7 +52,7 @@ def configured(bench, monkeypatch, tmp_path):
     def configure(sources, **plugins):
         chain = {"sources": sources, "fallback_if_mcp_unavailable": None, "timeout_seconds": 2}
         bench.configure(json.dumps({"knowledge_research": chain, "plugins": plugins}))
-        trust.trust(load(bench.folder, environ={}))
+        trust_store.trust(load(bench.folder, environ={}))
 
     return configure
 

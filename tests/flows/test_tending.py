@@ -11,7 +11,7 @@ from kr_core.config import given
 from kr_core.escalation.summary import RunProgress
 from kr_core.model import Outcome
 from kr_core.plugin import HumanReply
-from kr_core.server.project import ServedProject
+from kr_core.server.served_project import ServedProject
 from kr_core.team.resident import Resident
 
 UNSURE = said(confidence=65)

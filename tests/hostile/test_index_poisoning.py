@@ -11,9 +11,9 @@ from clones import kr
 from support import install, make_environment
 
 from kr_core.toolkit import LocalProject
-from kr_plugins.sources.installed_docs import indexer
-from kr_plugins.sources.installed_docs.indexer import open_index
+from kr_plugins.sources.installed_docs import package_index
 from kr_plugins.sources.installed_docs.material import find
+from kr_plugins.sources.installed_docs.package_index import open_index
 
 pytestmark = pytest.mark.req("Z8")
 QUESTION = "what does the timeout of open_bar mean?"
@@ -156,7 +156,7 @@ def test_documents_of_a_project_are_told_apart_by_what_they_say(tmp_path):
 def test_the_computing_of_a_key_reads_no_sources(tmp_path, monkeypatch):
     """Of an installed package the metadata are read, and nothing else, however many files it has."""
     python_project(tmp_path / "one", HONEST)
-    monkeypatch.setattr(indexer, "read_module", None)
+    monkeypatch.setattr(package_index, "read_module", None)
     read = []
     real = os.open
     monkeypatch.setattr(
@@ -174,7 +174,7 @@ def test_indexes_that_nobody_uses_make_room(tmp_path, monkeypatch):
         python_project(folder, HONEST)
         if age == 0:
             size = sum(path.stat().st_size for path in made)
-            monkeypatch.setattr(indexer, "_LARGEST_CACHE", size)
+            monkeypatch.setattr(package_index, "_LARGEST_CACHE", size)
         before = set(indexes(tmp_path))
         opened(folder, tmp_path)
         made += set(indexes(tmp_path)) - before
@@ -184,7 +184,7 @@ def test_indexes_that_nobody_uses_make_room(tmp_path, monkeypatch):
         if age == 5:
             opened(folders[0], tmp_path)  # used again: now the second is the oldest
     assert indexes(tmp_path) == sorted([made[0], made[2]])
-    monkeypatch.setattr(indexer, "_LARGEST_CACHE", 1)
+    monkeypatch.setattr(package_index, "_LARGEST_CACHE", 1)
     python_project(tmp_path / "four", HONEST)
     opened(tmp_path / "four", tmp_path)
     assert len(indexes(tmp_path)) == 1

@@ -15,8 +15,8 @@ from clones import kr, make_clone
 
 from kr_core.project.distributions import import_names
 from kr_core.toolkit import LocalProject
-from kr_plugins.sources.installed_docs.indexer import open_index
 from kr_plugins.sources.installed_docs.material import find, own_name
+from kr_plugins.sources.installed_docs.package_index import open_index
 from kr_plugins.sources.installed_docs.pages.material import PageMaterial, in_folders
 
 pytestmark = pytest.mark.req("Z8")

@@ -11,7 +11,7 @@ from loopback import Answer, serving
 from unit.net.conftest import Way
 
 from kr_core import Outcome, RequestError
-from kr_core.net.mcp import client
+from kr_core.net.mcp import mcp_client
 
 pytestmark = pytest.mark.req("Z8")
 
@@ -32,7 +32,7 @@ def bomb():
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
 def test_a_packed_answer_is_not_unpacked(tmp_path, bomb, kind, status):
     """It was not asked for, whatever the status: the call fails with a typed outcome, and its memory stays small."""
-    assert client.called, "it is imported before memory is looked at"
+    assert mcp_client.called, "it is imported before memory is looked at"
     way = Way(tmp_path / "answers")
 
     async def call(server):

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kr_core.net.resources import SharedResources
+from kr_core.net.shared_resources import SharedResources
 from kr_core.net.source_context import ConsultationContext
 from kr_core.plugin import Finding, ResearchQuery
 from kr_core.question.topics import topic_and_tags

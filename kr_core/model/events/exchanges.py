@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from kr_core.model.events.requests import Sent
+from kr_core.model.events.sent_requests import Sent
 
 
 class OfExchange(TypedDict):

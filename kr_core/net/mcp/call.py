@@ -58,7 +58,7 @@ async def call_tool(
     given = _encodable(dict(arguments))
     told = json.dumps(given, ensure_ascii=False, default=str)
     # Its import takes longer than the event loop may be held up.
-    sdk = await asyncio.to_thread(importlib.import_module, "kr_core.net.mcp.client")
+    sdk = await asyncio.to_thread(importlib.import_module, "kr_core.net.mcp.mcp_client")
     async with line.exchange(host, f"tools/call {tool}", where, told) as exchange:
         call = sdk.Call(server, tool, given, dict(headers))
         try:

@@ -11,7 +11,7 @@ import httpx2
 from kr_core.errors import RequestError
 from kr_core.model import Outcome
 from kr_core.net.body import not_asked_for, too_long
-from kr_core.net.client import REFUSED
+from kr_core.net.http_client import REFUSED
 from kr_core.net.pool import trusted
 from kr_core.net.retry import ATTEMPTS, is_in_time, pause, retry_after
 

@@ -7,8 +7,8 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from kr_core.errors import ConfigError, KRError
-from kr_core.search.documents.errors import absent, fault, is_there, unread
-from kr_core.search.documents.search import search
+from kr_core.search.documents.document_search import search
+from kr_core.search.documents.index_errors import absent, fault, is_there, unread
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.search.documents.tokenizer import asked
 from kr_core.text import is_weak, root_of, stem, words

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, StorageError
-from kr_core.search.documents.discovery import FolderWalk
+from kr_core.search.documents.folder_walk import FolderWalk
 from kr_core.search.documents.sqlite_index import FileRecord
 from kr_core.search.documents.worker_pool import ReadJob, processors, read_all
 

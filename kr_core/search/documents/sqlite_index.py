@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.errors import StorageError
 from kr_core.files import make_state_folder
 from kr_core.search.documents.encoding import BLOCKS, NUMBERED, block_of, stored, words_of
-from kr_core.search.documents.errors import fault
+from kr_core.search.documents.index_errors import fault
 from kr_core.search.schemas import distrust
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from kr_core.errors import RequestError
 from kr_core.files import make_state_folder
 from kr_core.model import Outcome
 from kr_core.search.documents.encoding import block_of
-from kr_core.search.documents.errors import fault
 from kr_core.search.documents.hits import shown
+from kr_core.search.documents.index_errors import fault
 from kr_core.search.schemas import distrust
 
 if TYPE_CHECKING:

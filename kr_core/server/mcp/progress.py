@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from kr_core.server.project import told_to
+from kr_core.server.served_project import told_to
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from mcp_types import Resource, ResourceTemplate, TextResourceContents
 
 from kr_core.aio import shielded
 from kr_core.errors import ConfigError
-from kr_core.server.mcp.reports import REPORT, report_of
+from kr_core.server.mcp.report_search import REPORT, report_of
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from kr_core.server.project import ServedProject
+    from kr_core.server.served_project import ServedProject
 
 __all__ = ["INDEX", "TEMPLATES", "Resources"]
 

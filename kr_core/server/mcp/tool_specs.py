@@ -10,10 +10,10 @@ from mcp_types import Tool, ToolAnnotations
 from kr_core.model import ResearchResult
 from kr_core.model.expedition import Axiom
 from kr_core.model.lessons import Lesson, LessonsResult
-from kr_core.server.mcp import arguments, schemas
+from kr_core.server.mcp import tool_arguments, tool_schemas
 
 if TYPE_CHECKING:
-    from kr_core.server.mcp.schemas import Schema
+    from kr_core.server.mcp.tool_schemas import Schema
 
 __all__ = ["ARGUMENTS", "tools"]
 
@@ -22,7 +22,7 @@ class _Entry(NamedTuple):
     """A tool, but for its schemas."""
 
     title: str
-    takes: type[arguments.Arguments]
+    takes: type[tool_arguments.Arguments]
     description: str
     reads: bool
     """It changes nothing that anybody would miss."""
@@ -33,7 +33,7 @@ class _Entry(NamedTuple):
 _TOOLS = {
     "research": _Entry(
         "Research a library",
-        arguments.ResearchArguments,
+        tool_arguments.ResearchArguments,
         "Look up how a library, framework or API works, in the version that this project has installed, and get an answer"
         " with numbered sources and a confidence. Call it before you write or change code that uses an API you are not certain"
         " of: names, parameters, defaults, behaviour, migration. The answer is kept, so a repeated question is free."
@@ -43,7 +43,7 @@ _TOOLS = {
     ),
     "research_request": _Entry(
         "Research the questions of a story",
-        arguments.ResearchRequestArguments,
+        tool_arguments.ResearchRequestArguments,
         "Have several questions about libraries researched at once, for a story: the same as `research` for each, with one budget"
         " of external calls for the story. Call it when a story begins and you know what you will need; for one question use"
         " `research`.",
@@ -52,7 +52,7 @@ _TOOLS = {
     ),
     "expedition": _Entry(
         "Research a large question",
-        arguments.ExpeditionArguments,
+        tool_arguments.ExpeditionArguments,
         "Research a question that one look-up cannot answer, over all sources, in cycles until nothing new comes: each fact with"
         " what says it, conflicts side by side. It takes seconds to minutes. Call it for surveys and comparisons across libraries"
         " or versions; for one thing about one library use `research`, which is quicker.",
@@ -61,7 +61,7 @@ _TOOLS = {
     ),
     "ask": _Entry(
         "Ask for a decision",
-        arguments.AskArguments,
+        tool_arguments.AskArguments,
         "Ask who may decide something that is not yours to decide: architecture, security, data, product, cost. The question"
         " goes to the agent that the project's rules name; an answer that is sure enough is `accepted`, otherwise a human is"
         " asked and the result is `answered`, or `escalated` while it waits. Build on accepted and answered ones only."
@@ -71,41 +71,41 @@ _TOOLS = {
     ),
     "lessons": _Entry(
         "Lessons of a phase",
-        arguments.LessonsArguments,
+        tool_arguments.LessonsArguments,
         "Get what went wrong before in a phase of work, as a short list of warnings. Call it when a phase begins.",
         reads=True,
     ),
     "record_lesson": _Entry(
         "Record a lesson",
-        arguments.RecordLessonArguments,
+        tool_arguments.RecordLessonArguments,
         "Record what went wrong and how to avoid it, for whoever works in the same phase next time. Call it after a mistake that"
         " one sentence would have prevented; not for progress or plans. The same lesson is not recorded twice.",
         reads=False,
     ),
     "search_knowledge": _Entry(
         "Search the knowledge base",
-        arguments.SearchKnowledgeArguments,
+        tool_arguments.SearchKnowledgeArguments,
         "List the reports of earlier research that are about some words. It asks nobody and finds only what was researched"
         " before; to have a question answered use `research`, which looks here first by itself.",
         reads=True,
     ),
     "get_report": _Entry(
         "Read a report",
-        arguments.GetReportArguments,
+        tool_arguments.GetReportArguments,
         "Read a report of earlier research in full, page by page: details, code examples, all sources. Call it when the summary"
         " that `research` gave is not enough.",
         reads=True,
     ),
     "qa_log": _Entry(
         "Read the record",
-        arguments.QaLogArguments,
+        tool_arguments.QaLogArguments,
         "See what was asked with `ask`, who answered, and what was decided, the latest first. Call it before you ask something"
         " that may have been decided already.",
         reads=True,
     ),
     "answer_escalation": _Entry(
         "Have the human answer",
-        arguments.AnswerEscalationArguments,
+        tool_arguments.AnswerEscalationArguments,
         "Show the human a question that waits for them (an `escalated` result of `ask`), so that they decide it; or learn what"
         " they have decided meanwhile. You cannot answer in their place: the tool takes no answer. It is refused where this"
         " client cannot ask its human.",
@@ -113,7 +113,7 @@ _TOOLS = {
     ),
 }
 
-ARGUMENTS: dict[str, type[arguments.Arguments]] = {name: entry.takes for name, entry in _TOOLS.items()}
+ARGUMENTS: dict[str, type[tool_arguments.Arguments]] = {name: entry.takes for name, entry in _TOOLS.items()}
 """What each tool is called with, by its name."""
 
 
@@ -126,7 +126,7 @@ def tools() -> tuple[Tool, ...]:
             name=name,
             title=entry.title,
             description=entry.description,
-            input_schema=schemas.of_arguments(entry.takes),
+            input_schema=tool_schemas.of_arguments(entry.takes),
             output_schema=results[name],
             annotations=ToolAnnotations(
                 read_only_hint=entry.reads,
@@ -204,7 +204,7 @@ def _results() -> dict[str, Schema]:
         answer=_TEXT,
     )
     return {
-        "research": schemas.of_result(ResearchResult),
+        "research": tool_schemas.of_result(ResearchResult),
         "research_request": _with_notes(
             story_key=_maybe(_TEXT),
             results=_list(
@@ -224,13 +224,15 @@ def _results() -> dict[str, Schema]:
             query=_TEXT,
             reason=_TEXT,
             cycles=_NUMBER,
-            axioms=_list(schemas.of_result(Axiom)),
+            axioms=_list(tool_schemas.of_result(Axiom)),
             sources=_TEXTS,
             answer=_TEXT,
         ),
         "ask": asked,
-        "lessons": schemas.of_result(LessonsResult),
-        "record_lesson": _object(added={"type": "boolean"}, lesson=schemas.of_result(Lesson), notes=_TEXTS),
+        "lessons": tool_schemas.of_result(LessonsResult),
+        "record_lesson": _object(
+            added={"type": "boolean"}, lesson=tool_schemas.of_result(Lesson), notes=_TEXTS
+        ),
         "search_knowledge": _object(
             found=_list(_object(**entry)), total=_NUMBER, page=_NUMBER, pages=_NUMBER
         ),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.model.lessons import PHASES
-from kr_core.server.mcp import batch
-from kr_core.server.mcp import text as telling
+from kr_core.server.mcp import batch_text
+from kr_core.server.mcp import reply_text as telling
 from kr_core.server.mcp.elicitation import ElicitationResult, Human
-from kr_core.server.mcp.pages import fitted, page_of
-from kr_core.server.mcp.reports import found, report_of
+from kr_core.server.mcp.report_search import found, report_of
+from kr_core.server.mcp.text_pages import fitted, page_of
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from kr_core.model import Entry, Fault
     from kr_core.model.questions import AskResult
     from kr_core.qalog.reader import LoggedExchange
-    from kr_core.server.mcp import arguments
-    from kr_core.server.project import ServedProject
+    from kr_core.server.mcp import tool_arguments
+    from kr_core.server.served_project import ServedProject
 
 __all__ = ["ToolReply", "Tools"]
 
@@ -57,30 +57,36 @@ class Tools:
 
     # -- research and knowledge -----------------------------------------------------------------------------
 
-    async def research(self, given: arguments.ResearchArguments, _human: Human) -> ToolReply:
+    async def research(self, given: tool_arguments.ResearchArguments, _human: Human) -> ToolReply:
         """Answer a question from the knowledge base or the sources."""
         options = given.model_dump(exclude={"question"}, exclude_none=True, exclude_defaults=True)
         result = (await (await self._project.pipeline()).aresearch(given.question, **options)).result
         return ToolReply(telling.researched(result), fitted(result.to_dict()), result.status == "failure")
 
-    async def expedition(self, given: arguments.ExpeditionArguments, _human: Human) -> ToolReply:
+    async def expedition(self, given: tool_arguments.ExpeditionArguments, _human: Human) -> ToolReply:
         """Research a large question, or go on with an expedition that was begun."""
-        from kr_core.server.mcp.expeditions import researched
+        from kr_core.server.mcp.expedition_tool import researched
 
         finished = await researched(await self._project.pipeline(), given)
         return ToolReply(
             telling.expedition(finished), fitted(finished.model_dump(mode="json"), given.max_tokens)
         )
 
-    async def research_request(self, given: arguments.ResearchRequestArguments, _human: Human) -> ToolReply:
+    async def research_request(
+        self, given: tool_arguments.ResearchRequestArguments, _human: Human
+    ) -> ToolReply:
         """Answer a team's request, by the same handler as `kr team`."""
         resident = await self._project.resident()
         values = await resident.research(
             given.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
         )
-        return ToolReply(batch.requested(values), batch.shortened(values), batch.is_failure(values))
+        return ToolReply(
+            batch_text.requested(values), batch_text.shortened(values), batch_text.is_failure(values)
+        )
 
-    async def search_knowledge(self, given: arguments.SearchKnowledgeArguments, _human: Human) -> ToolReply:
+    async def search_knowledge(
+        self, given: tool_arguments.SearchKnowledgeArguments, _human: Human
+    ) -> ToolReply:
         """List the reports that are about some words."""
         store = (await self._project.pipeline()).store
         entries = await shielded(
@@ -100,7 +106,7 @@ class Tools:
         }
         return ToolReply("\n".join([*lines, *_more(given.page, pages)]), fitted(values, given.max_tokens))
 
-    async def get_report(self, given: arguments.GetReportArguments, _human: Human) -> ToolReply:
+    async def get_report(self, given: tool_arguments.GetReportArguments, _human: Human) -> ToolReply:
         """Give a kept report, page by page."""
         store = (await self._project.pipeline()).store
         entry, report = await shielded(lambda: report_of(store, given.report))
@@ -114,7 +120,7 @@ class Tools:
 
     # -- lessons --------------------------------------------------------------------------------------------
 
-    async def lessons(self, given: arguments.LessonsArguments, _human: Human) -> ToolReply:
+    async def lessons(self, given: tool_arguments.LessonsArguments, _human: Human) -> ToolReply:
         """Hand out the lessons of a phase."""
         known = (await self._project.pipeline()).lessons
         result = await shielded(
@@ -124,7 +130,7 @@ class Tools:
         text = result.results.injection_block or "; ".join(said)
         return ToolReply(printable(text), fitted(result.to_dict()), result.status == "failure")
 
-    async def record_lesson(self, given: arguments.RecordLessonArguments, _human: Human) -> ToolReply:
+    async def record_lesson(self, given: tool_arguments.RecordLessonArguments, _human: Human) -> ToolReply:
         """Record a lesson."""
         known = (await self._project.pipeline()).lessons
         done = await shielded(
@@ -140,7 +146,7 @@ class Tools:
 
     # -- questions ------------------------------------------------------------------------------------------
 
-    async def ask(self, given: arguments.AskArguments, human: Human) -> ToolReply | InputRequiredResult:
+    async def ask(self, given: tool_arguments.AskArguments, human: Human) -> ToolReply | InputRequiredResult:
         """Ask an agent, and the human where no agent is sure enough."""
         from kr_core.model.questions import GENERAL, Question
 
@@ -162,7 +168,7 @@ class Tools:
         return _answered(service, result)
 
     async def answer_escalation(
-        self, given: arguments.AnswerEscalationArguments, human: Human
+        self, given: tool_arguments.AnswerEscalationArguments, human: Human
     ) -> ToolReply | InputRequiredResult:
         """Ask the human to decide a case that waits; say what was decided of one that does not."""
         service = await self._project.service()
@@ -198,7 +204,7 @@ class Tools:
         came = await human.settle(service, name)
         return _answered(service, came.result, came.message) if isinstance(came, ElicitationResult) else came
 
-    async def qa_log(self, given: arguments.QaLogArguments, _human: Human) -> ToolReply:
+    async def qa_log(self, given: tool_arguments.QaLogArguments, _human: Human) -> ToolReply:
         """Show what was asked and answered, the latest first."""
         from kr_core.qalog.reader import LogFilter, exchanges
 
@@ -219,7 +225,9 @@ class Tools:
         }  # fmt: skip
         return ToolReply("\n".join([*lines, *_more(given.page, pages)]), fitted(values, given.max_tokens))
 
-    async def _exchange(self, given: arguments.QaLogArguments, listed: Sequence[LoggedExchange]) -> ToolReply:
+    async def _exchange(
+        self, given: tool_arguments.QaLogArguments, listed: Sequence[LoggedExchange]
+    ) -> ToolReply:
         from kr_core.qalog.reader import LogFilter, entries
 
         if not listed:
@@ -293,7 +301,7 @@ def _exchange(one: LoggedExchange, most: int | None) -> dict[str, Any]:
 
 
 def _page(
-    listed: Sequence[Any], given: arguments.SearchKnowledgeArguments | arguments.QaLogArguments
+    listed: Sequence[Any], given: tool_arguments.SearchKnowledgeArguments | tool_arguments.QaLogArguments
 ) -> tuple[Sequence[Any], int]:
     each = max(1, min(PER_PAGE, given.max_tokens // _TOKENS_EACH))
     pages, number = max(1, -(-len(listed) // each)), given.page

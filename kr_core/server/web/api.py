@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kr_core.escalation.case import Case
 from kr_core.model.questions import EscalationRequest, HumanResponse
-from kr_core.server.web.inbox import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, Inbox
+from kr_core.server.web.case_inbox import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, Inbox
 from kr_core.server.web.problems import PROBLEM, RequestRefused
 
 __all__ = ["routes"]

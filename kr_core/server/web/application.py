@@ -19,16 +19,16 @@ from kr_core.server.web.api import routes as api_routes
 from kr_core.server.web.expeditions_api import routes as research_routes
 from kr_core.server.web.expeditions_pages import ExpeditionPages
 from kr_core.server.web.middleware import RequestMiddleware
+from kr_core.server.web.page_templates import static_folder
 from kr_core.server.web.pages import Pages
 from kr_core.server.web.problems import RequestRefused, problem, refusal
-from kr_core.server.web.templates import static_folder
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
     from kr_core.server.access import Application, Receive, Scope, Send
-    from kr_core.server.web.expeditions import ExpeditionBrowser
-    from kr_core.server.web.inbox import Inbox
+    from kr_core.server.web.case_inbox import Inbox
+    from kr_core.server.web.expedition_browser import ExpeditionBrowser
     from kr_core.server.web.sessions import Sessions
     from kr_core.server.web.webhooks import Webhooks
 

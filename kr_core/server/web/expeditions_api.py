@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from kr_core.model.expedition import Axiom, CycleReport, Ending, Finished
 from kr_core.server.web.api import ProblemDetails
-from kr_core.server.web.expeditions import ExpeditionBrowser, ExpeditionRow
+from kr_core.server.web.expedition_browser import ExpeditionBrowser, ExpeditionRow
 from kr_core.server.web.problems import PROBLEM
 
 __all__ = ["routes"]

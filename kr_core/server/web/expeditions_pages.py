@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from kr_core.model.expedition import Axiom, Finished, Signal
-    from kr_core.server.web.expeditions import ExpeditionBrowser
+    from kr_core.server.web.expedition_browser import ExpeditionBrowser
 
 __all__ = ["ExpeditionPages"]
 

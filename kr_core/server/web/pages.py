@@ -15,12 +15,12 @@ from kr_core.aio import shielded
 from kr_core.escalation.case import options
 from kr_core.escalation.commands import help_for
 from kr_core.model.questions import GENERAL, Answer, HumanResponse
+from kr_core.server.web.case_inbox import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
 from kr_core.server.web.forms import FormInput, fields_of, response_of
-from kr_core.server.web.inbox import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
 from kr_core.server.web.inbox_cache import STATES
-from kr_core.server.web.markdown import links
+from kr_core.server.web.page_templates import page
 from kr_core.server.web.problems import RequestRefused
-from kr_core.server.web.templates import page
+from kr_core.server.web.safe_html import links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from kr_core.escalation.case import Case
     from kr_core.model.questions import EscalationRequest
-    from kr_core.server.web.expeditions import ExpeditionBrowser
-    from kr_core.server.web.inbox import Inbox, ShownCase
+    from kr_core.server.web.case_inbox import Inbox, ShownCase
+    from kr_core.server.web.expedition_browser import ExpeditionBrowser
     from kr_core.server.web.sessions import Sessions
 
 __all__ = ["Pages"]

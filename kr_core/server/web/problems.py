@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from kr_core.server.web.templates import page
+from kr_core.server.web.page_templates import page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

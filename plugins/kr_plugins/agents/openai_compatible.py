@@ -161,7 +161,7 @@ def kr_embedder() -> Provider[kr_core.plugin.Embedder]:
     """A model behind embeddings."""
 
     def build(settings: OpenAICompatibleSettings, setup: Setup) -> kr_core.plugin.Embedder:
-        from kr_plugins.embedders.openai_compatible import Embeddings
+        from kr_plugins.embedders.embeddings_api import Embeddings
 
         model = settings.embedding_model or settings.model
         if not model:

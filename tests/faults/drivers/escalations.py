@@ -34,7 +34,7 @@ from kr_core import Answer, AsyncKnowledgeRouterService, Question
 from kr_core.escalation import channels
 from kr_core.escalation.audit import flaws
 
-USED = """anyio httpcore jinja2 kr_core.config.routing kr_core.escalation.commands kr_core.net.client kr_plugins.escalations.github
+USED = """anyio httpcore jinja2 kr_core.config.routing_table kr_core.escalation.commands kr_core.net.http_client kr_plugins.escalations.github
     kr_plugins.journals.sqlite kr_plugins.routers.rules""".split()
 """What each worker would import by itself, and so spend most of its life on."""
 WORKERS = 2

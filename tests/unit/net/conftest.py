@@ -9,7 +9,7 @@ import pytest
 from sites import Fetched, Loop
 
 from kr_core import RequestError
-from kr_core.net.resources import SharedResources
+from kr_core.net.shared_resources import SharedResources
 from kr_core.net.source_context import ConsultationContext
 
 

@@ -4,7 +4,7 @@ import pytest
 from loopback import serving
 from sites import Loop, Site, leading_to, page
 
-from kr_core.net.pages import MAX_REDIRECTS, allowed_hosts
+from kr_core.net.page_fetcher import MAX_REDIRECTS, allowed_hosts
 
 pytestmark = pytest.mark.req("Z2")
 

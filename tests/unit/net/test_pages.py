@@ -14,8 +14,8 @@ from loopback import Answer, serving
 from patience import in_time
 from sites import Site, page
 
-from kr_core.net import pages
-from kr_core.net.pages import MAX_BYTES
+from kr_core.net import page_fetcher
+from kr_core.net.page_fetcher import MAX_BYTES
 
 pytestmark = pytest.mark.req("Z2")
 
@@ -261,6 +261,6 @@ def test_a_cancelled_fetch_ends(way):
 
 def test_no_page_takes_longer_than_it_may(fetch, monkeypatch):
     """The limit of one page holds although the consultation has more time."""
-    monkeypatch.setattr(pages, "MAX_SECONDS", 0.3)
+    monkeypatch.setattr(page_fetcher, "MAX_SECONDS", 0.3)
     with speaking(no_headers) as host:
         assert in_time(lambda: fetch(f"http://{host}/page", [host], seconds=30), 1.0).outcome == "timeout"

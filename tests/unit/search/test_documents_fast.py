@@ -13,8 +13,8 @@ from kr_core import StorageError
 from kr_core.cli import main
 from kr_core.files import try_lock
 from kr_core.search.documents import tantivy_index as fasts
+from kr_core.search.documents.document_search import search
 from kr_core.search.documents.indexer import remove, update
-from kr_core.search.documents.search import search
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.search.documents.tantivy_index import FOLDER_NAME, FastIndex, follow
 from kr_core.toolkit import Documents

@@ -10,7 +10,7 @@ from documents import pieces
 
 from kr_core.markup import html_blocks, markdown
 from kr_core.search.documents import pdf as pdf_reader
-from kr_core.search.documents.discovery import FolderWalk
+from kr_core.search.documents.folder_walk import FolderWalk
 from kr_core.search.documents.indexer import update
 from kr_core.search.documents.loaders import SkippedFile, decoded, read
 from kr_core.search.documents.source_code import LARGEST_TREE

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.search.index import FORMAT, IndexedPassage, PassageIndex, build, searchable
+from kr_core.search.passage_index import FORMAT, IndexedPassage, PassageIndex, build, searchable
 from kr_core.search.ranking import rank
 from kr_core.search.terms import question_terms
 from kr_core.text import stem

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from kr_core.server.mcp.batch import is_failure, requested, shortened
-from kr_core.server.mcp.pages import DEFAULT_TOKENS, tokens
+from kr_core.server.mcp.batch_text import is_failure, requested, shortened
+from kr_core.server.mcp.text_pages import DEFAULT_TOKENS, tokens
 
 
 def result(number, letter="z", status="success", **more):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.server.mcp.pages import MIN_TOKENS, fitted, page_of, tokens
+from kr_core.server.mcp.text_pages import MIN_TOKENS, fitted, page_of, tokens
 
 
 @given(st.text(max_size=9000), st.integers(MIN_TOKENS, 2000))

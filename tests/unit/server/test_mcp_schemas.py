@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from kr_core.model.base import Value
-from kr_core.server.mcp import schemas
-from kr_core.server.mcp.arguments import Arguments
+from kr_core.server.mcp import tool_schemas
+from kr_core.server.mcp.tool_arguments import Arguments
 
 
 class Inner(Value):
@@ -33,7 +33,7 @@ class Given(Value):
 
 def test_arguments_are_told_with_their_own_types():
     """What may be left out is no null, has no title, and keeps its description and limits."""
-    assert schemas.of_arguments(Taken) == {
+    assert tool_schemas.of_arguments(Taken) == {
         "type": "object",
         "properties": {
             "name": {"type": "string", "minLength": 1, "description": "A name."},
@@ -56,7 +56,7 @@ def test_results_have_no_references_and_keep_what_may_be_null():
         "required": ["title"],
         "additionalProperties": False,
     }
-    made = schemas.of_result(Given)
+    made = tool_schemas.of_result(Given)
     assert made["properties"]["inner"] == inner
     assert made["properties"]["others"]["items"] == inner
     assert "$defs" not in made

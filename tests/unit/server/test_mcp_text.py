@@ -2,9 +2,9 @@
 
 from kr_core import Event
 from kr_core.model import Citation, Fault, Match, ResearchResult, Results
-from kr_core.server.mcp.pages import DEFAULT_TOKENS, tokens
 from kr_core.server.mcp.progress import said
-from kr_core.server.mcp.text import in_arguments, researched
+from kr_core.server.mcp.reply_text import in_arguments, researched
+from kr_core.server.mcp.text_pages import DEFAULT_TOKENS, tokens
 
 
 def result(**values):

@@ -14,7 +14,7 @@ from pydantic import field_validator
 
 from kr_core.plugin import Finding, Outcome, Provider, Settings, Source, hookimpl
 from kr_core.toolkit import require
-from kr_plugins.sources.deepwiki.answers import told
+from kr_plugins.sources.deepwiki.wiki_answer import told
 from kr_plugins.sources.repositories import repository_of
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 import kr_core
 from kr_core.plugin import Finding, Outcome, Provider
 from kr_core.toolkit import LocalProject
-from kr_plugins.sources.installed_docs.answer import answer
-from kr_plugins.sources.installed_docs.indexer import Cancelled, open_index
+from kr_plugins.sources.installed_docs.index_answer import answer
 from kr_plugins.sources.installed_docs.material import find
+from kr_plugins.sources.installed_docs.package_index import Cancelled, open_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,11 +23,11 @@ from kr_core.toolkit import (
     read_bytes,
     read_text,
 )
-from kr_plugins.sources.installed_docs import indexer
-from kr_plugins.sources.installed_docs.answer import Origin
-from kr_plugins.sources.installed_docs.indexer import Material
+from kr_plugins.sources.installed_docs import package_index
+from kr_plugins.sources.installed_docs.index_answer import Origin
 from kr_plugins.sources.installed_docs.node.material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import NodePackage, read_package
+from kr_plugins.sources.installed_docs.package_index import Material
 from kr_plugins.sources.installed_docs.pages.material import PageMaterial, in_distribution, in_folders
 from kr_plugins.sources.installed_docs.python import builtins
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kr_core.toolkit import Distribution, LocalProject
-    from kr_plugins.sources.installed_docs.indexer import Readable
+    from kr_plugins.sources.installed_docs.package_index import Readable
 
 _EVERYDAY_MODULES = frozenset(
     """abc array ast calendar cmd code codecs copy email enum fractions gc glob graphlib html imp keyword locale mailbox
@@ -202,18 +202,20 @@ def _distribution(framework: str, distribution: Distribution) -> LocatedMaterial
         notes.append(
             f"{distribution.name}: its sources may lie outside of the project, where nothing is read; `kr doctor` names the folders"
         )
-    elif not any(True for root, name in roots for _file in indexer.python_files(root, name, within)):
-        binary = any(indexer.has_extensions(root) for root, _name in roots if root.is_dir()) or not roots
+    elif not any(True for root, name in roots for _file in package_index.python_files(root, name, within)):
+        binary = (
+            any(package_index.has_extensions(root) for root, _name in roots if root.is_dir()) or not roots
+        )
         if binary:
             notes.append(
                 f"{distribution.name}: compiled modules without stubs, only the README could be read"
             )
         roots = []
-    readme = indexer.metadata_readme(distribution.metadata_folder, site, within)
+    readme = package_index.metadata_readme(distribution.metadata_folder, site, within)
     base = roots[0][0].parent if roots else site
     texts = [
         *([readme] if readme else []),
-        *(text for root, _name in roots for text in indexer.package_texts(root, base, within)),
+        *(text for root, _name in roots for text in package_index.package_texts(root, base, within)),
     ]
     material = Material(
         distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
@@ -254,7 +256,7 @@ def _key(distribution: Distribution, roots: Sequence[Path], notes: list[str]) ->
     fingerprint, bounds = _fingerprint(distribution, roots, notes), distribution.environment.bounds
     if bounds is None:
         return fingerprint
-    return indexer.placed_key(
+    return package_index.placed_key(
         fingerprint, [distribution.metadata_folder], [distribution.site, *roots, *bounds]
     )
 
@@ -281,7 +283,9 @@ def _fingerprint(distribution: Distribution, roots: Sequence[Path], notes: list[
         parts.append(f"{name}:{hashlib.sha256(b''.join(lines)).hexdigest()}")
     if not parts or any(distribution.site not in root.parents for root in roots):
         parts.extend(
-            _times(file for root in roots for file, _name in indexer.python_files(root, root.stem, within))
+            _times(
+                file for root in roots for file, _name in package_index.python_files(root, root.stem, within)
+            )
         )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -342,7 +346,7 @@ def _own_documentation(project: LocalProject) -> LocatedMaterial | None:
     texts = [
         text
         for file in files[:_MAX_TEXTS]
-        if (text := indexer.text_file(file, root, file.stem, within)) is not None
+        if (text := package_index.text_file(file, root, file.stem, within)) is not None
     ]
     if not texts:
         return None

@@ -11,8 +11,8 @@ from pydantic import Field, field_validator, model_validator
 
 from kr_core.plugin import Program, Provider, Settings, Source, hookimpl
 from kr_core.toolkit import require
-from kr_plugins.sources.mcp.answers import told
 from kr_plugins.sources.mcp.arguments import filled
+from kr_plugins.sources.mcp.tool_answer import told
 
 if TYPE_CHECKING:
     from kr_core.plugin import Finding, ResearchQuery, Setup, SourceContext

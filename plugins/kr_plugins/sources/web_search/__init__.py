@@ -20,10 +20,10 @@ from pydantic import Field
 
 import kr_core
 from kr_core.plugin import Finding, Outcome, Provider, Rate, Settings
-from kr_plugins.sources.web_search.answering import answer
 from kr_plugins.sources.web_search.engines import Brave, SearXNG
-from kr_plugins.sources.web_search.pages import FailedPage, ReadPage, choose, read_pages
 from kr_plugins.sources.web_search.query import search_text
+from kr_plugins.sources.web_search.read_pages import FailedPage, ReadPage, choose, read_pages
+from kr_plugins.sources.web_search.web_answer import answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from mcp_types import BlobResourceContents, EmbeddedResource, TextContent, TextR
 from patience import in_time
 
 from kr_core import RequestError
-from kr_core.net.mcp import client
+from kr_core.net.mcp import mcp_client
 from kr_core.plugin import Outcome, Program
 
 pytestmark = pytest.mark.req("R8", "R9")
@@ -345,7 +345,7 @@ def test_the_sdk_prints_nothing():
         import asyncio, sys
         from kr_core import RequestError
         from kr_core.net.source_context import ConsultationContext
-        from kr_core.net.resources import SharedResources
+        from kr_core.net.shared_resources import SharedResources
 
         async def ask():
             outside = SharedResources(None)
@@ -422,7 +422,7 @@ def test_a_text_that_a_server_in_this_process_makes_too_long_is_refused(way, mon
     @server.tool()
     def ask() -> str:
         """Say too much."""
-        return "x" * (client.MAX_BYTES + 1)
+        return "x" * (mcp_client.MAX_BYTES + 1)
 
     error, _ = failure(way, "http://mcp.example/")
     assert error.outcome == Outcome.bad_answer

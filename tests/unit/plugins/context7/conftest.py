@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from loopback import Answer, Server
 
-from kr_core.net.resources import SharedResources
+from kr_core.net.shared_resources import SharedResources
 from kr_core.net.source_context import ConsultationContext
 from kr_core.plugin import ResearchQuery
 from kr_core.project.project import LocalProject

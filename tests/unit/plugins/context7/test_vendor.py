@@ -10,7 +10,7 @@ import pytest
 from loopback import Answer
 
 from kr_core import Outcome
-from kr_core.net.resources import SharedResources
+from kr_core.net.shared_resources import SharedResources
 from kr_core.net.source_context import ConsultationContext
 
 from .conftest import QUESTION, Backend, code_snippet, info_snippet, library, refusal

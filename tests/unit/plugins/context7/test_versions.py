@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_plugins.sources.context7.versions import RequestedVersion, newest, reading
+from kr_plugins.sources.context7.library_versions import RequestedVersion, newest, reading
 
 LISTED = ["v3.1.0", "v3.1.6", "v2.9.4", "v2.2.0", "v4.0.0-beta.1", "next", "v0.27.0", "v0.28.1"]
 

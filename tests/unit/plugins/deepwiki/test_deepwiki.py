@@ -12,7 +12,7 @@ from support import install, make_environment
 from kr_core.plugin import Outcome, ToolResult
 from kr_core.toolkit import LocalProject
 from kr_plugins.sources.deepwiki import DeepWikiSettings
-from kr_plugins.sources.deepwiki.answers import told
+from kr_plugins.sources.deepwiki.wiki_answer import told
 from kr_plugins.sources.repositories import repository_of
 
 QUESTION = "How do I set a timeout for a parcel?"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kr_core.project.project import LocalProject
-from kr_plugins.sources.installed_docs.indexer import python_files
+from kr_plugins.sources.installed_docs.package_index import python_files
 from kr_plugins.sources.installed_docs.python.parser import read_module
 from kr_plugins.sources.installed_docs.python.passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames

@@ -8,10 +8,10 @@ import threading
 
 import pytest
 
-from kr_core.search import index as search_index
-from kr_plugins.sources.installed_docs import indexer
-from kr_plugins.sources.installed_docs.indexer import Cancelled, Material, open_index, python_files
+from kr_core.search import passage_index as search_index
+from kr_plugins.sources.installed_docs import package_index
 from kr_plugins.sources.installed_docs.material import find
+from kr_plugins.sources.installed_docs.package_index import Cancelled, Material, open_index, python_files
 
 BOX = {
     "box/__init__.py": '''\
@@ -89,7 +89,9 @@ def test_a_change_makes_a_new_index(install, making, monkeypatch, change):
     elif change == "record":
         install("box", BOX, record=["box/__init__.py", "box/other.py"])
     else:
-        monkeypatch.setattr(indexer, {"format": "INDEX_FORMAT", "reader": "READER_FORMAT"}[change], 9999)
+        monkeypatch.setattr(
+            package_index, {"format": "INDEX_FORMAT", "reader": "READER_FORMAT"}[change], 9999
+        )
     making()
     assert (making.read, len(making.files)) == (1, 2)
 
@@ -182,7 +184,7 @@ def test_two_processes_may_make_one_index(install, making, tmp_path):
 import sys
 from pathlib import Path
 from kr_core.toolkit import LocalProject
-from kr_plugins.sources.installed_docs.indexer import open_index
+from kr_plugins.sources.installed_docs.package_index import open_index
 from kr_plugins.sources.installed_docs.material import find
 root = Path({str(tmp_path)!r})
 found = find("box", LocalProject(root, root, {{}}, own_prefix=None))
@@ -278,5 +280,5 @@ def test_the_file_name_tells_what_it_is(install, project):
     install("box", BOX)
     material = find("box", project()).material
     odd = Material("../box", "1/0\0", material.base, material.roots, [], "x")
-    assert indexer._file_name(material).startswith("box-1.2.0-")
-    assert indexer._file_name(odd).startswith(".._box-1_0_-")
+    assert package_index._file_name(material).startswith("box-1.2.0-")
+    assert package_index._file_name(odd).startswith(".._box-1_0_-")

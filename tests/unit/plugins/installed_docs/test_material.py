@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from kr_core.project.project import LocalProject
-from kr_plugins.sources.installed_docs.indexer import python_files
 from kr_plugins.sources.installed_docs.material import find, own_name
+from kr_plugins.sources.installed_docs.package_index import python_files
 
 CODE = "def load(): 'Load it from a stream.'\n"
 

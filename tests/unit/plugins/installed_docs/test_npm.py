@@ -365,7 +365,7 @@ def test_the_index_is_kept_for_each_version_and_made_anew_for_an_edited_member(t
 
 @pytest.mark.req("R8")
 def test_a_call_that_is_given_up_stops_reading(crate):
-    from kr_plugins.sources.installed_docs.indexer import Cancelled
+    from kr_plugins.sources.installed_docs.package_index import Cancelled
 
     package = read_package("crate", crate / "node_modules/crate")
     with pytest.raises(Cancelled):

@@ -12,7 +12,7 @@ from kr_core.hookspecs import Setup
 from kr_core.model import Outcome, ResearchQuery
 from kr_core.project.project import LocalProject
 from kr_plugins.sources.installed_docs import InstalledDocs, InstalledDocsSettings, kr_source
-from kr_plugins.sources.installed_docs.pages import html as pages
+from kr_plugins.sources.installed_docs.pages import html_sections as pages
 from kr_plugins.sources.installed_docs.pages import inventory
 
 HEAD = "# Sphinx inventory version 2\n# Project: {}\n# Version: {}\n# The remainder of this file is compressed using zlib.\n"

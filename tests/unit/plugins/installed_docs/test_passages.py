@@ -11,7 +11,7 @@ from kr_plugins.sources.installed_docs.parameters import with_site
 from kr_plugins.sources.installed_docs.python.parser import read_module
 from kr_plugins.sources.installed_docs.python.passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames
-from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
+from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
 HTTP = {
     "__init__.py": "from ._api import get, post, request\nfrom ._client import Client\nfrom ._config import Limits, Timeout\n",

@@ -14,7 +14,7 @@ from kr_core.evidence.verification import verify
 from kr_core.model import Attribution, Outcome, Report, ResearchQuery, Score
 from kr_core.research.report import evidence_of
 from kr_plugins.renderers.markdown import Markdown
-from kr_plugins.sources.installed_docs import InstalledDocs, InstalledDocsSettings, indexer, kr_source
+from kr_plugins.sources.installed_docs import InstalledDocs, InstalledDocsSettings, kr_source, package_index
 
 BOX = {
     "box/__init__.py": '''\
@@ -230,7 +230,7 @@ def test_the_plugin_builds_without_settings(tmp_path):
 
     built = kr_source().build(InstalledDocsSettings(), Setup())
     assert isinstance(built, InstalledDocs)
-    assert indexer.READER_FORMAT > 0
+    assert package_index.READER_FORMAT > 0
 
 
 @pytest.mark.req("K9")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kr_plugins.sources.web_search.corroboration import PlacedPassage, agreements
+from kr_plugins.sources.web_search.site_corroboration import PlacedPassage, agreements
 
 QUESTION = "How do I set a timeout for a parcel?"
 PASS = "Pass `timeout=` to `send()` to set a timeout for a parcel."

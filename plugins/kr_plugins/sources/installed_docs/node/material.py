@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import IndexedPassage, lies_within, read_text
-from kr_plugins.sources.installed_docs.indexer import Cancelled, placed_key
 from kr_plugins.sources.installed_docs.node.exports import Exports
 from kr_plugins.sources.installed_docs.node.package import LARGEST_JSON, TYPINGS, readme_of, types_package
 from kr_plugins.sources.installed_docs.node.passages import PassageMaker
+from kr_plugins.sources.installed_docs.package_index import Cancelled, placed_key
 from kr_plugins.sources.installed_docs.search.duplicates import collapse
-from kr_plugins.sources.installed_docs.sections import TextFile
+from kr_plugins.sources.installed_docs.text_sections import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

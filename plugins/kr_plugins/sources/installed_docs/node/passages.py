@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.node import options, tsdoc
 from kr_plugins.sources.installed_docs.python import docstrings
-from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
+from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import IndexedPassage, inside, read_text
-from kr_plugins.sources.installed_docs.indexer import Cancelled
-from kr_plugins.sources.installed_docs.pages import html as pages
+from kr_plugins.sources.installed_docs.package_index import Cancelled
+from kr_plugins.sources.installed_docs.pages import html_sections as pages
 from kr_plugins.sources.installed_docs.pages import inventory
 from kr_plugins.sources.installed_docs.python import docstrings
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kr_core.toolkit import Distribution
-    from kr_plugins.sources.installed_docs.indexer import Readable
+    from kr_plugins.sources.installed_docs.package_index import Readable
     from kr_plugins.sources.installed_docs.pages.inventory import Head, Target
 
 FORMAT = 1

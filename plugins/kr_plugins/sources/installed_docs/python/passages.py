@@ -17,7 +17,7 @@ from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.references import Links
 from kr_plugins.sources.installed_docs.search.compound_words import joined_words, spread
 from kr_plugins.sources.installed_docs.search.duplicates import MAX_SITES, collapse, shown_name
-from kr_plugins.sources.installed_docs.sections import TextFile, text_passages
+from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 from mcp.server.transport_security import TransportSecuritySettings
 
 from kr_core.server.access import AccessGuard
-from kr_core.server.http import ListeningSocket
-from kr_core.server.mcp.server import server_of
+from kr_core.server.http_server import ListeningSocket
+from kr_core.server.mcp.mcp_server import server_of
 
 if TYPE_CHECKING:
     from kr_core.server.access import Application
-    from kr_core.server.project import ServedProject
+    from kr_core.server.served_project import ServedProject
 
 __all__ = ["application", "serve"]
 

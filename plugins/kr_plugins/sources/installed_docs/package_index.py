@@ -23,7 +23,7 @@ from kr_plugins.sources.installed_docs.python import builtins as compiled
 from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
 from kr_plugins.sources.installed_docs.python.passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames
-from kr_plugins.sources.installed_docs.sections import TextFile
+from kr_plugins.sources.installed_docs.text_sections import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from kr_core.server.mcp.arguments import Arguments
+    from kr_core.server.mcp.tool_arguments import Arguments
 
 __all__ = ["of_arguments", "of_result"]
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from kr_core.config.config import Config
-    from kr_core.config.files import KeyPath
+    from kr_core.config.config_file import KeyPath
 
 __all__ = [
     "allows",

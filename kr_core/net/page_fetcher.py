@@ -13,8 +13,8 @@ import httpx
 from kr_core.errors import RequestError
 from kr_core.model import Outcome, Page
 from kr_core.net import body as bodies
-from kr_core.net.client import REFUSED
 from kr_core.net.gateway import place_of
+from kr_core.net.http_client import REFUSED
 from kr_core.net.pool import trusted
 from kr_core.net.retry import retry_after
 from kr_core.net.ssrf import PORTS, PublicBackend, origin

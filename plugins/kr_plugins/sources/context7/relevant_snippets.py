@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from kr_core.plugin import ResearchQuery
     from kr_core.toolkit import PassageIndex, Term
     from kr_plugins.sources.context7.libraries import Library
+    from kr_plugins.sources.context7.library_versions import RequestedVersion
     from kr_plugins.sources.context7.snippets import Snippet
-    from kr_plugins.sources.context7.versions import RequestedVersion
 
 _ABOUT = 0.4
 """What holds less of the question is not about it."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from kr_core.aio import consume_exception
 from kr_core.errors import StorageError
 from kr_core.escalation.page_url import present
-from kr_core.server.http import ListeningSocket
+from kr_core.server.http_server import ListeningSocket
 from kr_core.server.web.application import application
-from kr_core.server.web.expeditions import ExpeditionBrowser
-from kr_core.server.web.inbox import Inbox
+from kr_core.server.web.case_inbox import Inbox
+from kr_core.server.web.expedition_browser import ExpeditionBrowser
 from kr_core.server.web.sessions import Sessions
 from kr_core.server.web.webhooks import Webhooks
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kr_core.ask.service import AsyncKnowledgeRouterService
     from kr_core.server.access import Application
-    from kr_core.server.project import ServedProject
+    from kr_core.server.served_project import ServedProject
 
 __all__ = ["answering", "serve"]
 

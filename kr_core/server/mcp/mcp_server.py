@@ -34,9 +34,9 @@ from pydantic import ValidationError
 from kr_core._version import __version__
 from kr_core.errors import KRError, suggestion
 from kr_core.server.mcp import instructions
-from kr_core.server.mcp.arguments import said_of
 from kr_core.server.mcp.progress import shown_to
-from kr_core.server.mcp.text import in_arguments
+from kr_core.server.mcp.reply_text import in_arguments
+from kr_core.server.mcp.tool_arguments import said_of
 from kr_core.server.mcp.tool_specs import ARGUMENTS, tools
 from kr_core.terminal_text import printable
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from kr_core.server.mcp.tools import ToolReply
-    from kr_core.server.project import ServedProject
+    from kr_core.server.served_project import ServedProject
 
     Context = ServerRequestContext[Any, Any]
 

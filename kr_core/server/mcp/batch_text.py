@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from kr_core.server.mcp.pages import DEFAULT_TOKENS, fitted, tokens
-from kr_core.server.mcp.text import brief
+from kr_core.server.mcp.reply_text import brief
+from kr_core.server.mcp.text_pages import DEFAULT_TOKENS, fitted, tokens
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from kr_core.server.mcp.server import server_of
+from kr_core.server.mcp.mcp_server import server_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp_types import RequestId
 
-    from kr_core.server.project import ServedProject
+    from kr_core.server.served_project import ServedProject
 
 __all__ = ["MAX_MESSAGE_LENGTH", "serve"]
 

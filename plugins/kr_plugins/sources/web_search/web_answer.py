@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import IndexedPassage, build_index, question_terms, rank, site_of
 from kr_plugins.sources.sections import AnswerText, Section, indexed, passage, sections_of
-from kr_plugins.sources.web_search.corroboration import Corroboration, PlacedPassage, agreements
 from kr_plugins.sources.web_search.query import framework_words, letters
+from kr_plugins.sources.web_search.site_corroboration import Corroboration, PlacedPassage, agreements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.plugin import Passage, ResearchQuery
     from kr_core.toolkit import RankedPassage
-    from kr_plugins.sources.web_search.pages import ReadPage
+    from kr_plugins.sources.web_search.read_pages import ReadPage
 
 __all__ = ["WebAnswer", "answer"]
 

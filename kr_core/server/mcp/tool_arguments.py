@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema
 
 from kr_core.model.base import Value, Whole
 from kr_core.model.lessons import PHASES
-from kr_core.server.mcp.pages import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS
+from kr_core.server.mcp.text_pages import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS
 
 __all__ = [
     "AnswerEscalationArguments",

@@ -8,7 +8,7 @@ import time
 from errno import ENOSPC
 from typing import TYPE_CHECKING
 
-from kr_core.cli.parser import parser
+from kr_core.cli.command_line import parser
 from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.terminal_text import printable
 

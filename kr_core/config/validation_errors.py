@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-    from kr_core.config.files import KeyPath
+    from kr_core.config.config_file import KeyPath
 
 _EXPECTED = {
     "int_type": "a whole number",

@@ -12,7 +12,7 @@ from kr_core.routing.table import PlacedRule, Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kr_core.config.files import KeyPath
+    from kr_core.config.config_file import KeyPath
     from kr_core.config.schema import Schema
     from kr_core.model.routing import RoutingRule
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kr_core.server.mcp.pages import DEFAULT_TOKENS, tokens
+from kr_core.server.mcp.text_pages import DEFAULT_TOKENS, tokens
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from kr_core.model.expedition import Finished
 
 if TYPE_CHECKING:
     from kr_core.research import Pipeline
-    from kr_core.server.mcp import arguments
+    from kr_core.server.mcp import tool_arguments
 
 __all__ = ["researched"]
 
 
-async def researched(pipeline: Pipeline, given: arguments.ExpeditionArguments) -> Finished:
+async def researched(pipeline: Pipeline, given: tool_arguments.ExpeditionArguments) -> Finished:
     """What an expedition has found; a cancelled call ends its searches, and what they have found is kept.
 
     Raises:
