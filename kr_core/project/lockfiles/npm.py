@@ -29,8 +29,10 @@ def read_package_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `package-lock.json` of the versions 1 to 3, as Node resolves packages from the nearest member."""
     data = parse_json(text)
     view.check_version(data.get("lockfileVersion"), "123", "lockfileVersion")
-    if isinstance(data.get("packages"), dict):
-        yield from _packages(data["packages"], view)
+    if isinstance(packages := data.get("packages"), dict):
+        lists_members = bool(table(packages.get("")).get("workspaces"))
+        if not (lists_members and view.is_apart(packages, is_project)):
+            yield from _packages(packages, view)
     else:
         yield from _tree(table(data.get("dependencies")), view)
 
@@ -103,8 +105,6 @@ def is_project(folder: str, view: ProjectView) -> bool:
 
 def _packages(packages: dict[str, Any], view: ProjectView) -> Iterator[Pin]:
     """Read the versions 2 and 3: each place in the tree with what lies there."""
-    if table(packages.get("")).get("workspaces") and view.is_apart(packages, is_project):
-        return
     places = {("" if folder == "." else folder + "/"): folder for folder in view.members}
     nearness = {place: rank for rank, place in enumerate(reversed(places), 1)}
     for place, folder in places.items():
