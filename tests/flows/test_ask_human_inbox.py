@@ -97,23 +97,24 @@ def test_corrected_from_standard_input(waiting, inbox):
 
 @pytest.mark.req("G1")
 @pytest.mark.parametrize(
-    ("table", "old", "new", "told"),
+    ("table", "change", "told"),
     [
-        ("data", 'Use Postgres.","rationale"', 'Use Mongo.","rationale"', "its answer is not the one on record"),
-        ("data", '"by":"ada"', '"by":"eve"', "no such reply of a human"),
-        ("data", '"action":"correct"', '"action":"confirm"', "no such reply of a human"),
-        ("data", "Use Redis.", "Use Mongo.", "its tentative answer is not on record"),
-        ("data", "Which session", "Which other", "its question is not the one on record"),
-        ("data", '"confidence 65', '"confidence 66', "its revision, reason or agent"),
-        ("data", '"threshold"', '"threshol"', "cannot be read"),
-        ("status", "resolved", "open", "it waits, and the record says that it is answered"),
-        ("status", "resolved", "superseded", "it was asked anew, and the record does not say so"),
-        ("status", "resolved", "done", "its state `done` is none"),
-        ("key", "E1", "E2", "the record has it, and it is not kept"),
+        ("data", ('Use Postgres.","rationale"', 'Use Mongo.","rationale"'), "its answer is not the one on record"),
+        ("data", ('"by":"ada"', '"by":"eve"'), "no such reply of a human"),
+        ("data", ('"action":"correct"', '"action":"confirm"'), "no such reply of a human"),
+        ("data", ("Use Redis.", "Use Mongo."), "its tentative answer is not on record"),
+        ("data", ("Which session", "Which other"), "its question is not the one on record"),
+        ("data", ('"confidence 65', '"confidence 66'), "its revision, reason or agent"),
+        ("data", ('"threshold"', '"threshol"'), "cannot be read"),
+        ("status", ("resolved", "open"), "it waits, and the record says that it is answered"),
+        ("status", ("resolved", "superseded"), "it was asked anew, and the record does not say so"),
+        ("status", ("resolved", "done"), "its state `done` is none"),
+        ("key", ("E1", "E2"), "the record has it, and it is not kept"),
     ],
 )  # fmt: skip
-def test_a_case_that_was_altered_is_named(waiting, kr_here, inbox, project_folder, table, old, new, told):
+def test_a_case_that_was_altered_is_named(waiting, kr_here, inbox, project_folder, table, change, told):
     """What is kept of a case beside the entries is compared with them by `kr log --verify`."""
+    old, new = change
     waiting()
     inbox("correct", "E1@1", "Use", "Postgres.", "--by", "ada")
     assert kr_here("log", "--verify").code == 0

@@ -50,8 +50,6 @@ def ask(tmp_path):
         framework="parcel",
         topic="t",
         seconds=20.0,
-        never=(),
-        meet=(),
         folder="answers",
         **configured,
     ):
@@ -59,7 +57,7 @@ def ask(tmp_path):
         query = ResearchQuery(
             framework=framework, framework_version="1.4.0", topic=topic, tags=("t",), question=question
         )
-        outside = SharedResources(tmp_path / folder, Slow(web, never, meet))
+        outside = SharedResources(tmp_path / folder, web if isinstance(web, Slow) else Slow(web))
         made.append(outside)
 
         async def go():
@@ -344,7 +342,7 @@ def test_a_page_that_never_comes(ask):
     """What was read by the deadline serves; the rest is noted."""
     web = Web()
     finding = ask(
-        web, seconds=1.5, never=["https://mirror.example/timeouts", "https://garden.example/robots.txt"]
+        Slow(web, never=["https://mirror.example/timeouts", "https://garden.example/robots.txt"]), seconds=1.5
     )
     assert finding.outcome is Outcome.ok  # else the call would have been dropped
     assert set(finding.notes) == {"mirror.example: not there in time", "garden.example: not there in time"}
@@ -371,7 +369,7 @@ def test_pages_are_read_at_once(ask):
             for url in (f"https://site{number}.example/" for number in range(5))
         }
     )
-    finding = ask(web, meet=set(web.pages))
+    finding = ask(Slow(web, meet=set(web.pages)))
     assert finding.outcome is Outcome.ok
 
 
