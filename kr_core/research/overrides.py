@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from kr_core.errors import ConfigError
 from kr_core.protocols import (
@@ -21,7 +21,21 @@ from kr_core.protocols import (
     lacking,
 )
 
-__all__ = ["Overrides", "check_overrides"]
+__all__ = ["Overrides", "OwnComponents", "check_overrides"]
+
+
+class OwnComponents(TypedDict, total=False):
+    """What an embedding program may give a `Pipeline` in place of configured plugins, by keyword."""
+
+    store: Store | None
+    sources: Mapping[str, Source | str] | Sequence[Source | str] | None
+    scorer: Scorer | None
+    renderer: Renderer | None
+    journal: Journal | None
+    logs: Mapping[str, Log] | Sequence[Log] | None
+    routers: Mapping[str, Router] | Sequence[Router] | None
+    agents: Mapping[str, Agent] | None
+    escalations: Mapping[str, Escalation] | Sequence[Escalation] | None
 
 
 class Overrides(NamedTuple):
@@ -59,6 +73,8 @@ def check_overrides(objects: Mapping[str, Any]) -> Overrides:
     """
     checked: dict[str, Any] = {}
     for name, value in objects.items():
+        if name not in Overrides._fields:
+            raise TypeError(f"Pipeline() got an unexpected keyword argument {name!r}")
         if name not in _PROTOCOLS:
             checked[name] = _named(value, name.removesuffix("s"))
             continue

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kr_core.config import Config, given, load
 from kr_core.errors import ConfigError
@@ -19,24 +19,17 @@ from kr_core.qalog.delivery import deliver
 from kr_core.research import requests, results
 from kr_core.research.container import Container
 from kr_core.research.memory_cache import RequestCache, ResultCache
-from kr_core.research.overrides import check_overrides
+from kr_core.research.overrides import OwnComponents, check_overrides
 from kr_core.research.results import CompletedResearch
 from kr_core.research.run import ResearchRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from kr_core.lessons.service import Lessons
     from kr_core.model import Event
     from kr_core.protocols import (
-        Agent,
-        Escalation,
         Journal,
-        Log,
-        Renderer,
-        Router,
-        Scorer,
-        Source,
         Store,
     )
     from kr_core.registry import Registry
@@ -78,40 +71,22 @@ class Pipeline:
         config: Config | Mapping[str, Any] | None = None,
         *,
         project: LocalProject | None = None,
-        store: Store | None = None,
-        sources: Mapping[str, Source | str] | Sequence[Source | str] | None = None,
-        scorer: Scorer | None = None,
-        renderer: Renderer | None = None,
-        journal: Journal | None = None,
-        logs: Mapping[str, Log] | Sequence[Log] | None = None,
-        routers: Mapping[str, Router] | Sequence[Router] | None = None,
-        agents: Mapping[str, Agent] | None = None,
-        escalations: Mapping[str, Escalation] | Sequence[Escalation] | None = None,
         on_event: Callable[[Event], object] | None = None,
         today: Callable[[], date] = date.today,
+        **components: Unpack[OwnComponents],
     ) -> None:
         if config is not None and not isinstance(config, Config | Mapping):
             hint = "hand over keys and values, or open the project: `Pipeline.open(...)`"
             raise ConfigError(f"is {config!r}, no configuration", where="Pipeline(config)", hint=hint)
         if on_event is not None:
             _check_observer(on_event)
+        overrides = check_overrides(components)
         here = Path.cwd()
         self.config = given(config, here) if isinstance(config, Mapping) else config or load(here)
         require_own_state(self.config)
         start = self.config.root if config else here
         self.project = project or LocalProject(self.config.root, start, self.config.environ)
-        objects = {
-            "store": store,
-            "scorer": scorer,
-            "renderer": renderer,
-            "journal": journal,
-            "sources": sources,
-            "logs": logs,
-            "routers": routers,
-            "agents": agents,
-            "escalations": escalations,
-        }
-        self._components = Container(self.config, self.project, check_overrides(objects), today)
+        self._components = Container(self.config, self.project, overrides, today)
         self._observers = (on_event,) if on_event else ()
         self._questions = RequestCache(self.project)
         self._warm = ResultCache(self._components, self._observers)

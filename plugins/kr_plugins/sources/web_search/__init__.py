@@ -22,7 +22,7 @@ import kr_core
 from kr_core.plugin import Finding, Outcome, Provider, Rate, Settings
 from kr_plugins.sources.web_search.engines import Brave, SearXNG
 from kr_plugins.sources.web_search.query import search_text
-from kr_plugins.sources.web_search.read_pages import FailedPage, ReadPage, choose, read_pages
+from kr_plugins.sources.web_search.result_pages import FailedPage, ReadPage, choose, read_pages
 from kr_plugins.sources.web_search.web_answer import answer
 
 if TYPE_CHECKING:

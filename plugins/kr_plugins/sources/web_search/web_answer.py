@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kr_core.plugin import Passage, ResearchQuery
     from kr_core.toolkit import RankedPassage
-    from kr_plugins.sources.web_search.read_pages import ReadPage
+    from kr_plugins.sources.web_search.result_pages import ReadPage
 
 __all__ = ["WebAnswer", "answer"]
 

@@ -14,7 +14,6 @@ from kr_core.net.shared_resources import SharedResources
 from kr_core.net.source_context import ConsultationContext
 from kr_core.plugin import Outcome, ResearchQuery
 from kr_core.testing.surroundings import build
-from kr_plugins.sources.web_search import read_pages
 
 MODULE = "kr_plugins.sources.web_search"
 QUESTION = "How do I set a timeout for a parcel?"
@@ -356,7 +355,7 @@ def test_a_page_that_breaks_the_reader(ask, monkeypatch):
             raise RecursionError("too deep")
         return page_read.text
 
-    monkeypatch.setattr(read_pages, "main_text", read)
+    monkeypatch.setattr(result_pages, "main_text", read)
     finding = ask(Web())
     assert finding.notes == ("mirror.example: RecursionError: too deep",)
 
