@@ -54,7 +54,7 @@ def kr_case_opened():
 def kr_answer_accepted():
     raise OSError("no room")
 """
-OLD = "from kr_core import Entry, hookimpl\n"
+OLD = "from kr_core import  Entry, hookimpl\n"
 PRIVATE = "from kr_core.text import content_words\n" + BROKEN
 SAYS = "import json; print(json.dumps({{'answer': 'Redis.', 'rationale': 'Fast.', 'confidence': {}}}))"
 

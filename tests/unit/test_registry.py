@@ -483,12 +483,12 @@ def test_a_broken_plugin_is_named_with_what_it_was_doing_and_the_next_one_is_not
         ),
         ("\nKR_CONTRACT = '2'\n", "its KR_CONTRACT is '2'", "a whole number"),
         (
-            "\nfrom kr_core import RequestError\nfrom kr_core.plugin import Entry\n",
+            "\nfrom kr_core import  Entry, RequestError\n",
             "failed to import: ImportError: cannot import name 'Entry' from 'kr_core'",
             "it is written for contract 1: write `from kr_core.plugin import Entry`",
         ),
         (
-            "\nfrom kr_core.toolkit import lock\n",
+            "\nfrom kr_core import  lock\n",
             "failed to import: ImportError: cannot import name 'lock' from 'kr_core'",
             "write `from kr_core.toolkit import lock`",
         ),
