@@ -14,6 +14,7 @@ from kr_core.net.shared_resources import SharedResources
 from kr_core.net.source_context import ConsultationContext
 from kr_core.plugin import Outcome, ResearchQuery
 from kr_core.testing.surroundings import build
+from kr_plugins.sources.web_search import result_pages
 
 MODULE = "kr_plugins.sources.web_search"
 QUESTION = "How do I set a timeout for a parcel?"
