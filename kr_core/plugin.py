@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import CaseView as CaseView
     from kr_core.protocols import ChangeResult as ChangeResult
     from kr_core.protocols import Counters as Counters
+    from kr_core.protocols import Derived as Derived
     from kr_core.protocols import Document as Document
     from kr_core.protocols import DocumentStore as DocumentStore
     from kr_core.protocols import Embedder as Embedder

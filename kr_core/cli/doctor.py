@@ -287,7 +287,7 @@ def _other_plugin_checks(pipeline: Pipeline, *, verbose: bool) -> Iterator[Check
     for plugin in registry.installed():
         if (
             plugin.name in active
-            and plugin.package != "kr_plugins"
+            and plugin.distribution != "kr-core"
             and (private := contract.private_imports(plugin))
         ):
             hint = "these modules may change at any time; use names of kr_core, kr_core.plugin and kr_core.toolkit"

@@ -163,6 +163,7 @@ def test_the_public_names_are_these():
         "EscalationContract",
         "FaultySource",
         "FaultyTransport",
+        "HookContract",
         "JournalContract",
         "LogContract",
         "NetworkFault",

@@ -179,7 +179,7 @@ def test_without_the_extra_the_command_that_installs_it_is_told(kr, project_fold
         "research",
         "How do I set a timeout for a parcel?",
         "--json",
-        env={"PYTHONPATH": str(tmp_path / "site")},
+        env={"PYTHONPATH": str(tmp_path / "site"), "KR_TRUST": "all"},
     )
     (note,) = (note for note in done.json["results"]["degradation_notes"] if note.startswith(source))
     assert "needs mcp, which is not installed" in note
