@@ -18,8 +18,7 @@ class Decisions:
         found = []
         for path in sorted(self.folder.glob("*.md")):
             text, file = path.read_text("utf-8"), f"{self.folder.name}/{path.name}"
-            share = len(asked & set(content_words(text))) / max(1, len(asked))
-            if share >= 0.5:
+            if (share := len(asked & set(content_words(text))) / max(1, len(asked))) >= 0.5:
                 found.append(Passage(text=text, url=f"file:{file}", locator=f"{file}:1", coverage=share))
         found.sort(key=lambda passage: -passage.coverage)
         return Finding(outcome=Outcome.ok if found else Outcome.empty, passages=tuple(found))

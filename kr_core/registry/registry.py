@@ -107,11 +107,12 @@ class Registry:
         )
 
     def stands_for_mcp_server(self, name: str) -> bool:
-        """Whether a source's plugin says so; imports it. One that fails says nothing."""
+        """Whether a source's plugin says so. One that is not loaded says nothing: its import may never end."""
         try:
             named_at = self._named_at("source", name)
             plugin = self._plugin(self._config.plugin_of(name), named_at)
-            return self._provider("source", plugin, named_at).mcp_server is True
+            loaded = self._manager.get_plugin(plugin.name) is not None
+            return loaded and self._provider("source", plugin, named_at).mcp_server is True
         except KRError:
             return False
 
