@@ -93,12 +93,15 @@ def fault(kind, call, *args):
 
 @pytest.mark.req("R10")
 def test_a_source_says_that_it_stands_for_an_mcp_server(workshop):
-    """The plugin declares it, under whatever name it is configured; one that cannot be imported declares nothing."""
+    """The plugin declares it, under each configured name; one that is not loaded, or cannot be, declares nothing."""
     declared = GOOD.replace("NotesSettings)\n", "NotesSettings, mcp_server=True)\n")
     assert declared != GOOD
     workshop.ship("kr-notes", {"notes": GOOD, "desk": declared, "broken": "\nimport no_such_module\n"})
     registry = workshop.registry("plugins: {mine: {use: desk}}")
     names = ("notes", "desk", "mine", "broken", "missing")
+    assert not any(registry.stands_for_mcp_server(name) for name in names)
+    for name in ("notes", "desk"):
+        registry.kind_of(name)
     assert [name for name in names if registry.stands_for_mcp_server(name)] == ["desk", "mine"]
 
 
