@@ -118,7 +118,7 @@ class QuestionJobs:
         return AcceptedOrEscalate(verdict=verdict, answer=shortened(answer, exchange.id), escalation=request)
 
     async def escalate(self, answer: Answer | None, question: Question) -> EscalationRequest:
-        """Put a question, with a tentative answer if there is one, to a human.
+        """Escalate a question to a human, with a tentative answer if there is one.
 
         Raises:
             ConfigError: there is no channel to a human, another question waits for one under the id of this, or the answer's

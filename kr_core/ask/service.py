@@ -78,7 +78,7 @@ class RouterParts:
         return WorkerLoop(self.worker, self.chat)
 
     async def close(self) -> None:
-        """End what is under way, wait until everything said is durable, and let go of the pipeline."""
+        """Stop work in progress, wait until all events are durable, and close the pipeline."""
         if "jobs" in vars(self):
             await self.jobs.end()
         await shielded(self.pipeline.close)
@@ -115,7 +115,7 @@ class BaseRouterService:
 
     @property
     def cases(self) -> CaseRepository:
-        """The questions that were put to a human.
+        """The questions that were escalated to a human.
 
         Raises:
             StorageError: the service is closed.
@@ -124,11 +124,11 @@ class BaseRouterService:
         return self._parts.updater.cases
 
     def shown(self, request: EscalationRequest) -> CaseView:
-        """An escalation as people read it."""
+        """The text of an escalation as people read it."""
         return self._parts.updater.shown(request)
 
     def result_of(self, escalation_id: str) -> AskResult:
-        """What an escalation has come to so far.
+        """The current result of an escalation.
 
         Raises:
             ConfigError: there is no such escalation.
@@ -163,23 +163,23 @@ def _while_open(
 
 
 class AsyncKnowledgeRouterService(BaseRouterService):
-    """Routes questions to agents, gates their answers, and puts what is doubtful to a human.
+    """Routes questions to agents, gates their answers, and escalates doubtful ones to a human.
 
         async with AsyncKnowledgeRouterService(Pipeline.open()) as service:
             result = await service.ask(Question(text="Which session store should we use?", topic="authentication"))
 
     Args:
-        pipeline: the project's; it is closed with the service. The working folder's, if none is given.
+        pipeline: the project's pipeline; closing the service closes it. Default: the pipeline of the working folder.
     """
 
     # -- the whole way --------------------------------------------------------------------------------------
 
     @_while_open
     async def ask(self, question: Question) -> AskResult:
-        """Ask a question: it is routed and answered, and its answer accepted or put to a human.
+        """Ask a question: route it, let an agent answer, and accept the answer or escalate it to a human.
 
-        One that has an id, names no target and waits for a human already, is not asked again: its result is that of the case; nor
-        is one that a human has answered. Where it is asked anew, the case in which it waited is `superseded`.
+        A question that has an id, names no target, and already waits for a human or has a human's answer is not asked
+        again: its result is that of the case. If it is asked again, the case in which it waited becomes `superseded`.
 
         Raises:
             ConfigError: the question or the configuration is wrong.
@@ -189,34 +189,37 @@ class AsyncKnowledgeRouterService(BaseRouterService):
 
     @_while_open
     async def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:
-        """Ask questions at the same time; each waits for those that it depends on, whose answers join its context.
+        """Ask several questions at once; each waits for those it depends on, and their answers join its context.
 
-        A question whose dependencies wait for a human is not asked: it is `escalated` with them (`failed`, if one of them has
-        neither an answer nor a channel to a human), says so in its notes, and may be asked again when the human has answered.
+        A question whose dependencies wait for a human is not asked: it is `escalated` with them (`failed` if one of
+        them has neither an answer nor a channel), and its notes say so. You can ask it again when the human has
+        answered.
 
         Args:
-            questions: may depend on each other, and on questions of their feature that were answered before.
+            questions: may depend on each other, and on earlier answered questions of their feature.
 
         Returns:
             The results, in the order of the questions.
 
         Raises:
-            ConfigError: a question or the configuration is wrong: ids are not unique, a question depends on one that there is
-                not, or some wait for each other; then nothing was asked.
+            ConfigError: a question or the configuration is wrong: ids are not unique, a question depends on one that
+                does not exist, or questions depend on each other in a circle. Nothing was asked.
             StorageError: the journal cannot be written.
         """
         return await self._parts.workflow.ask_all(questions)
 
     @_while_open
     async def reply(self, escalation_id: str, response: HumanResponse) -> AskResult:
-        """Do what a human replied to an escalation; of two who decide at once, the first one does.
+        """Apply a human's reply to an escalation; if two people decide at once, the first reply counts.
 
         Returns:
-            `answered`, or after `add_context` whatever the agent's new answer comes to: `accepted`, or `escalated` again. While
-            the agent is asked about the case already, it is `escalated`, and `tend` asks the agent with what was added.
+            `answered`, or after `add_context` the result of the agent's new answer: `accepted`, or `escalated` again.
+            If the agent is already working on the case, it is `escalated`, and `tend` asks the agent with the added
+            context.
 
         Raises:
-            ConfigError: there is no such escalation, or the reply cannot be applied, with the reason; it is on the record.
+            ConfigError: there is no such escalation, or the reply cannot be applied, with the reason; the record shows
+                it.
         """
         if response.action == "add_context":
             return await self._parts.chat.add_context(escalation_id, response)
@@ -226,17 +229,17 @@ class AsyncKnowledgeRouterService(BaseRouterService):
 
     @_while_open
     async def chat(self, escalation_id: str, response: HumanResponse) -> AskResult:
-        """Say something (the response's `content`) to the agent of an escalation, which goes on waiting.
+        """Send a message (the response's `content`) to the agent of an escalation, which keeps waiting.
 
-        A talk ends with `reply` and the action `chat`: its content is the final answer, the human's own, or the agent's where
-        it is word for word what the agent has said.
+        End a chat with `reply` and the action `chat`: its content is the final answer. It counts as the agent's answer
+        if it repeats the agent's words exactly, otherwise as the human's.
 
         Returns:
-            `escalated` with what the agent says to it, or what somebody else has decided meanwhile; without an answer where
+            `escalated` with the agent's response, or another person's decision in the meantime; without an answer if
             the agent gave none, and the notes say why.
 
         Raises:
-            ConfigError: it does not wait, or there is nobody to talk with; that is on the record, too.
+            ConfigError: it does not wait, or has no agent to talk to; the record shows that too.
         """
         return await self._parts.chat.chat(escalation_id, response)
 
@@ -244,10 +247,10 @@ class AsyncKnowledgeRouterService(BaseRouterService):
 
     @_while_open
     async def tend(self) -> RunSummary:
-        """Do once all that is due for the questions that wait for a human, in whatever process they were put.
+        """Do everything that is due, once, for the questions that wait for a human, from any process.
 
-        They are shown, what people have written is applied, people are told and reminded, time limits are kept, and agents
-        are asked again with what people have added. Several processes may do so at the same time.
+        Show cases, apply replies, notify and remind people, apply time limits, and ask agents again with the context
+        that people added. Several processes may do so at the same time.
 
         Raises:
             ConfigError: a channel is wrongly configured.
@@ -259,33 +262,34 @@ class AsyncKnowledgeRouterService(BaseRouterService):
     async def keep_tending(
         self, tell: Callable[[str], object] | None = None, every_seconds: float = TEND_SECONDS
     ) -> NoReturn:
-        """Do so again and again, until cancelled: now, every minute, when something becomes due, and after `wake`.
+        """Call `tend` repeatedly until cancelled: now, every minute, when something becomes due, and after `wake`.
 
         Args:
-            tell: called with each note of what could not be done, once until it changes.
-            every_seconds: how often people's replies are asked for.
+            tell: called with a note about each failure, once until the note changes.
+            every_seconds: how often KR polls for replies.
         """
         await self._parts.loop.run_forever(tell, every_seconds)
 
     def wake(self) -> None:
-        """Let `keep_tending` look at once; in its event loop's thread."""
+        """Make `keep_tending` check at once; call it in the thread of its event loop."""
         self._parts.loop.wake()
 
     @_while_open
     async def receive(self, sink: str, headers: Mapping[str, str], body: bytes) -> int:
-        """Apply what a service tells that calls by itself: a webhook.
+        """Apply a webhook call of a service.
 
         Args:
-            sink: the channel, by its name in `escalations`.
-            headers: of the call; names in lower case.
-            body: as it came in, byte for byte.
+            sink: the channel's name in `escalations`.
+            headers: the headers of the call, with names in lower case.
+            body: the body of the call, byte for byte.
 
         Returns:
             How many replies were new.
 
         Raises:
-            ConfigError: there is no such channel, or it receives nothing.
-            RequestError: the call is not the service's (`blocked`), cannot be understood (`bad_answer`), or cannot be heard now.
+            ConfigError: there is no such channel, or it accepts no webhooks.
+            RequestError: the call is not from the service (`blocked`), cannot be understood (`bad_answer`), or cannot
+                be handled now.
         """
         count = await self._parts.worker.receive(sink, headers, body)
         self.wake()
@@ -293,7 +297,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
 
     @_while_open
     async def history(self, escalation_id: str) -> list[QALogEntry]:
-        """The entries of all exchanges of an escalation, in order: from the question to its end, with talks about it.
+        """The entries of all exchanges of an escalation, in order: from the question to its end, with chats about it.
 
         Raises:
             ConfigError: there is no such escalation.
@@ -312,50 +316,52 @@ class AsyncKnowledgeRouterService(BaseRouterService):
 
     @_while_open
     async def route_question(self, question: Question) -> AgentHandle:
-        """Send a question to the agents that the rules say; they work from now on, and `get_agent_status` tells how far they are.
+        """Send a question to the agents that the rules choose.
+
+        They start at once; `get_agent_status` returns their progress.
 
         Raises:
-            ConfigError: the question names a target that there is not, or depends on a question without an answer.
+            ConfigError: the question names an unknown target, or depends on a question without an answer.
         """
         return await self._parts.jobs.send(question)
 
     @_while_open
     async def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
-        """How far a question is that `route_question` has sent.
+        """The progress of a question that `route_question` sent.
 
-        Where an answer was submitted while the agents were at work, it has `succeeded` with that.
+        If an answer was submitted while the agents were working, the state is `succeeded` with that answer.
 
         Raises:
-            ConfigError: this service has sent none of this handle.
+            ConfigError: this service did not create the handle.
         """
         return self._parts.jobs.status(handle)
 
     @_while_open
     async def submit_answer(self, answer: Answer) -> AcceptedOrEscalate:
-        """Accept an answer to a question under way, or put it to a human; once.
+        """Accept an answer to a question in progress, or escalate it to a human; once.
 
-        Agents that are still at work are ended first.
+        Agents that are still working are stopped first.
 
-        An answer that is not the one of the agents that were asked is put on the record as it comes in: without what looks
-        like a secret, and validated by nobody. Its `agent` is one of the configured ones, or empty; whoever that is, the
-        threshold is at least that of the question's route. What a human decided goes to `handle_human_response`.
+        An answer that does not come from the agents of the question is recorded as it arrives: without anything that
+        looks like a secret, and not validated. Its `agent` is one of the configured agents, or empty; in each case the
+        threshold is at least that of the question's route. For a human's decision, use `handle_human_response`.
 
         Raises:
-            ConfigError: no question of this id is under way, it has its answer, or there is no such agent.
+            ConfigError: no question with this id is in progress, it already has its answer, or there is no such agent.
         """
         return await self._parts.jobs.submit(answer)
 
     @_while_open
     async def escalate_to_human(self, answer: Answer | None, question: Question) -> EscalationRequest:
-        """Put a question, with a tentative answer if there is one, to a human.
+        """Escalate a question to a human, with a tentative answer if there is one.
 
-        A question that waits for one already is not put twice.
+        A question that already waits for a human is not escalated twice.
         """
         return await self._parts.jobs.escalate(answer, question)
 
     @_while_open
     async def handle_human_response(self, request: EscalationRequest, response: HumanResponse) -> Answer:
-        """Do what a human replied, and return the answer: final, but after `add_context` one that may wait once more.
+        """Apply a human's reply and return the answer. It is final, except after `add_context`, when it may wait again.
 
         Raises:
             ConfigError: the reply cannot be applied, with the reason.
@@ -373,22 +379,22 @@ class AsyncKnowledgeRouterService(BaseRouterService):
 
     @_while_open
     async def get_qa_log(self, feature_id: str) -> list[QALogEntry]:
-        """The record of a feature's questions, in order."""
+        """The log entries of a feature's questions, in order."""
         from kr_core.qalog.reader import qa_log
 
         return await shielded(lambda: qa_log(self.pipeline.journal, feature_id))
 
     @_while_open
     async def configure_routing(self, rules: Sequence[RoutingRule]) -> None:
-        """Route by other rules from the next question on.
+        """Replace the routing rules from the next question on.
 
         Raises:
-            ConfigError: a rule is wrong; the rules are as they were.
+            ConfigError: a rule is wrong; the rules do not change.
         """
         self.pipeline.components.change_rules(rules)
 
     async def dispatch_task(self, task: Any, role: str) -> NoReturn:  # noqa: ARG002  a published signature
-        """Send a task to a specialist; comes later.
+        """Send a task to a specialist; not available yet.
 
         Raises:
             ConfigError: always.
@@ -396,7 +402,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
         raise ConfigError(_LATER, where="dispatch_task")
 
     async def generate_retro(self, feature_id: str) -> NoReturn:  # noqa: ARG002  a published signature
-        """Make a retrospective report; comes later.
+        """Make a retrospective report; not available yet.
 
         Raises:
             ConfigError: always.
@@ -406,7 +412,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
     # -- its end --------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """End what is under way, wait until everything said is durable, and let go of the pipeline."""
+        """Stop work in progress, wait until all events are durable, and close the pipeline."""
         await self._parts.close()
         release_threads()
 

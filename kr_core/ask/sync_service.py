@@ -37,13 +37,13 @@ def _blocking(
 
 
 class KnowledgeRouterService(BaseRouterService):
-    """The same with plain methods, for programs without an event loop; what is under way goes on in a thread of its own.
+    """The same with plain methods, for programs without an event loop; work in progress runs in its own thread.
 
         with KnowledgeRouterService() as service:
             result = service.ask(Question(text="Which session store should we use?", topic="authentication"))
 
     Args:
-        pipeline: the project's; it is closed with the service. The working folder's, if none is given.
+        pipeline: the project's pipeline; closing the service closes it. Default: the pipeline of the working folder.
     """
 
     def __init__(self, pipeline: Pipeline | None = None) -> None:
@@ -63,16 +63,16 @@ class KnowledgeRouterService(BaseRouterService):
     def keep_tending(
         self, tell: Callable[[str], object] | None = None, every_seconds: float = TEND_SECONDS
     ) -> None:
-        """See `AsyncKnowledgeRouterService.keep_tending`; here it goes on beside everything else, until the service is closed.
+        """See `AsyncKnowledgeRouterService.keep_tending`; here it runs in the background until the service is closed.
 
         Raises:
-            StorageError: it is closed already.
+            StorageError: the service is closed.
         """
         self._check_open()
         asyncio.run_coroutine_threadsafe(self._service.keep_tending(tell, every_seconds), self._loop)
 
     def wake(self) -> None:
-        """See `AsyncKnowledgeRouterService.wake`; from any thread; a closed service has nobody to wake."""
+        """See `AsyncKnowledgeRouterService.wake`; call it from any thread. A closed service ignores it."""
         if self._loop.is_closed():
             return
         self._loop.call_soon_threadsafe(self._service.wake)
@@ -89,7 +89,7 @@ class KnowledgeRouterService(BaseRouterService):
     get_agent_status = _blocking(AsyncKnowledgeRouterService.get_agent_status)
 
     def close(self) -> None:
-        """End what is under way, wait until everything said is durable, and let go of the pipeline."""
+        """Stop work in progress, wait until all events are durable, and close the pipeline."""
         if self._loop.is_closed():
             return
         self._run(self._end())

@@ -54,7 +54,7 @@ class WorkerLoop:
         """Do what is due until cancelled.
 
         Args:
-            tell: called with each note of what could not be done, once until it changes.
+            tell: called with a note about each failure, once until the note changes.
             every_seconds: how often to ask for people's replies.
         """
         await together([self._look(_Notes(tell), every_seconds), self._ask(_Notes(tell))])

@@ -114,54 +114,54 @@ class KnowledgeResearch(_Section):
     knowledge_base_path: Annotated[str, AfterValidator(_path)] = "knowledge-base"
     """The folder of the knowledge base; relative to the project root."""
     sources: Names | None = None
-    """Names of plugins or instances, asked in this order. Not set: those of `installed_docs`, `context7`,
-    `deepwiki`, `web_search` that are installed. An empty list asks nobody.
+    """Plugins or instances, in the order in which KR asks them. Not set: those of `installed_docs`, `context7`,
+    `deepwiki`, `web_search` that are installed. An empty list asks none.
     """
     fallback_if_mcp_unavailable: Annotated[Name | None, BeforeValidator(_nothing)] = "web_search"
-    """The source that takes over where the MCP sources of the list cannot be reached."""
+    """The source that KR asks instead when it cannot reach the MCP sources of the list."""
     max_calls_per_story: Count = 3
-    """Calls that leave the machine, for each session and story."""
+    """How many calls may leave the machine, for each session and story."""
     timeout_seconds: Annotated[Whole, Field(ge=1, le=600)] | None = None
-    """The limit of one call of a source. Not set: each source's own."""
+    """The time limit of one call of a source. Not set: the source's own limit."""
     cache_ttl_days: Days = 30
-    """An entry not used for longer is stale."""
+    """An entry becomes stale when no one has used it for this many days."""
     archive_after_days: Days = 60
-    """An entry not used for longer is a miss, and is archived after the next write."""
+    """An entry that no one has used for this many days is a miss, and the next write archives it."""
     max_age_days: Annotated[Days | None, BeforeValidator(_nothing)] = 180
-    """An entry researched longer ago is stale, used or not; `off` for never. Off where a BMAD configuration
-    is read.
+    """An entry becomes stale this many days after its research, used or not; `off` for never. Off if KR reads a BMAD
+    configuration.
     """
     max_entries: Count = 200
-    """The most entries; beyond it the least recently used are archived after each write. It wins over what the index
-    says of itself.
+    """The largest number of entries. Each write archives the least recently used ones beyond it. It overrides the
+    number in the index.
     """
     cache_fuzzy_match: bool = True
-    """`false`: only an equal topic is a hit."""
+    """`false`: only the same topic is a hit."""
     cache_match_tiers: Annotated[tuple[Tier, ...], Field(min_length=1), AfterValidator(_distinct)] = (
         "full",
         "topic",
         "tags",
     )
-    """Ways to find an entry: framework, topic and tags; framework and topic; framework and tags. A way that
-    is not named is not tried.
+    """How KR finds an entry: by framework, topic and tags; by framework and topic; by framework and tags. It tries only
+    those in the list.
     """
     version_match: Literal["auto", "major"] = "auto"
-    """`auto`: another minor version makes an entry stale where both sides name one; `major`: only another
-    major version does.
+    """`auto`: a different minor version makes an entry stale if both sides name one. `major`: only a different major
+    version does.
     """
     sufficient_at: Score100 = 0
-    """The score that an answer needs for the chain to stop; at 0, any answer about the question does."""
+    """KR stops asking sources when an answer has this score; at 0, any answer about the question is enough."""
     escalate_below: Annotated[Score100 | None, BeforeValidator(_nothing)] = None
     """Answers below this score go to a human."""
     lessons_injection_budget: Count = 10
-    """The most lessons that an agent is handed for a phase."""
+    """How many lessons an agent gets for a phase, at most."""
     git_commit: Annotated[Literal["auto", "off"], BeforeValidator(_commit)] = "off"
-    """`auto`: what changed in the knowledge base is committed, and nothing else, where it lies in a git work tree and is
-    not ignored; `off`: it is left to you. `auto` where a BMAD configuration is read.
+    """`auto`: KR commits changes of the knowledge base, and nothing else, if it is in a git work tree and not ignored.
+    `off`: you commit. `auto` if KR reads a BMAD configuration.
     """
     agent: Annotated[Name | None, BeforeValidator(_nothing)] = None
-    """The agent that writes Summary and Details of reports, from what the sources found; each of its sentences is checked
-    against the passages that it cites. Not set: they are composed by rule.
+    """The agent that writes the Summary and Details of reports from what the sources found. KR checks each sentence
+    against the passages that it cites. Not set: KR composes them by rule.
     """
 
 
@@ -171,7 +171,9 @@ class RoleMapping(_Section):
     model_config = ConfigDict(extra="allow")
 
     knowledge_researcher_persona: Annotated[Name | None, BeforeValidator(_nothing)] = None
-    """Who the agent is that writes reports: a BMAD agent of the project (`bmad:bmm:agents:architect`), or a file of it."""
+    """The persona of the agent that writes reports: a BMAD agent of the project (`bmad:bmm:agents:architect`) or a
+    file in the project.
+    """
 
 
 class AgentTimeouts(_Section):
@@ -180,58 +182,60 @@ class AgentTimeouts(_Section):
     model_config = ConfigDict(extra="allow")
 
     knowledge_research: Annotated[Whole, Field(ge=1, le=86_400)] = 600
-    """The limit of a whole run."""
+    """The time limit of a whole run."""
 
 
 class Defaults(_Section):
     """`defaults`: what holds for every run."""
 
     parallel: Count = 1
-    """How many runs BMAD starts at once; from 2, those that write to the knowledge base do so in the order in which they come."""
+    """How many runs BMAD starts at once. From 2, runs write to the knowledge base in the order in which they arrive."""
     agent_timeout_seconds: AgentTimeouts = AgentTimeouts()
     agent_timeout_action: Literal["mark_needs_intervention", "retry_once", "skip"] = "mark_needs_intervention"
-    """What follows when that limit is reached."""
+    """What KR does when a run reaches that limit."""
     max_concurrent: Count = 32
-    """Questions in flight in one process, as with `--batch`."""
+    """How many questions one process works on at once, as with `--batch`."""
 
 
 class AgentEntry(_Section):
     """`agents.<name>`: an agent of the roster; what is not set of one of the usual roster stays as it is there."""
 
     plugin: Name | None = None
-    """The plugin, or instance of one, that carries its prompts to a model. Not set: `claude_cli`."""
+    """The plugin, or instance of one, that sends its prompts to a model. Not set: `claude_cli`."""
     role: Name | None = None
-    """What it is asked as: `architect`, `product`, ... Rules and askers may name the role in place of the agent. An agent that is
-    not of the usual roster needs one.
+    """Its role: `architect`, `product`, ... Rules and questions may name the role instead of the agent. An agent
+    outside the built-in roster needs one.
     """
     model: Name | None = None
-    """The model it runs on. Not set: its role's, or the plugin's own."""
+    """Its model. Not set: the model of its role, or the plugin's default."""
     timeout_seconds: Annotated[Whole, Field(ge=1, le=86_400)] | None = None
-    """How long it may take. Not set: its role's, or 120."""
+    """Its time limit. Not set: the limit of its role, or 120."""
     fallback: Names = ()
-    """The agents that are asked in turn where it fails, before a human is."""
+    """The agents that KR asks in turn when this one fails, before it asks a human."""
     threshold: Score100 | None = None
-    """What its answers need to be accepted. Not set: `routing.default_threshold`. A topic's own wins over it."""
+    """The confidence that its answers need to be accepted. Not set: `routing.default_threshold`. The threshold of a
+    topic overrides it.
+    """
     persona: Name | None = None
-    """A file, or the name of a BMAD agent, that says who it is. Not set: the template of its role."""
+    """Its persona: a file, or the name of a BMAD agent. Not set: the template of its role."""
     knowledge: Annotated[str, AfterValidator(_path)] | None = None
-    """A folder of texts that it knows by heart; relative to the project root."""
+    """A folder of texts that every prompt includes; relative to the project root."""
 
 
 class RoleEntry(_Section):
     """`roles.<role>`: what holds for all agents of a role that do not say otherwise."""
 
     model: Name | None = None
-    """The model they run on."""
+    """The model of these agents."""
     timeout_seconds: Annotated[Whole, Field(ge=1, le=86_400)] | None = None
-    """How long they may take."""
+    """The time limit of these agents."""
 
 
 class Routing(_Section):
     """`routing`: which agent answers which questions, and how sure it must be."""
 
     default_threshold: Score100 = 80
-    """The confidence that an answer needs to be accepted, where neither the topic nor the agent says; 100 puts every
+    """The confidence that an answer needs to be accepted, unless the topic or the agent sets one; 100 sends every
     answer to a human.
     """
     rules: tuple[RoutingRule, ...] | None = None
@@ -246,10 +250,10 @@ class PluginEntry(_Section):
     model_config = ConfigDict(extra="allow")
 
     use: Name | None = None
-    """The plugin of which this is an instance under a name of its own. Not set: the name is the plugin's."""
+    """The plugin that this entry configures under a name of its own. Not set: the name is the plugin's."""
     egress: Egress = "question"
-    """What may leave the machine for a source: `names` (framework, version, topic and tags), `question` (without code),
-    or `code` (the question with its code). Secrets are redacted from all of it.
+    """What a source may send off the machine: `names` (framework, version, topic and tags), `question` (without code),
+    or `code` (the question with its code). KR redacts secrets from all of it.
     """
 
 
@@ -266,28 +270,29 @@ class Schema(_Section):
     role_mapping: RoleMapping = RoleMapping()
     defaults: Defaults = Defaults()
     status_file_search_paths: Annotated[tuple[str, ...], BeforeValidator(_as_list)] = ()
-    """Read because BMAD's configuration has it; KR never writes story state."""
+    """KR accepts this key because BMAD's configuration has it; KR never writes story state."""
     store: Name = SINGLE["store"]
-    """The plugin that keeps the knowledge base."""
+    """The plugin that stores the knowledge base."""
     journal: Name = SINGLE["journal"]
-    """The plugin that keeps events and budgets."""
+    """The plugin that stores events and budgets."""
     scorer: Name = SINGLE["scorer"]
-    """The plugin that says how sure an answer is."""
+    """The plugin that rates how sure an answer is."""
     renderer: Name = SINGLE["renderer"]
     """The plugin that turns a report into text."""
     embedder: Annotated[Name | None, BeforeValidator(_nothing)] = None
-    """What makes vectors of documents and questions, `minilm` for one, so that `kr docs search` and the source
-    `local_docs` find what means the same in other words. Not set: words alone are searched.
+    """The plugin that turns documents and questions into vectors, such as `minilm`, so that `kr docs search` and the
+    source `local_docs` find the same meaning in other words. Not set: KR searches words alone.
     """
     routers: Names = DEFAULT_ROUTERS
-    """The plugins that say where a question goes, asked in this order."""
+    """The plugins that decide where a question goes, in the order in which KR asks them."""
     escalations: Names = DEFAULT_ESCALATIONS
-    """The plugins that put an answer to a human; all of them do."""
+    """The plugins that show a question to a human; KR uses all of them."""
     logs: Names = DEFAULT_LOGS
     """The plugins that receive every event."""
     hooks: Names = ()
-    """The plugins that add to a stage, `deprecation` for one: those whose hooks are called before a source is consulted, when
-    passages are found, when a report is ready, when a case opens, and when an answer is accepted; in this order.
+    """The plugins that add to a stage, such as `deprecation`. KR calls their hooks before it consults a source, when it
+    finds passages, when a report is ready, when a case opens, and when it accepts an answer; plugins take turns in this
+    order.
     """
     agents: Annotated[dict[str, AgentEntry], BeforeValidator(_empty_is_no_settings)] = {}
     """The roster, beside the usual one: duc, veuve, marie, dede, gustave and degaulle."""

@@ -100,7 +100,7 @@ class ReplyIntake:
         """Apply what a service tells that calls by itself; how many replies were new.
 
         Raises:
-            ConfigError: there is no such channel, or it receives nothing.
+            ConfigError: there is no such channel, or it accepts no webhooks.
             RequestError: the call is not the service's, cannot be understood, or cannot be heard now.
         """
         channel = self._channels.configured()[0].get(name)

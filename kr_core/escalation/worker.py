@@ -152,7 +152,7 @@ class EscalationWorker:
         """Apply what a service tells that calls by itself; how many replies were new.
 
         Raises:
-            ConfigError: there is no such channel, or it receives nothing.
+            ConfigError: there is no such channel, or it accepts no webhooks.
             RequestError: the call is not the service's, cannot be understood, or cannot be heard now.
         """
         return await self._intake.receive(name, headers, body)

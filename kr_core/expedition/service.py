@@ -62,7 +62,7 @@ class Expeditions:
             print(update.type)
 
     Args:
-        pipeline: whose sources, journal and agents are used.
+        pipeline: the pipeline whose sources, journal and agents it uses.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -71,7 +71,7 @@ class Expeditions:
 
     @property
     def axioms(self) -> AxiomStore:
-        """What the project's expeditions have found."""
+        """The axioms that the project's expeditions found."""
         return AxiomStore(self._journal, self._components.config.state_folder, self._components.project)
 
     @property
@@ -89,14 +89,15 @@ class Expeditions:
     ) -> AsyncGenerator[ExpeditionUpdate, None]:
         """Research a question in cycles; the last update is `Finished`.
 
-        A caller that stops listening stops the expedition; it can be resumed.
+        A caller that stops iterating stops the expedition; you can resume it.
 
         Args:
-            query: what is to be found out.
+            query: the question to research.
             max_cycles: 2 to 10.
-            max_calls: searches that may leave the machine.
-            max_tokens: what the agent may read and write, the ending included.
-            agent: who expands, extracts and writes; `knowledge_research.agent` if not given. Without either, rules do.
+            max_calls: how many searches may leave the machine.
+            max_tokens: how many tokens the agent may read and write, including the final answer.
+            agent: the agent that expands, extracts and writes; default: `knowledge_research.agent`. Without either,
+                rules do the work.
 
         Raises:
             ConfigError: an argument, a source or the agent is wrong.
@@ -111,10 +112,10 @@ class Expeditions:
             await updates.aclose()
 
     async def resume(self, name: str) -> AsyncGenerator[ExpeditionUpdate, None]:
-        """Go on with an expedition after its last finished step; of a finished one only its end comes.
+        """Resume an expedition after its last finished step; a finished one yields only its last update.
 
         Raises:
-            ConfigError: there is none of this id, or it runs elsewhere now.
+            ConfigError: there is no expedition with this id, or it is running elsewhere.
             StorageError: the journal cannot be used.
         """
         kept = await shielded(lambda: self.get(name))
@@ -142,11 +143,11 @@ class Expeditions:
         return found
 
     def latest(self, limit: int, before: str = "") -> tuple[Sequence[StoredExpedition], int]:
-        """Some expeditions, the newest first, and how many there are in all.
+        """A page of expeditions, newest first, and the total number.
 
         Args:
             limit: so many at most.
-            before: an id; only those begun before it. Empty for the newest.
+            before: an id; returns only expeditions that began before it. Empty for the newest.
 
         Raises:
             StorageError: the journal cannot be read.
@@ -158,7 +159,7 @@ class Expeditions:
         return kept, len(keys)
 
     def get(self, name: str) -> StoredExpedition:
-        """The expedition of an id; an unambiguous number will do.
+        """The expedition with an id; an unambiguous number is enough.
 
         Raises:
             ConfigError: there is none.
@@ -176,7 +177,7 @@ class Expeditions:
         return kept
 
     def progress(self, kept: StoredExpedition) -> ExpeditionProgress:
-        """What its cycles have brought so far, whether it runs, has ended or waits to be resumed.
+        """What its cycles found so far, and whether it is running, finished or interrupted.
 
         Raises:
             StorageError: the journal cannot be read.
@@ -184,7 +185,7 @@ class Expeditions:
         return progress(self._journal, kept.plan.run)
 
     def found(self, kept: StoredExpedition) -> list[Axiom]:
-        """The axioms that it has found so far, as they stand today.
+        """The axioms that it found so far, in their current state.
 
         Raises:
             StorageError: the journal cannot be read.
@@ -196,28 +197,29 @@ class Expeditions:
         return store.standing([axiom for name in names if (axiom := store.get(name)) is not None])
 
     def note(self, statement: str, *, by: str, session: bool = False) -> tuple[Axiom, Sequence[Axiom]]:
-        """Keep what a person states as an axiom of the project; and the axioms that say otherwise.
+        """Store a person's statement as an axiom of the project; also returns the axioms that contradict it.
 
         Args:
             statement: in their words.
             by: who says so.
-            session: whether it was only said in a conversation that runs, and nobody stands for it: it counts less.
+            session: whether the statement comes only from an ongoing conversation and no one vouches for it; it counts
+                less.
 
         Raises:
-            ConfigError: there are no words in it.
+            ConfigError: the statement has no words.
             StorageError: the journal cannot be written.
         """
         said = _sensible(statement, "the statement")
         return self.axioms.note(of_note(said, by, kind="SESSION" if session else "USER"))
 
     def withdraw(self, stated: str) -> Axiom:
-        """Take back what was noted; it counts no longer, unless documents say it too.
+        """Withdraw a noted statement; it no longer counts, unless documents support it too.
 
         Args:
-            stated: the statement as it was noted, or the id of its axiom.
+            stated: the exact statement, or the id of its axiom.
 
         Raises:
-            ConfigError: nobody has noted it, or it was withdrawn before.
+            ConfigError: no one noted it, or it is already withdrawn.
             StorageError: the journal cannot be written.
         """
         said = _sensible(stated, "the statement")
@@ -231,7 +233,7 @@ class Expeditions:
         return axiom
 
     def unsupported(self, axioms: Sequence[Axiom]) -> Sequence[tuple[Axiom, str]]:
-        """The signals whose quotes stand in no kept passage; empty where every one can be traced."""
+        """Signals whose quotes are missing from the stored passages; empty if all can be traced."""
         store = self.axioms
         faults = []
         for axiom in axioms:
@@ -347,10 +349,10 @@ async def run_expedition(
             print(update.type)
 
     Args:
-        query: what is to be found out.
+        query: the question to research.
         max_cycles: 2 to 10.
         config: as for `Pipeline.open`.
-        folder: where the project is; the working folder if not given.
+        folder: the project's folder; default: the working folder.
         options: max_calls, max_tokens, agent, as for `Expeditions.run_expedition`.
 
     Raises:

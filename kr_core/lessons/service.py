@@ -55,7 +55,7 @@ class RecordedLesson(NamedTuple):
 
 
 class Lessons:
-    """The lessons in a project's knowledge base; reading writes nothing and asks nobody.
+    """The lessons in a project's knowledge base. Reading them writes nothing and calls no service.
 
     Args:
         config: names the knowledge base and the budget.
@@ -69,12 +69,12 @@ class Lessons:
 
     @property
     def shown(self) -> str:
-        """The file's name as messages show it: relative to the project where it lies in it."""
+        """The file's name as messages show it: relative to the project if the file is inside it."""
         root = self._config.root
         return str(self.file.relative_to(root) if root in self.file.parents else self.file)
 
     def read(self) -> LessonsFile:
-        """Read the file; one that is not there holds nothing.
+        """Read the file; a missing file has no lessons.
 
         Raises:
             StorageError: it cannot be read.
@@ -82,14 +82,14 @@ class Lessons:
         return parse(self._text())
 
     def inject(self, asked: str | Mapping[str, Any] | LessonsRequest, **options: str) -> LessonsResult:
-        """Hand out the lessons of a phase: the newest, then those that have most to do with the caller.
+        """Return the lessons of a phase: the newest, then those most relevant to the caller.
 
         Args:
             asked: a phase, or a request in the published form (L1).
-            options: framework, topic, text, story_key, session_id, beside a phase only.
+            options: framework, topic, text, story_key, session_id; only with a phase.
 
         Raises:
-            TypeError: options beside a request, or unknown ones.
+            TypeError: options together with a request, or unknown options.
         """
         request = self._requested(asked, options)
         if isinstance(request, requests.InvalidRequest):
@@ -144,12 +144,12 @@ class Lessons:
     def add(
         self, summary: str, *, phase: str, tags: Sequence[str] = (), ref: str | None = None
     ) -> RecordedLesson:
-        """Record a lesson at the end of the file, dated today and durable on return; nothing else in it changes.
+        """Append a lesson to the file, dated today and durable on return; nothing else in the file changes.
 
-        A lesson of the same words and phase is not recorded twice.
+        A lesson with the same words and phase is not recorded twice.
 
         Args:
-            summary: at most two lines of 80 characters, its reference included.
+            summary: at most two lines of 80 characters, including its reference.
             phase: one of the five.
             tags: further tags.
             ref: where to look, as `src/app.py:12`.

@@ -38,34 +38,34 @@ def _now() -> datetime:
 
 
 class Signal(Value):
-    """Where a fact comes from."""
+    """The origin of a fact."""
 
     type: SignalType
     source: str = Field(min_length=1)
     """A URL, a file, or a description."""
     weight: float = Field(ge=0.0, le=1.0)
     timestamp: datetime = Field(default_factory=_now)
-    """When the text was read, or the fact was stated."""
+    """When KR read the text, or a person stated the fact."""
     locator: str = ""
     """Where in the source: a heading, or a file and line."""
     title: str = ""
     quote: str = ""
-    """Its words, verbatim in the passage."""
+    """The supporting words, verbatim from the passage."""
     version: str | None = None
-    """The version that the source is about."""
+    """The version that the source describes."""
     dated: date | None = None
-    """The day that the source gives as its own."""
+    """The date of the source, as it states it."""
     sha256: str = ""
-    """The passage's fingerprint; empty for what a person said."""
+    """The passage's fingerprint; empty for a person's statement."""
     found_by: str = ""
     """The KR source that found it."""
 
 
 class Axiom(Value):
-    """A fact, and all that speaks for it; without a signal there is none."""
+    """A fact and the signals that support it; there is at least one."""
 
     id: str
-    """`A-` and eight digits, made of the statement."""
+    """`A-` and eight digits, derived from the statement."""
     statement: str = Field(min_length=1)
     category: Category
     confidence: float = Field(ge=0.0, le=1.0)
@@ -74,7 +74,7 @@ class Axiom(Value):
     created_at: datetime = Field(default_factory=_now)
     status: AxiomStatus = "valid"
     conflicts: tuple[str, ...] = ()
-    """Ids of axioms that say otherwise."""
+    """Ids of axioms that contradict it."""
     superseded_by: str | None = None
 
 
@@ -259,4 +259,4 @@ ExpeditionUpdate = Annotated[
     | Finished,
     Field(discriminator="type"),
 ]
-"""What an expedition says on the way; the last one is `Finished`."""
+"""An update of a running expedition; the last one is `Finished`."""

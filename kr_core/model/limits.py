@@ -60,11 +60,13 @@ class Tier(Value):
     """Who is asked next, once nobody has answered for a while."""
 
     after: Duration
-    """How long after the answer was put to a human, such as `4h`."""
+    """How long after the escalation this tier begins, such as `4h`."""
     escalations: _Names = ()
-    """Ways to a human, of those in `escalations`, that show it from then on, and not before."""
+    """Channels, out of those in `escalations`, that show the question from then on and not before."""
     ask: _Names = ()
-    """Whom reminders are meant for from then on, as the ways to a human name people: logins for `github`. The first is sent at once."""
+    """Whom reminders address from then on, by the names that the channels use: logins for `github`. KR sends the
+    first reminder at once.
+    """
 
 
 class Limits(Value):
@@ -76,10 +78,11 @@ class Limits(Value):
     timeout: Annotated[Duration | None, BeforeValidator(_nothing)] = None
     """The time limit of each tentative answer, such as `24h` or `7d`; `off` for none."""
     remind_every: Annotated[Duration | None, BeforeValidator(_nothing)] = dt.timedelta(hours=24)
-    """How often people are reminded that nobody has answered; `off` for never."""
+    """How often KR reminds people of a question without an answer; `off` for never."""
     on_timeout: Literal["block", "use_answer"] = "block"
-    """What follows when the time limit has passed. `block`: it goes on waiting, and reminders go on. `use_answer`: the agent's
-    answer is used, with a warning, and never counted as confirmed; where there is none, or several, it goes on waiting.
+    """What happens after the time limit. `block`: the question keeps waiting, and reminders go on. `use_answer`: KR
+    uses the agent's answer, with a warning, and never counts it as confirmed; without an answer, or with several, the
+    question keeps waiting.
     """
     tiers: tuple[Tier, ...] = ()
     """Who is asked next."""

@@ -23,15 +23,17 @@ class RoutingRule(Value):
     agent: str | None = Field(default=None, min_length=1)
     """The agent that answers, a role, or `human`."""
     threshold: Score100 | None = None
-    """What answers need to be accepted."""
+    """The confidence that answers need to be accepted."""
     override: bool = False
-    """`true`: it wins over the target that the asker suggests."""
+    """`true`: the rule overrides the target that the question suggests."""
     always_escalate: bool = False
     """`true`: every answer goes to a human."""
     escalation: Limits | None = None
-    """What holds for those that are put to a human, in place of what `escalation` says."""
+    """Settings for escalated questions of this topic, in place of those in `escalation`."""
     examples: tuple[str, ...] = ()
-    """Questions of this topic, from which a topic is proposed where none was given; a proposal decides nothing."""
+    """Example questions of this topic. KR proposes a topic from them if a question has none; a proposal decides
+    nothing.
+    """
 
 
 class AgentProfile(Value):

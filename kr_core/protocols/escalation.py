@@ -164,8 +164,8 @@ class Receiver(Escalation, Protocol):
 
         Args:
             shown: as for `poll`.
-            headers: of the call; names in lower case.
-            body: as it came in, byte for byte.
+            headers: the headers of the call, with names in lower case.
+            body: the body of the call, byte for byte.
             context: of this call.
 
         Raises:
@@ -181,8 +181,8 @@ class Verifier(Protocol):
         """Let a call pass that is the service's; pure, and quick.
 
         Args:
-            headers: of the call; names in lower case.
-            body: as it came in, byte for byte.
+            headers: the headers of the call, with names in lower case.
+            body: the body of the call, byte for byte.
 
         Raises:
             RequestError: the call is not the service's (`blocked`), or cannot be understood (`bad_answer`).

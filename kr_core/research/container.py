@@ -135,10 +135,10 @@ class Container:
         return self.config.routing
 
     def change_rules(self, rules: Sequence[RoutingRule]) -> None:
-        """Route by other rules from the next question on.
+        """Replace the routing rules from the next question on.
 
         Raises:
-            ConfigError: a rule is wrong; the rules are as they were.
+            ConfigError: a rule is wrong; the rules do not change.
         """
         from kr_core.config.routing_table import changed
 

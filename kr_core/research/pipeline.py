@@ -39,31 +39,31 @@ Asked = str | Mapping[str, Any] | ResearchRequest | requests.InvalidRequest
 
 
 class Pipeline:
-    """One project's pipeline; it holds no global state, and any number may live in one process.
+    """The pipeline of one project. It has no global state; a process may have any number of them.
 
-    Components that are not given are built from the configuration when they are first needed, so that a cache
-    hit builds no source.
+    KR builds components that you do not pass from the configuration when it first needs them, so a cache hit builds no
+    source.
 
         with Pipeline.open() as pipeline:
             answer = pipeline.research("How do I follow redirects in httpx?")
         print(answer.result.results.summary)
 
     Args:
-        config: keys and values as a `kr.yaml` would have them; found from the working folder if not given.
+        config: keys and values as in a `kr.yaml`; if not given, found from the working folder.
         project: the project's environments and lock files.
-        store: in place of the configured one; `scorer`, `renderer` and `journal` likewise. A journal that is given
-            is not closed with the pipeline.
-        sources: in place of the configured chain, in order: objects, or a mapping that names them. Those of a list
-            are called after their `name` attribute or their class (`ReleaseNotes` is `release_notes`); a text among
-            them is the name of an installed plugin or a configured instance.
-        logs: in place of the configured ones, in the same two forms; `routers` and `escalations` likewise.
-        agents: what carries the prompts of agents, by the agents' names in the roster (`{"duc": MyModel()}`).
-        on_event: called with every event at once, in whichever thread it happens; what it raises is ignored.
+        store: replaces the configured one; `scorer`, `renderer` and `journal` likewise. Closing the pipeline does not
+            close a journal that you pass.
+        sources: replaces the configured chain, in order: a list of objects, or a mapping of names to objects. Objects
+            in a list take their name from their `name` attribute or their class (`ReleaseNotes` becomes
+            `release_notes`). A string in the list names an installed plugin or a configured instance.
+        logs: replaces the configured ones, in the same two forms; `routers` and `escalations` likewise.
+        agents: agent components by the agents' names in the roster (`{"duc": MyModel()}`).
+        on_event: called with every event at once, in the thread where it happens; exceptions are ignored.
         today: the date that entries and reports carry.
 
     Raises:
-        ConfigError: the configuration is wrong, or what is handed over is no component of its kind.
-        StorageError: the project's `.kr/` is a link, another user's, or tracked by git.
+        ConfigError: the configuration is wrong, or an object that you pass is not a component of its kind.
+        StorageError: the project's `.kr/` is a link, belongs to another user, or is tracked by git.
     """
 
     def __init__(
@@ -101,17 +101,16 @@ class Pipeline:
         folder: str | Path | None = None,
         on_event: Callable[[Event], object] | None = None,
     ) -> Pipeline:
-        """Open the pipeline of a project, with every plugin name in its configuration checked.
+        """Open the pipeline of a project and check every plugin name in its configuration.
 
         Args:
-            config: the configuration file, or the keys and values that one would have; found from the folder if
-                not given.
-            folder: where the project is; the working folder if not given.
+            config: the configuration file, or its keys and values; if not given, found from the folder.
+            folder: the project's folder; default: the working folder.
             on_event: called with every event at once.
 
         Raises:
             ConfigError: the configuration is wrong, or names a plugin that is not installed.
-            StorageError: the project's `.kr/` is a link, another user's, or tracked by git.
+            StorageError: the project's `.kr/` is a link, belongs to another user, or is tracked by git.
         """
         start = Path(folder or Path.cwd()).resolve()
         if isinstance(config, Mapping):
@@ -124,7 +123,7 @@ class Pipeline:
         return pipeline
 
     def check_names(self) -> None:
-        """Check every plugin name in the configuration; a BMAD file may list what KR does not have.
+        """Check every plugin name in the configuration; a BMAD file may list names that KR does not have.
 
         Raises:
             ConfigError: a plugin is not installed.
@@ -134,12 +133,12 @@ class Pipeline:
 
     @property
     def components(self) -> Container:
-        """What this pipeline works with; for KR's own parts."""
+        """The components of this pipeline; for KR's own code."""
         return self._components
 
     @property
     def observers(self) -> tuple[Callable[[Event], object], ...]:
-        """Who is called with every event."""
+        """The callables that receive every event."""
         return self._observers
 
     @property
@@ -160,10 +159,10 @@ class Pipeline:
     # -- research ----------------------------------------------------------------------------------------
 
     def request(self, question: str, **options: Any) -> ResearchRequest | requests.InvalidRequest:
-        """Make a request from a question; what is not given is inferred from it and from the project.
+        """Make a request from a question; KR infers what is missing from the question and the project.
 
         Args:
-            question: in English, with the library named.
+            question: in English, naming the library.
             options: framework, version, topic, tags, story_key, session_id, max_calls, timeout_seconds, refresh.
         """
         return self._questions.request(question, options)
@@ -176,15 +175,15 @@ class Pipeline:
         """Answer a question; a cache hit starts no event loop.
 
         Args:
-            asked: a question, a request in the published form, or one that was read before.
-            options: as for `request`, beside a question only.
+            asked: a question, a request in the published form, or the result of `read_request`.
+            options: as for `request`; only with a question.
 
         Raises:
             StorageError: the journal cannot be written.
             ConfigError: a plugin is wrongly configured.
-            PluginError: store, journal, scorer or renderer cannot be built.
+            PluginError: the store, journal, scorer or renderer cannot be built.
             RuntimeError: called inside a running event loop; await `aresearch` there.
-            TypeError: options beside something else than a question, or unknown ones.
+            TypeError: options without a question, or unknown options.
         """
         _refuse_inside_loop()
         begun = self._begin(asked, options)
@@ -199,13 +198,13 @@ class Pipeline:
             raise
 
     async def aresearch(self, asked: Asked, **options: Any) -> CompletedResearch:
-        """The same inside an event loop, which is never blocked by the disk.
+        """The same inside an event loop; disk access never blocks the loop.
 
         Raises:
             StorageError: the journal cannot be written.
             ConfigError: a plugin is wrongly configured.
-            PluginError: store, journal, scorer or renderer cannot be built.
-            TypeError: options beside something else than a question, or unknown ones.
+            PluginError: the store, journal, scorer or renderer cannot be built.
+            TypeError: options without a question, or unknown options.
         """
         from kr_core.aio import shielded
 
@@ -220,10 +219,10 @@ class Pipeline:
             raise
 
     def recall(self, request: ResearchRequest) -> CompletedResearch | None:
-        """The answer where the knowledge base has it; None where sources would have to be asked.
+        """The answer from the knowledge base, or None if KR would have to consult sources.
 
-        A hit is told to the journal, and does not wait for it; where that failed, the next one waits and says so. Nothing is
-        on record of a look-up that finds no answer: the research that follows looks again when its turn comes.
+        A hit goes to the journal without waiting for it. If that fails, the next hit waits and reports it. A look-up
+        that finds no answer leaves no record: the research that follows looks again when its turn comes.
 
         Raises:
             StorageError: the journal cannot be written.
@@ -242,7 +241,7 @@ class Pipeline:
         return answer
 
     def peek(self, request: ResearchRequest) -> CompletedResearch | None:
-        """What a repeated request would find, without counting as a use; None where it would not be a hit."""
+        """What a repeated request would find, without counting as a use; None if it would not be a hit."""
         return ResearchRun(request, self._components).peek()
 
     def _begin(self, asked: Asked, options: Mapping[str, Any]) -> CompletedResearch | ResearchRun:
@@ -294,7 +293,7 @@ class Pipeline:
 
     @property
     def lessons(self) -> Lessons:
-        """The project's lessons: `inject(phase)` hands them out, `add` records one, `read` gives all."""
+        """The project's lessons: `inject(phase)` selects them for a phase, `add` records one, `read` returns all."""
         from kr_core.lessons.service import Lessons
 
         return Lessons(self.config, self._components.today)
@@ -302,7 +301,7 @@ class Pipeline:
     # -- the record --------------------------------------------------------------------------------------
 
     def deliver_logs(self) -> list[str]:
-        """Hand each log the events that it does not have yet; notes say which failed.
+        """Send each log the events that it does not have yet; returns a note for each log that failed.
 
         Raises:
             ConfigError: a log is wrongly configured.
@@ -311,7 +310,7 @@ class Pipeline:
         return notes + deliver(self.journal, logs, self.config.state_folder)
 
     def close(self) -> None:
-        """Wait until everything said is durable, and let go of the journal."""
+        """Wait until all events are durable, then close the journal."""
         self._components.close()
 
     def __enter__(self) -> Self:

@@ -121,7 +121,7 @@ _PERSON_KEYS = {"question", *QuestionOptions._fields}
 
 
 def from_question(question: str, project: LocalProject, **options: Any) -> ResearchRequest | InvalidRequest:
-    """Make a request from a question; what is not given is inferred from it and from the project.
+    """Make a request from a question; KR infers what is missing from the question and the project.
 
     Args:
         question: in English.

@@ -25,7 +25,7 @@ _MAX_WHEN_STALE = 30
 
 
 class CompletedResearch(NamedTuple):
-    """A result, the report's text behind it, and the files that it depends on."""
+    """A result, the text of its report, and the files that it depends on."""
 
     result: ResearchResult
     report: str = ""

@@ -56,7 +56,7 @@ def _options(command: argparse.ArgumentParser, left_out: set[str]) -> str:
 
 
 _COMMAND_LINE = """\
-# ReplyCommand line
+# Command line
 
 <!-- made by `make reference` from kr_core/cli/command_line.py; change the text there, or in tools/reference -->
 
@@ -65,13 +65,13 @@ wrapped, in a pipe it is plain Markdown. `--json` and `--yaml` print the result 
 
 | exit code | meaning |
 |---|---|
-| 0 | an answer; its status and confidence say how good; `verify`: every quote holds |
-| 1 | anything unforeseen; `verify`: a quote is false |
+| 0 | an answer, rated by its status and confidence; `verify`: every quote is correct |
+| 1 | an unexpected error; `verify`: a quote is false |
 | 2 | wrong use, wrong configuration or an invalid request |
 | 3 | a plugin could not be loaded or built |
 | 4 | no content; `expedition`: nothing that answers the question |
 | 5 | waiting for a human |
-| 129, 130, 131, 143 | ended by SIGHUP, Ctrl-C, SIGQUIT or SIGTERM, with every program that was started; a second one waits for nothing |
+| 129, 130, 131, 143 | stopped by SIGHUP, Ctrl-C, SIGQUIT or SIGTERM, with every program that KR started; a second signal stops at once |
 
 ```sh
 kr --version

@@ -40,9 +40,9 @@ _PAGE = """\
 
 <!-- made by `make reference` from kr_core/model/events; change the text there, or in tools/reference -->
 
-Everything that happens in a run is an event: progress bars, traces and metrics need no change to a stage. The journal keeps
-them, each log receives them all, once and in order ([how to write a log](../how-to/write-a-log.md)), and a program that embeds
-KR sees them at once with `Pipeline.open(on_event=...)`.
+Everything that happens in a run is an event, so progress bars, traces and metrics need no change to a stage. The
+journal stores them, each log receives them all, once and in order ([how to write a log](../how-to/write-a-log.md)), and
+a program that embeds KR sees them at once with `Pipeline.open(on_event=...)`.
 
 An event is a [`kr_core.Event`](python.md#event): `kind`, `run` (the same for all events of a run), `data` (JSON values),
 `id` (unique) and `time`. In `.kr/log.jsonl` each is a line:

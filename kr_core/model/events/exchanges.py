@@ -15,7 +15,7 @@ class OfExchange(TypedDict):
 
 
 class QuestionAsked(OfExchange):
-    """A question as it was asked."""
+    """A question in its original words."""
 
     topic: str
     text: str
@@ -27,7 +27,7 @@ class QuestionAsked(OfExchange):
 
 
 class QuestionRouted(OfExchange):
-    """Where it goes, and what decided; a proposed topic decides nothing."""
+    """Where the question goes, and which rule or setting decided that. A proposed topic decides nothing."""
 
     topic: str
     target: str
@@ -43,7 +43,7 @@ class QuestionRouted(OfExchange):
 
 
 class AgentStarted(OfExchange):
-    """An agent is asked, and dropped after so many seconds."""
+    """KR asks an agent, and cancels the call after `timeout_seconds`."""
 
     agent: str
     plugin: str
@@ -52,20 +52,22 @@ class AgentStarted(OfExchange):
 
 
 class AgentRequest(Sent):
-    """A request left the machine, or was to, as `source.request` tells of a source's."""
+    """KR sent an agent's request, or tried to; fields as in `source.request`."""
 
     agent: str
 
 
 class AgentRepaired(OfExchange):
-    """An agent's reply was not in the form asked for, and it is asked once more."""
+    """An agent's reply did not have the requested form; KR asks once more."""
 
     agent: str
     fault: str
 
 
 class AgentFailed(OfExchange):
-    """An agent gave no answer: a typed outcome, and why; in `answer` what it said, where that is only none of the choices."""
+    """An agent gave no valid answer: a typed outcome and the reason. `answer` is its text if the only fault is that
+    it matches none of the choices.
+    """
 
     agent: str
     outcome: str
@@ -75,7 +77,7 @@ class AgentFailed(OfExchange):
 
 
 class AnswerReceived(OfExchange):
-    """An agent's or a human's answer, whole, with what it cost."""
+    """The full answer of an agent or a human, with its cost."""
 
     content: str
     rationale: str
@@ -94,7 +96,7 @@ class AnswerReceived(OfExchange):
 
 
 class AnswersCompared(OfExchange):
-    """Several agents were asked: who answered, and whether they agree; with the confidence that this comes to."""
+    """The answers of several agents: who answered, whether they agree, and the resulting confidence."""
 
     agents: list[str]
     agree: bool
@@ -103,7 +105,7 @@ class AnswersCompared(OfExchange):
 
 
 class AnswerGated(OfExchange):
-    """What the gate said."""
+    """The decision of the gate."""
 
     accepted: bool
     confidence: int
@@ -112,7 +114,7 @@ class AnswerGated(OfExchange):
 
 
 class EscalationOpened(OfExchange):
-    """A question was put to a human; each revision is a new tentative answer."""
+    """KR escalated a question to a human; each revision is a new tentative answer."""
 
     escalation_id: str
     revision: int
@@ -121,7 +123,7 @@ class EscalationOpened(OfExchange):
 
 
 class EscalationShown(OfExchange):
-    """Where a case can be seen (`terminal`, a URL); `error` where a sink could not show it."""
+    """Where people can see a case (`terminal`, a URL), or an `error` if a channel could not show it."""
 
     escalation_id: str
     revision: int
@@ -131,9 +133,9 @@ class EscalationShown(OfExchange):
 
 
 class SinkRequest(OfExchange, Sent):
-    """A request of a way to a human left the machine, or was to, as `source.request` tells of a source's; of `url` only the host.
-
-    One that asks for replies is about no case, and has empty texts for it; only observers see it, since it comes every minute.
+    """KR sent a channel's request, or tried to; fields as in `source.request`, but `url` is only the host. A request
+    that polls for replies belongs to no case, so its `escalation_id` is empty; only observers see it, because it recurs
+    every minute.
     """
 
     escalation_id: str
@@ -141,7 +143,7 @@ class SinkRequest(OfExchange, Sent):
 
 
 class EscalationSuperseded(OfExchange):
-    """A case waits no longer, since its question was asked anew: in the exchange `successor`."""
+    """A case no longer waits, because its question was asked again in the exchange `successor`."""
 
     escalation_id: str
     revision: int
@@ -149,7 +151,7 @@ class EscalationSuperseded(OfExchange):
 
 
 class EscalationReminded(OfExchange):
-    """People were to be told that nobody has replied yet, by these sinks; `ask` are those whom it is meant for."""
+    """A reminder that no one has replied yet, for these channels; `ask` names the people it addresses."""
 
     escalation_id: str
     revision: int
@@ -158,7 +160,7 @@ class EscalationReminded(OfExchange):
 
 
 class EscalationTimedOut(OfExchange):
-    """The time limit has passed; `policy` is what follows: `block`, it goes on waiting, or `use_answer`."""
+    """The time limit has passed. `policy` says what follows: `block` (the case keeps waiting) or `use_answer`."""
 
     escalation_id: str
     revision: int
@@ -166,7 +168,7 @@ class EscalationTimedOut(OfExchange):
 
 
 class EscalationExpired(OfExchange):
-    """Nobody has decided in time, and the answer of this agent is used, with a warning; nobody has confirmed it."""
+    """No one decided in time. KR uses this agent's unconfirmed answer, with a warning."""
 
     escalation_id: str
     revision: int
@@ -174,7 +176,7 @@ class EscalationExpired(OfExchange):
 
 
 class EscalationTold(OfExchange):
-    """A sink has told people what became of a reply, or of a case, or reminded them; `error` where it could not."""
+    """A channel told people what happened to a reply or a case, or reminded them; `error` if it could not."""
 
     escalation_id: str
     sink: str
@@ -184,7 +186,9 @@ class EscalationTold(OfExchange):
 
 
 class HumanUnclear(OfExchange):
-    """Somebody wrote what cannot be applied: it was not understood (`help`), was changed (`edited`), or is not theirs to say (`refused`)."""
+    """A person wrote something that KR cannot apply: it did not understand it (`help`), the text changed later
+    (`edited`), or the person may not reply (`refused`).
+    """
 
     escalation_id: str
     sink: str
@@ -194,7 +198,7 @@ class HumanUnclear(OfExchange):
 
 
 class HumanReplied(OfExchange):
-    """What a human did about an escalation; `applied` is False where it was refused, with the reason."""
+    """A human's reply to an escalation; if KR refused it, `applied` is False and `reason` says why."""
 
     escalation_id: str
     revision: int
@@ -208,7 +212,7 @@ class HumanReplied(OfExchange):
 
 
 class ExchangeFinished(OfExchange):
-    """How it ended: `accepted`, `escalated`, `answered`, `expired` or `failed`."""
+    """How an exchange ended: `accepted`, `escalated`, `answered`, `expired` or `failed`."""
 
     status: str
     agent: str | None

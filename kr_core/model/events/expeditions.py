@@ -4,7 +4,7 @@ from typing import TypedDict
 
 
 class ExpeditionStarted(TypedDict):
-    """An expedition begins, or goes on after it was ended."""
+    """An expedition starts, or resumes after an interruption."""
 
     expedition: str
     query: str
@@ -12,7 +12,7 @@ class ExpeditionStarted(TypedDict):
 
 
 class CycleStarted(TypedDict):
-    """A cycle of an expedition begins; its second attempt repeats one in which engines were down."""
+    """A cycle of an expedition starts. Its second attempt repeats one in which engines were down."""
 
     expedition: str
     cycle: int
@@ -20,7 +20,7 @@ class CycleStarted(TypedDict):
 
 
 class CycleFinished(TypedDict):
-    """What a cycle has brought, which engines were `down`, and what follows: `continue`, `repeat` or `stop`."""
+    """What a cycle found, which engines were `down`, and what follows: `continue`, `repeat` or `stop`."""
 
     expedition: str
     cycle: int
@@ -33,7 +33,7 @@ class CycleFinished(TypedDict):
 
 
 class ExpeditionFinished(TypedDict):
-    """Which rule ended an expedition, and how many axioms it has found."""
+    """The rule that ended an expedition, and the number of axioms it found."""
 
     expedition: str
     reason: str

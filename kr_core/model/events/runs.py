@@ -10,7 +10,7 @@ class Nothing(TypedDict):
 
 
 class RunStarted(TypedDict):
-    """A request was accepted."""
+    """KR accepted a request."""
 
     question: str
     framework: str
@@ -20,7 +20,7 @@ class RunStarted(TypedDict):
 
 
 class LookupFinished(TypedDict):
-    """What the knowledge base has; `state` is `hit`, `stale` or `miss`."""
+    """What the knowledge base contains; `state` is `hit`, `stale` or `miss`."""
 
     state: str
     entry: str | None
@@ -28,20 +28,20 @@ class LookupFinished(TypedDict):
 
 
 class RouteFinished(TypedDict):
-    """The sources that will be asked, in order."""
+    """The sources that KR will consult, in order."""
 
     sources: list[str]
 
 
 class SourceStarted(TypedDict):
-    """A source is asked, and dropped after so many seconds."""
+    """KR asks a source, and cancels the call after `timeout_seconds`."""
 
     source: str
     timeout_seconds: float
 
 
 class SourceFinished(TypedDict):
-    """A source's typed outcome; `reason` is empty where there is nothing to say."""
+    """A source's typed outcome; `reason` is empty if there is nothing to explain."""
 
     source: str
     outcome: str
@@ -53,16 +53,17 @@ class SourceFinished(TypedDict):
 
 
 class SourceRequest(Sent):
-    """A request left the machine, or was to; `sent` is what it told, without what looks like a secret.
+    """KR sent a request, or tried to.
 
-    `status` is the HTTP status of the answer, `received` its bytes; `error` is empty where it was answered.
+    `sent` is its content, without anything that looks like a secret. `status` is the HTTP status of the answer,
+    `received` its bytes; `error` is empty if there was an answer.
     """
 
     source: str
 
 
 class SourceSaid(TypedDict):
-    """What a source wanted to report and JSON has no form for, as text."""
+    """Something that a source reported and JSON cannot express, as text."""
 
     source: str
     kind: str
@@ -70,7 +71,7 @@ class SourceSaid(TypedDict):
 
 
 class IndexProgress(TypedDict):
-    """A source reads documentation; only observers see it."""
+    """Progress of a source that reads documentation. Only observers see it."""
 
     package: str
     done: int
@@ -78,7 +79,7 @@ class IndexProgress(TypedDict):
 
 
 class BudgetExhausted(TypedDict):
-    """No call was left for this source."""
+    """The budget had no call left for this source."""
 
     source: str
 
@@ -92,9 +93,8 @@ class ConsultFinished(TypedDict):
 
 
 class ComposeFinished(TypedDict):
-    """How many citations the answer has, and how many quotes were dropped since they were not found again.
-
-    `unsupported` are sentences of an agent that their passages do not bear out.
+    """The number of citations in the answer, and of quotes that KR dropped because it did not find them in their
+    passage. `unsupported` lists an agent's sentences that their passages do not support.
     """
 
     citations: int
@@ -103,7 +103,7 @@ class ComposeFinished(TypedDict):
 
 
 class SynthesisStarted(TypedDict):
-    """An agent is asked to write Summary and Details."""
+    """KR asks an agent to write Summary and Details."""
 
     agent: str
     plugin: str
@@ -111,7 +111,7 @@ class SynthesisStarted(TypedDict):
 
 
 class SynthesisFinished(TypedDict):
-    """What it cost, and how it ended: `ok`, or the outcome of a failure and why."""
+    """What the agent's work cost, and how it ended: `ok`, or the outcome of a failure and the reason."""
 
     agent: str
     model: str
@@ -139,9 +139,9 @@ class RenderFinished(TypedDict):
 
 
 class KeepFinished(TypedDict):
-    """Where the report lies in the knowledge base; `error` where it could not be kept.
+    """Where the report is in the knowledge base, or an `error` if KR could not store it.
 
-    `evicted` entries made room for it in the index; -1 where that failed.
+    KR archived `evicted` entries to make room in the index; -1 if that failed.
     """
 
     path: str | None
@@ -151,7 +151,7 @@ class KeepFinished(TypedDict):
 
 
 class StageFailed(TypedDict):
-    """What ended a stage: an error, or a cancellation."""
+    """The error or cancellation that ended a stage."""
 
     error: str
 
@@ -170,14 +170,14 @@ class NeedsIntervention(TypedDict):
 
 
 class RunWaited(TypedDict):
-    """Another caller was researching the same question; `served` says whether its answer is this run's too."""
+    """Another caller was researching the same question; `served` says whether this run uses its answer."""
 
     seconds: float
     served: bool
 
 
 class RunRepeated(TypedDict):
-    """The same question as before had the same answer; nothing was looked up."""
+    """A repeated question got the same answer again, without a look-up."""
 
     question: str
     status: str
