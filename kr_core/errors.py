@@ -1,12 +1,12 @@
-"""The errors that KR raises on purpose; each message says where, what, and what to do.
+"""The errors that KR raises. Each message says where the problem is, what it is, and what to do.
 
     KRError
     |-- ConfigError    wrong use or configuration        exit code 2
     |-- PluginError    a plugin cannot be loaded or built  exit code 3
-    |-- StorageError   what must not be lost cannot be kept  exit code 1
-    `-- RequestError   nobody outside answered           never reaches the caller
+    |-- StorageError   the journal or a store fails  exit code 1
+    `-- RequestError   a request failed                  never reaches the caller
 
-A source that fails raises none of these to the caller: it becomes a typed outcome.
+A failing source raises none of these to the caller: its failure becomes a typed outcome.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _SHORT_LIST = 8
 
 
 class KRError(Exception):
-    """Something KR cannot go on from.
+    """Base of KR's errors.
 
     Args:
-        what: what is wrong, one sentence without a full stop.
-        where: the file and line, plugin or path concerned; empty if there is none.
-        hint: what the reader can do about it; empty if nothing sensible can be said.
+        what: the problem, in one sentence without a full stop.
+        where: the file and line, plugin or path; empty if there is none.
+        hint: what the reader can do; empty if there is no useful advice.
     """
 
     exit_code = 1
@@ -47,27 +47,27 @@ class ConfigError(KRError):
 
 
 class PluginError(KRError):
-    """A plugin cannot be imported, registered or built."""
+    """KR cannot import, register or build a plugin."""
 
     exit_code = 3
 
 
 class StorageError(KRError):
-    """The journal or another store of record cannot be read or written."""
+    """KR cannot read or write the journal or another store."""
 
     exit_code = 1
 
 
 class RequestError(KRError):
-    """What was asked outside the machine was not answered.
+    """A request to a service, program or page failed.
 
     Args:
-        outcome: of which kind that is: a value of `kr_core.Outcome`, such as `timeout` or `bad_answer`. A source may let
-            the error pass, and its consultation has this outcome.
+        outcome: the kind of failure: a value of `kr_core.Outcome`, such as `timeout` or `bad_answer`. If a source lets
+            the error propagate, its consultation has this outcome.
         what: what is wrong.
-        where: what was asked.
+        where: the address, program or service.
         hint: what the reader can do about it.
-        seconds: how long to leave it alone, where it said so.
+        seconds: how long to wait before the next request, if the service said so.
     """
 
     def __init__(

@@ -74,29 +74,31 @@ OLDEST_CONTRACT = 2
 
 hookspec = pluggy.HookspecMarker("kr")
 hookimpl = pluggy.HookimplMarker("kr")
-"""Marks a function of a plugin's module as the hook of its name."""
+"""Marks a function of a plugin's module as the hook with that name."""
 
 Component_co = TypeVar("Component_co", covariant=True)
 
 
 class Settings(BaseModel):
-    """Base of a plugin's settings: frozen, and an unknown key is an error with file and line.
+    """Base class of a plugin's settings: frozen; an unknown key is an error with file and line.
 
-    The text below a field is its description.
+    The docstring below a field is its description.
 
-    Names matter. What runs a program is called `command` or `argv`, and where something is sent `url`, `base_url`, `host`
-    or the like: a project's configuration may set those, but they work only after `kr trust` (an address: unless it has the
-    scheme, host and port of a default in these settings, or is on this machine and the same entry takes no secret,
-    `{env: NAME}`, nor says what is called there, see `calls_are_chosen`). So give the address of your service as a default. A path that leads out of the project works only after
-    `kr trust`, too. A plugin takes secrets from its settings alone, never from the environment.
+    Names matter. Call a setting that runs a program `command` or `argv`, and one that is an address `url`, `base_url`,
+    `host` or similar. A project's configuration may set those, but they work only after `kr trust`. An address also
+    works without it if it has the scheme, host and port of a default in these settings, or if it is on this machine and
+    the same entry neither takes a secret (`{env: NAME}`) nor chooses what is called there (see `calls_are_chosen`). So
+    give the address of your service as a default. A path that leads out of the project works only after `kr trust`,
+    too. A plugin takes secrets from its settings alone, never from the environment.
     """
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", coerce_numbers_to_str=True, use_attribute_docstrings=True
     )
     calls_are_chosen: ClassVar[bool] = False
-    """True where the settings say what is called at an address, such as a tool and its arguments, and not only where it is: then
-    an address on this machine needs trust, too."""
+    """True if the settings choose not only an address but also what is called there, such as a tool and its
+    arguments. Then an address on this machine needs trust, too.
+    """
 
 
 class Setup(NamedTuple):
@@ -132,13 +134,15 @@ class Setup(NamedTuple):
 class Provider(NamedTuple, Generic[Component_co]):
     """How to build one component.
 
-    `build(settings, setup)` may open files; it is called once for a pipeline, on first use.
+    `build(settings, setup)` may open files. KR calls it once for a pipeline, on first use.
     """
 
     build: Callable[[Any, Setup], Component_co]
     settings: type[Settings] = Settings
     mcp_server: bool = False
-    """Whether a source stands for an MCP server, for which `fallback_if_mcp_unavailable` takes over."""
+    """Whether the source represents an MCP server, which `fallback_if_mcp_unavailable` replaces if KR cannot reach
+    it.
+    """
 
 
 # -- the stages of research, in the order in which they are met ------------------------------------------

@@ -146,7 +146,7 @@ class Expeditions:
         """A page of expeditions, newest first, and the total number.
 
         Args:
-            limit: so many at most.
+            limit: how many to return at most.
             before: an id; returns only expeditions that began before it. Empty for the newest.
 
         Raises:

@@ -39,14 +39,14 @@ class _Fields(NamedTuple):
 
 
 class Event(_Fields):
-    """Something that happened in a run; immutable, and nobody changes its data.
+    """Something that happened in a run; immutable, including its data.
 
     Args:
-        kind: `noun.verb` (`source.started`, `keep.finished`); those of KR itself are in `EVENTS`.
+        kind: `noun.verb` (`source.started`, `keep.finished`); `EVENTS` lists KR's own kinds.
         run: the run's id.
         data: JSON values only.
-        id: unique; a fresh one where none is given.
-        time: with its time zone; now where none is given.
+        id: unique; generated if not given.
+        time: with its time zone; default: now.
     """
 
     __slots__ = ()

@@ -20,7 +20,7 @@ def _now() -> datetime:
 
 
 class Outcome(StrEnum):
-    """What became of one consultation; a dead engine is never read as "there is no answer"."""
+    """The outcome of a consultation; a failed source never counts as "there is no answer"."""
 
     ok = "ok"
     """There are passages."""
@@ -41,86 +41,97 @@ class Outcome(StrEnum):
 
 
 class Passage(Value):
-    """A verbatim piece of a source, small enough to be cited; only `text` and `url` are required.
+    """A verbatim piece of a source, small enough to cite; only `text` and `url` are required.
 
-    An answer is made of quotes, and each quote is looked up in `text`: what is not there is dropped. So every field that
-    an answer may quote (`lead`, `code`, `symbol`, `parameter`, `signature`, `returns`, `annotation`, `default`) is a part
-    of `text`, letter by letter but for line breaks and indentation.
+    An answer consists of quotes. KR looks up each quote in `text` and drops what it does not find. So every field that
+    an answer may quote (`lead`, `code`, `symbol`, `parameter`, `signature`, `returns`, `annotation`, `default`) must
+    occur in `text`, letter by letter except for line breaks and indentation.
     """
 
     text: str
-    """The source's own text, dedented as a block, otherwise unchanged. It is read as Markdown: sentences are taken from
-    paragraphs and ordered lists; headings, tables and what stands between fences are not prose. Put commands and
-    programs between fences that name their language."""
+    """The source's own text, dedented as a block, otherwise unchanged. KR reads it as Markdown and takes sentences
+    from paragraphs and ordered lists; headings, tables and fenced blocks are not prose. Put commands and programs in
+    fenced blocks that name their language.
+    """
     url: str
-    """Where the text can be looked up: an address, or `file:` and a path relative to the project."""
+    """Where a reader can look up the text: an address, or `file:` and a path relative to the project."""
     locator: str = ""
     """Where the text begins: a heading, or a file and line (`httpx/_api.py:47`)."""
     lines: tuple[tuple[int, int], ...] = ()
-    """Runs of lines that stand in the file as they stand in `text`: (line of `text`, from 0; line of the file, from 1).
-    A text that begins on line 12 of its file and is whole has `((0, 12),)`; one whose fourth line comes from line 40
-    has `((0, 12), (3, 40))`. With it a quote is cited by its own line instead of the passage's first."""
+    """Runs of lines that are the same in the file and in `text`: (line of `text`, from 0; line of the file, from 1).
+    A contiguous text that begins on line 12 of its file has `((0, 12),)`; one whose fourth line comes from line 40
+    has `((0, 12), (3, 40))`. With it, KR cites a quote by its own line instead of the passage's first.
+    """
     title: str = ""
-    """What a reader would call the passage; it stands before a quote of prose."""
+    """What a reader would call the passage; shown before a quote of prose."""
     lead: str = ""
-    """The first paragraph of the prose, folded into one line. It explains a symbol, becomes the report's Details, and is
-    quoted where the question is what the heading says; without it, sentences are chosen from `text` alone."""
+    """The first paragraph of the prose, folded into one line. It explains a symbol, becomes the report's Details, and
+    is the quote if the heading repeats the question. Without it, KR chooses sentences from `text` alone.
+    """
     kind: PassageKind = "page"
     """What the text is: `symbol` (documentation of a function, class or module), `parameter` (of one parameter),
-    `constant` (an assignment), `type` (a class that explains an annotation), `section` (what stands below one heading) or
-    `page` (anything else). For `parameter` and `symbol` the answer says what to pass or call; the others are quoted."""
+    `constant` (an assignment), `type` (a class that explains an annotation), `section` (the text below one heading)
+    or `page` (anything else). For `parameter` and `symbol` the answer says what to pass or call; it quotes the
+    others.
+    """
     what: str | None = None
     """What the symbol is: function, class, property, attribute, constant, field."""
     symbol: str | None = None
-    """The dotted name that a user would write: `httpx.Client.get`."""
+    """The dotted name that a user writes: `httpx.Client.get`."""
     parameter: str | None = None
     """The parameter of `symbol` that the passage is about."""
     star: str = ""
-    """`*` or `**` where the parameter takes any number of arguments."""
+    """`*` or `**` if the parameter takes any number of arguments."""
     signature: str | None = None
-    """The definition's line, or the parameter's part of it."""
+    """The line of the definition, or the parameter's part of it."""
     returns: str | None = None
-    """The annotation of what a callable returns."""
+    """The return annotation of a callable."""
     annotation: str | None = None
     """The parameter's type."""
     default: str | None = None
-    """The parameter's default, as it is written."""
+    """The parameter's default, as written."""
     required: tuple[str, ...] = ()
-    """Names of the parameters a caller must give, in order; for a call form."""
+    """The names of the required parameters, in order, to show a call."""
     parameters: tuple[tuple[str, str | None], ...] = ()
     """A callable's parameters and their defaults, verbatim, in order."""
     also: tuple[str, ...] = ()
-    """Other public names with the very same text (clones collapsed into this passage)."""
+    """Other public names with exactly the same text (duplicates merged into this passage)."""
     aliases: tuple[str, ...] = ()
     """Other public names for the same thing (re-exports)."""
     code: tuple[str, ...] = ()
-    """Code examples, verbatim in `text` and without their fences, in the order in which they stand there. The shortest
-    that fits is shown; its language is the one that its fence in `text` names, without a fence Python."""
+    """Code examples, verbatim in `text` and without their fences, in their order there. KR shows the shortest that
+    fits. Its language is the one that its fence in `text` names, or Python without a fence.
+    """
     version: str | None = None
-    """The version that the text is about, as its citation shows it."""
+    """The version that the text describes, as shown in its citation."""
     dated: date | None = None
-    """The day that its document gives as its own."""
+    """The date of its document, as the document states it."""
     official: bool = False
-    """Whether the text is the authority on its subject: the maker's documentation, or the team's own rules. Of what is not,
-    KR's scorer `evidence` rates no answer better than `medium`, and than `low` where it stands in one place alone
-    (`agreement`)."""
+    """Whether the text is the authority on its subject: the maker's documentation, or the team's own rules. From
+    other texts, KR's scorer `evidence` rates an answer `medium` at best, or `low` if only one place says it
+    (`agreement`).
+    """
     agreement: int = 1
-    """In how many independent places the same stands, this one counted; copies and mirrors are one place. A text that is
-    made from the maker's own material counts as two. Of what is not official, only this lifts an answer to `medium`."""
+    """How many independent places say the same, including this one; copies and mirrors count as one. A text derived
+    from the maker's own material counts as two. For texts that are not official, only this lifts an answer to
+    `medium`.
+    """
     coverage: float = 0.0
-    """Share of the question's words, weighted by rarity, that the passage holds; 0-1. From 0.4 on the passage is about the
-    question, and no further source is asked (unless `sufficient_at` wants more). At 0 KR measures it, by the plain
-    share of words."""
+    """Share of the question's words, weighted by rarity, that the passage contains; 0-1. From 0.4 on the passage is
+    about the question, and KR asks no further source (unless `sufficient_at` wants more). At 0, KR measures it
+    itself, as the plain share of words.
+    """
     covered: frozenset[str] = frozenset()
-    """The words of the question that it holds."""
+    """The words of the question that it contains."""
     notes: tuple[str, ...] = ()
-    """What the reader of a quote should know beside it, a sentence each, such as `deprecated since 2.0`. Where the passage
-    is cited, they are among the report's caveats; nothing is looked up in them."""
+    """What the reader of a quote should also know, a sentence each, such as `deprecated since 2.0`. If the passage is
+    cited, they appear among the report's caveats; KR looks up no quotes in them.
+    """
     fetched_at: datetime = Field(default_factory=_now)
-    """When the text was read."""
+    """When KR read the text."""
 
     def locate(self, quote: str) -> str:
-        """The locator of a quote: the file and line on which it begins, where that is known."""
+        """The locator of a quote: the file and line on which it begins, if known."""
         wanted = " ".join(quote.split())
         starts, folded = [], ""
         for line in self.text.split("\n"):
@@ -146,30 +157,35 @@ class Finding(Value):
 
     outcome: Outcome
     passages: tuple[Passage, ...] = ()
-    """What answers, best first; with any outcome but `ok` they are passed over."""
+    """The passages that answer, best first; KR ignores them unless the outcome is `ok`."""
     support: tuple[Passage, ...] = ()
-    """Passages that explain the first ones: the type of a parameter, code that calls it."""
+    """Passages that explain them: the type of a parameter, code that calls it."""
     reason: str = ""
-    """Why there is no answer, for a person; it stands in `degradation_notes`."""
+    """Why there is no answer, for a person; shown in `degradation_notes`."""
     url: str | None = None
-    """Where the source looked, as `sources_consulted` shows it; relative to the project where it is a file."""
+    """Where the source looked, as shown in `sources_consulted`; relative to the project if it is a file."""
     version: str | None = None
-    """The version that was read. Another one than was asked about lowers the score and is noted; leave it None for what
-    has no versions."""
+    """The version that the source read. If it differs from the requested one, KR lowers the score and notes it. Leave
+    it None for material without versions.
+    """
     version_from: str | None = None
-    """The file or environment in which that version was found."""
+    """The file or environment that names that version."""
     newest: str | None = None
-    """The newest released version that the source knows of. Entries about an earlier major version become stale, unless
-    the project itself says which version it uses."""
+    """The newest released version that the source knows. Entries about an earlier major version become stale, unless
+    the project itself says which version it uses.
+    """
     missing: tuple[str, ...] = ()
-    """Words of the question that stand nowhere in the source's material. Where little is covered the answer begins by
-    naming them; they are among the reasons of its score."""
+    """Words of the question that are missing from the source's material. If little is covered, the answer begins by
+    naming them; they are among the reasons of its score.
+    """
     notes: tuple[str, ...] = ()
-    """What the user should know though there is an answer, such as files that could not be read; a line of
-    `degradation_notes` each."""
+    """What the user should know even if there is an answer, such as unreadable files; each becomes a line of
+    `degradation_notes`.
+    """
     reached: bool = True
-    """False when no request left for the source (not configured, circuit open, connection refused): such a consultation
-    costs no budget."""
+    """False if no request left the machine (not configured, circuit open, connection refused); such a consultation
+    costs no budget.
+    """
 
 
 class Score(Value):

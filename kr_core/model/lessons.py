@@ -13,10 +13,10 @@ PHASES = ("story-creation", "story-review", "dev-execution", "code-review", "e2e
 
 
 class Lesson(Value):
-    """One lesson of a project: what went wrong once, and where to look.
+    """A lesson of a project: what went wrong once, and where to look.
 
-    `line` is where it begins in its file, from 1. `tags` are as written, phase and story among them; `summary` is one
-    line. `date` is None where none, or none that exists, was written.
+    `line` is the line on which it begins in its file, from 1. `tags` are as written, including phase and story;
+    `summary` is one line. `date` is None if the lesson has no date, or not a valid one.
     """
 
     line: int
@@ -54,7 +54,7 @@ class LessonsResults(Value):
 
 
 class LessonsResult(Value):
-    """What a request for lessons returns, whatever happened."""
+    """The result of every request for lessons."""
 
     status: Literal["success", "empty", "failure"]
     story_key: str

@@ -39,9 +39,9 @@ GENERAL = "general"
 
 
 class Question(Value):
-    """A structured question of the asker: a project manager's agent, or a person.
+    """A structured question from an agent or a person.
 
-    `suggested_target` is a role, an agent or `human`; `also` are further roles or agents, which are asked at the same time.
+    `suggested_target` is a role, an agent or `human`; `also` are further roles or agents to ask at the same time.
     `choices` are answers to choose from. `depends_on` are ids of questions whose answers join the context.
     """
 
@@ -78,9 +78,9 @@ def read_confidence(value: Any) -> tuple[int, str]:
 class Answer(Value):
     """An answer to a question.
 
-    `confidence` is 0 to 100; one that cannot be read is 0, with a note. `raw_confidence` is the agent's own, before
-    calibration. `validated_by` is `human` once a person has confirmed or given it. `warning` says why it is not to be
-    relied on as others are: nobody has decided in time, say. `seconds` is how long it took.
+    `confidence` is 0 to 100; an unreadable one becomes 0, with a note. `raw_confidence` is the agent's own, before
+    calibration. `validated_by` is `human` once a person has confirmed or given the answer. `warning` says why you
+    should rely on it less than on others, for example because no one decided in time. `seconds` is how long it took.
     """
 
     question_id: str
@@ -114,7 +114,7 @@ class Answer(Value):
 
 
 class Verdict(Value):
-    """What the gate says of an answer."""
+    """The gate's decision about an answer."""
 
     accepted: bool
     confidence: Score100
@@ -123,9 +123,9 @@ class Verdict(Value):
 
 
 class AcceptedOrEscalate(Value):
-    """What became of an answer that was submitted: accepted, or put to a human.
+    """The result of a submitted answer: accepted, or escalated to a human.
 
-    Neither where the gate refused it and the configuration has no way to a human.
+    It is neither if the gate refuses the answer and no channel is configured.
     """
 
     verdict: Verdict
@@ -134,16 +134,16 @@ class AcceptedOrEscalate(Value):
 
     @property
     def accepted(self) -> bool:
-        """Whether the answer may be built on."""
+        """Whether the gate accepted the answer."""
         return self.verdict.accepted
 
 
 class EscalationRequest(Value):
-    """A question put to a human, with all that is needed to decide.
+    """A question escalated to a human, with everything needed to decide.
 
-    `id` is short (`E7`); `revision` grows with each tentative answer, so that a late reply to an older one is known.
-    `answer` is None where the question went straight to a human. `alternatives` are answers of several agents that
-    do not agree. `outside` is what agents said that is none of the question's choices: none of it can be confirmed.
+    `id` is short (`E7`). `revision` grows with each tentative answer, so that KR recognises a late reply to an older
+    one. `answer` is None if the question went straight to a human. `alternatives` are answers of several agents that
+    disagree. `outside` are agents' answers that match none of the question's choices; they cannot be confirmed.
     """
 
     id: str
@@ -162,10 +162,10 @@ class EscalationRequest(Value):
 
 
 class HumanResponse(Value):
-    """What a human replied to an escalation.
+    """A human's reply to an escalation.
 
-    `content` is the corrected answer, the added context, the choice or the final answer of a chat. `revision` is that of
-    the tentative answer it is about; None for the latest.
+    `content` is the corrected answer, the added context, the choice, or the final answer of a chat. `revision` is the
+    number of the tentative answer it refers to; None for the latest.
     """
 
     action: Literal["confirm", "correct", "add_context", "choose", "chat"]
@@ -184,10 +184,10 @@ class Resolution(Value):
 
 
 class QALogEntry(Value):
-    """One immutable entry of the log.
+    """An immutable entry of the log.
 
-    `exchange_id` is the exchange it belongs to, `parent_id` the one that this exchange follows. `hash` and the one of the
-    entry before it (`previous`) show a missing or altered entry.
+    `exchange_id` is the exchange it belongs to, `parent_id` the one that this exchange follows. `hash` and the hash of
+    the entry before it (`previous`) reveal a missing or altered entry.
     """
 
     number: int
@@ -202,11 +202,11 @@ class QALogEntry(Value):
 
 
 class AskResult(Value):
-    """What became of a question that was asked.
+    """The result of a question.
 
-    `accepted`: the agent's answer passed the gate; `answered`: a human gave or confirmed it; `escalated`: it waits for
-    one; `expired`: nobody has decided in time, and the agent's answer is used, with a warning; `failed`: there is neither an
-    answer nor a way to a human.
+    `accepted`: the agent's answer passed the gate. `answered`: a human gave or confirmed the answer. `escalated`: the
+    question waits for a human. `expired`: no one decided in time, and KR uses the agent's answer, with a warning.
+    `failed`: there is neither an answer nor a channel.
     """
 
     exchange_id: str
@@ -219,7 +219,7 @@ class AskResult(Value):
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, in the published shape."""
+        """The result as plain values in the published form."""
         answer, escalation = self.answer, self.escalation
         return {
             "exchange_id": self.exchange_id,
@@ -263,7 +263,7 @@ class Reply(Value):
 
 
 class AgentHandle(Value):
-    """A question under way: what `get_agent_status` is asked with. `agent` is None where a human answers."""
+    """A question in progress, for `get_agent_status`. `agent` is None if a human answers."""
 
     exchange_id: str
     question_id: str
@@ -275,7 +275,7 @@ AgentState = Literal["queued", "running", "succeeded", "failed", "timed_out", "w
 
 
 class AgentStatus(Value):
-    """How far an agent is; `answer` once it has succeeded, `error` where it failed."""
+    """The progress of an agent, with its `answer` once it has succeeded, or an `error` if it failed."""
 
     state: AgentState
     agent: str | None

@@ -32,7 +32,7 @@ class ResearchQuery(Value):
 
 
 class ResearchRequest(Value):
-    """A validated request; `notes` tell what was replaced by a default."""
+    """A validated request; `notes` list values that a default replaced."""
 
     story_key: str
     session_id: str
@@ -128,7 +128,7 @@ class Results(Value):
 
 
 class ResearchResult(Value):
-    """What a research run returns, whatever happened."""
+    """The result of every research run."""
 
     status: Status
     story_key: str

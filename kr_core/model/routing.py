@@ -16,7 +16,7 @@ HUMAN = "human"
 
 
 class RoutingRule(Value):
-    """What holds for the questions of some topics."""
+    """How KR treats questions of some topics."""
 
     topic: str = Field(min_length=1)
     """One topic, one with all below it (`security/*`), or a pattern (`*-auth`)."""
@@ -56,9 +56,9 @@ class AgentProfile(Value):
 class Route(Value):
     """Where a question goes, and why.
 
-    `target` is what decided named: a role, an agent or `human`; `agent` is None where a human answers. `also` are agents
-    that are asked at the same time. `rule` is the pattern of the rule that decided, `where` its file and line.
-    `proposed_topic` decides nothing.
+    `target` is a role, an agent or `human`; `agent` is None if a human answers. `also` are agents that KR asks at the
+    same time. `rule` is the pattern of the rule that decided, `where` its file and line. `proposed_topic` decides
+    nothing.
     """
 
     target: str

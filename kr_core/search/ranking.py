@@ -49,7 +49,7 @@ class RankedPassage(NamedTuple):
     """How much of the question the passage holds, 0-1, weighted by rarity: the mean of two shares, of the telling words with
     near ones counted in part, and of all words as they were said."""
     covered: frozenset[str]
-    """The words of the question that it holds."""
+    """The words of the question that it contains."""
     also: tuple[str, ...] = ()
     """Symbols of near copies that were folded into it."""
 

@@ -114,8 +114,8 @@ def _default(field: Attribute) -> str:
         assert isinstance(call, ast.Call)
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         factory = given.get("default_factory")
-        text = "" if factory is None else {"dict": "{}"}.get(ast.unparse(factory), "made anew")
-        return text if text == "made anew" else f"`{text}`" if text else ""
+        text = "" if factory is None else {"dict": "{}"}.get(ast.unparse(factory), "generated")
+        return text if text == "generated" else f"`{text}`" if text else ""
     return f"`{_cell(text)}`" if text else ""
 
 

@@ -65,8 +65,9 @@ class AgentRepaired(OfExchange):
 
 
 class AgentFailed(OfExchange):
-    """An agent gave no valid answer: a typed outcome and the reason. `answer` is its text if the only fault is that
-    it matches none of the choices.
+    """An agent failed, with a typed outcome and the reason.
+
+    `answer` is its text if it only matches none of the choices.
     """
 
     agent: str
@@ -133,9 +134,10 @@ class EscalationShown(OfExchange):
 
 
 class SinkRequest(OfExchange, Sent):
-    """KR sent a channel's request, or tried to; fields as in `source.request`, but `url` is only the host. A request
-    that polls for replies belongs to no case, so its `escalation_id` is empty; only observers see it, because it recurs
-    every minute.
+    """KR sent a channel's request, or tried to.
+
+    The fields are those of `source.request`, but `url` is only the host. A request that polls for replies belongs to no
+    case, so its `escalation_id` is empty; only observers see it, because it recurs every minute.
     """
 
     escalation_id: str
@@ -186,8 +188,9 @@ class EscalationTold(OfExchange):
 
 
 class HumanUnclear(OfExchange):
-    """A person wrote something that KR cannot apply: it did not understand it (`help`), the text changed later
-    (`edited`), or the person may not reply (`refused`).
+    """A person wrote something that KR cannot apply.
+
+    It did not understand it (`help`), the text changed later (`edited`), or the person may not reply (`refused`).
     """
 
     escalation_id: str

@@ -93,8 +93,10 @@ class ConsultFinished(TypedDict):
 
 
 class ComposeFinished(TypedDict):
-    """The number of citations in the answer, and of quotes that KR dropped because it did not find them in their
-    passage. `unsupported` lists an agent's sentences that their passages do not support.
+    """The citations of the answer.
+
+    KR `dropped` this many quotes because it did not find them in their passage. `unsupported` lists an agent's
+    sentences that their passages do not support.
     """
 
     citations: int
