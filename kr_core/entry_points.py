@@ -77,10 +77,10 @@ class InstalledPlugin(NamedTuple):
 
 
 def require(module: str, extra: str) -> None:
-    """See that an optional library is there, without importing it.
+    """Check that an optional library is installed, without importing it.
 
     Raises:
-        PluginError: it is not installed; with the command that installs it.
+        PluginError: the library is not installed; the message has the command to install it.
     """
     from importlib.util import find_spec
 

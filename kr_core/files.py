@@ -37,19 +37,19 @@ _UMASK = _umask()
 
 
 def read_bytes(path: Path, *, limit: int, within: Path | Sequence[Path] | None = None) -> bytes:
-    """Read a regular file whole.
+    """Read a whole regular file.
 
-    A pipe, a socket, a device or a folder is refused without waiting for it, and so is a file that is larger than the limit
-    or grows past it while it is read.
+    It refuses a pipe, a socket, a device or a folder without waiting, and a file that is larger than the limit or grows
+    beyond it while reading.
 
     Args:
         path: the file; links are followed.
-        limit: the size in bytes above which it is refused.
-        within: the folder, or folders, in one of which the file must really lie once all links are followed; anywhere
-            if not given. One whose path has no links is checked without looking at the disk.
+        limit: the largest allowed size in bytes.
+        within: the folder, or folders, one of which must contain the file after following all links; anywhere if not
+            given. A folder whose path has no links needs no look at the disk.
 
     Raises:
-        OSError: it cannot be read or is refused; `strerror` says why, fit to be shown.
+        OSError: the file cannot be read or is refused; `strerror` says why, in words for users.
     """
     with open_regular(path) as file:
         if within is not None:
@@ -89,7 +89,7 @@ def open_regular(path: Path) -> BinaryIO:
 def read_text(
     path: Path, *, limit: int, within: Path | Sequence[Path] | None = None, errors: str = "strict"
 ) -> str:
-    """Read a regular file whole as UTF-8, as `read_bytes` does; a byte order mark goes, line ends become newlines.
+    """Read a whole regular file as UTF-8, like `read_bytes`; removes a byte order mark and normalises line endings.
 
     Raises:
         OSError: it cannot be read or is refused.
@@ -100,7 +100,7 @@ def read_text(
 
 
 def lies_within(path: Path, folder: Path | Sequence[Path]) -> bool:
-    """Whether a path, once all links are followed, is a folder, or one of several, or lies below it; none need exist."""
+    """Whether a path, after following all links, is a folder, one of several, or below it; none need exist."""
     return _is_in_one(os.path.realpath(path), [folder] if isinstance(folder, Path) else folder)
 
 
@@ -138,10 +138,10 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 def write_atomically(path: Path, text: str) -> os.stat_result:
-    """Replace a file by a new text that is durable on return; a reader sees the old or the new, never a part.
+    """Replace the content of a file, durable on return; a reader sees the old or the new text, never a part.
 
     Returns:
-        The status of the new file, from before it took its name: another one that has come in its place has another.
+        The status of the new file, read before it took its name, so that you can recognise a file that replaces it.
 
     Raises:
         OSError: nothing was changed.
@@ -167,10 +167,10 @@ def write_atomically(path: Path, text: str) -> os.stat_result:
 
 
 def make_state_folder(folder: Path) -> None:
-    """Make the folder of KR's own state, which keeps itself out of git.
+    """Create the folder of KR's own state, with a file that keeps it out of git.
 
     Raises:
-        OSError: it cannot be made or written, or is a link, which could lead out of the project.
+        OSError: the folder cannot be created or written, or is a link, which could lead out of the project.
     """
     if folder.is_symlink():
         raise OSError(errno.ELOOP, "it is a link; remove it, and KR makes a folder", str(folder))
@@ -215,9 +215,9 @@ def _ignored_os_error() -> Iterator[None]:
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Hold the folder's advisory lock, so that one process at a time changes what is in it.
+    """Hold the folder's advisory lock, so that one process at a time changes its content.
 
-    The lock is on the folder itself: no lock file appears in git, and a killed holder lets go.
+    The lock is on the folder itself: no lock file appears in git, and the lock ends with its process.
 
     Raises:
         OSError: the folder cannot be opened.

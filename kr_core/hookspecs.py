@@ -102,33 +102,33 @@ class Settings(BaseModel):
 
 
 class Setup(NamedTuple):
-    """What a component may know when it is built."""
+    """What a component receives when KR builds it."""
 
     name: str
     """The plugin's (or instance's) name in the configuration."""
     project: Project
     knowledge_base: Path
     state_folder: Path
-    """The project's `.kr/`; made on first use, never in git."""
+    """The project's `.kr/`; created on first use, never in git."""
     cache_folder: Path
     """The user's cache folder, shared by projects."""
     template_folders: tuple[Path, ...]
-    """Where templates are looked for, the user's own first."""
+    """Where KR looks for templates, the user's own first."""
     today: Callable[[], date]
     max_entries: int = 200
-    """What a new knowledge base says of its size; the engine sees to it."""
+    """The limit of entries for a new knowledge base; the engine enforces it."""
     cache_ttl_days: int = 30
-    """What a new knowledge base says of how long an answer is good."""
+    """Default lifetime of an answer, in days, for a new knowledge base."""
     routing: Callable[[], Table] | None = None
-    """The rules in force, which may change while the program runs; None outside a pipeline."""
+    """Returns the rules in force, which may change while the program runs; None outside a pipeline."""
     journal: Callable[[], Journal] | None = None
-    """Gives the journal, which is opened then; None outside a pipeline."""
+    """Opens and returns the journal; None outside a pipeline."""
     embedder: Callable[[], Embedder | None] | None = None
-    """Gives the embedder that is configured, or None; it raises what building it raises. None outside a pipeline."""
+    """Returns the configured embedder, or None; raises what building it raises. None outside a pipeline."""
     parallel: int = 1
-    """How many runs work at once (`defaults.parallel`); from 2, who comes first is served first."""
+    """How many runs work at once (`defaults.parallel`); from 2, first come, first served."""
     http: Callable[[float], AbstractAsyncContextManager[httpx.AsyncClient]] | None = None
-    """Opens KR's client for so many seconds, in the event loop that runs; None outside a pipeline."""
+    """Opens KR's client for a number of seconds, in the running event loop; None outside a pipeline."""
 
 
 class Provider(NamedTuple, Generic[Component_co]):
@@ -152,8 +152,8 @@ class Provider(NamedTuple, Generic[Component_co]):
 def kr_store() -> Provider[Store]:
     """Provide the knowledge base (configuration key `store`; exactly one).
 
-    Built first in every run. When it cannot be built the program ends with exit code 3; when it fails later,
-    that is a miss, and noted.
+    KR builds it first in every run. If that fails, the program ends with exit code 3. A later failure is a miss, with a
+    note.
 
         @hookimpl
         def kr_store() -> Provider[Store]:
@@ -165,7 +165,7 @@ def kr_store() -> Provider[Store]:
 def kr_source() -> Provider[Source]:
     """Provide a source (configuration key `knowledge_research.sources`; any number, asked in that order).
 
-    Built on the first miss. When it cannot be built it is `unavailable`, with the reason; the next one is asked.
+    KR builds it on the first miss. If that fails, it is `unavailable`, with the reason, and KR asks the next one.
 
         @hookimpl
         def kr_source() -> Provider[Source]:
@@ -177,7 +177,7 @@ def kr_source() -> Provider[Source]:
 def kr_scorer() -> Provider[Scorer]:
     """Provide the scorer (configuration key `scorer`; exactly one).
 
-    When its `score` raises, the report is `low` and a note says so.
+    If `score` raises, the report is `low` and a note says so.
 
         @hookimpl
         def kr_scorer() -> Provider[Scorer]:
@@ -189,7 +189,7 @@ def kr_scorer() -> Provider[Scorer]:
 def kr_renderer() -> Provider[Renderer]:
     """Provide the renderer (configuration key `renderer`; exactly one).
 
-    When its `render` raises, the report is plain text and a note says so.
+    If `render` raises, the report is plain text and a note says so.
 
         @hookimpl
         def kr_renderer() -> Provider[Renderer]:
@@ -201,7 +201,7 @@ def kr_renderer() -> Provider[Renderer]:
 def kr_embedder() -> Provider[Embedder]:
     """Provide vectors for the search of documents (configuration key `embedder`; one, or none).
 
-    Built on the first search. When it cannot be built or fails, words alone are searched, and a note says so.
+    KR builds it on the first search. If it cannot be built or fails, KR searches words alone, and a note says so.
 
         @hookimpl
         def kr_embedder() -> Provider[Embedder]:
@@ -216,7 +216,7 @@ def kr_embedder() -> Provider[Embedder]:
 def kr_router() -> Provider[Router]:
     """Provide a router (configuration key `routers`; any number, asked in that order).
 
-    When it cannot be built or raises, the next one is asked, then a human.
+    If it cannot be built or raises, KR asks the next one, then a human.
 
         @hookimpl
         def kr_router() -> Provider[Router]:
@@ -226,10 +226,10 @@ def kr_router() -> Provider[Router]:
 
 @hookspec(firstresult=True)
 def kr_agent() -> Provider[Agent]:
-    """Provide a way to a model (configuration key `agents.<name>.plugin`; any number).
+    """Provide an agent (configuration key `agents.<name>.plugin`; any number).
 
-    Built when one of its agents is first asked. When it cannot be built, or fails, the agent's fallbacks are asked, then
-    a human.
+    KR builds it when it first asks one of its agents. If it cannot be built or fails, KR asks the agent's fallbacks,
+    then a human.
 
         @hookimpl
         def kr_agent() -> Provider[Agent]:
@@ -239,9 +239,9 @@ def kr_agent() -> Provider[Agent]:
 
 @hookspec(firstresult=True)
 def kr_escalation() -> Provider[Escalation]:
-    """Provide a way to a human (configuration key `escalations`; any number, all of them are used).
+    """Provide an escalation (configuration key `escalations`; any number, KR uses all of them).
 
-    When it cannot be built or fails, the others go on; the question waits in the inbox.
+    If it cannot be built or fails, the others still work, and the question waits in the inbox.
 
         @hookimpl
         def kr_escalation() -> Provider[Escalation]:
@@ -256,7 +256,7 @@ def kr_escalation() -> Provider[Escalation]:
 def kr_journal() -> Provider[Journal]:
     """Provide the journal (configuration key `journal`; exactly one).
 
-    When it cannot be built or written the program stops: nothing may be lost.
+    If KR cannot build it or write to it, the program stops, so that nothing is lost.
 
         @hookimpl
         def kr_journal() -> Provider[Journal]:
@@ -268,7 +268,7 @@ def kr_journal() -> Provider[Journal]:
 def kr_log() -> Provider[Log]:
     """Provide a log, which receives every event (configuration key `logs`; any number).
 
-    When it cannot be built or raises, the others go on; its events wait in the journal.
+    If it cannot be built or raises, the others still work, and its events wait in the journal.
 
         @hookimpl
         def kr_log() -> Provider[Log]:
@@ -283,8 +283,8 @@ def kr_log() -> Provider[Log]:
 def kr_before_consult(query: ResearchQuery, source: str) -> ResearchQuery | None:
     """Look at the query, or change it, before a source is consulted; None leaves it as it is.
 
-    Called once for each source that is about to be consulted. Other sources see the query unchanged. Secrets and code
-    are kept at home afterwards, so that a plugin cannot send what `egress` forbids.
+    KR calls it once before each consultation. Other sources see the query unchanged. KR removes secrets and code
+    afterwards, so that a plugin cannot send what `egress` forbids.
 
         @hookimpl
         def kr_before_consult(query: ResearchQuery, source: str) -> ResearchQuery:
@@ -298,8 +298,8 @@ def kr_passages_found(
 ) -> Sequence[Passage] | None:
     """Look at the passages that a source found, or leave out, reorder or annotate them; None leaves them as they are.
 
-    Called when a source has found passages, also those of a remembered answer. The texts of passages are evidence: to
-    tell the reader something, set `notes`.
+    KR calls it when a source has found passages, including those of a remembered answer. The texts of passages are
+    evidence: to tell the reader something, set `notes`.
 
         @hookimpl
         def kr_passages_found(passages: Sequence[Passage]) -> Sequence[Passage]:
@@ -309,9 +309,9 @@ def kr_passages_found(
 
 @hookspec
 def kr_report_ready(report: Report) -> Report | None:
-    """Look at a report, or change it, before it is rendered and kept; None leaves it as it is.
+    """Look at a report, or change it, before KR renders and stores it; None leaves it as it is.
 
-    Called for each report that has content. `kr verify` looks up every claim, so add `notes` rather than claims.
+    KR calls it for each report with content. `kr verify` looks up every claim, so add `notes` rather than claims.
 
         @hookimpl
         def kr_report_ready(report: Report) -> Report:
@@ -321,9 +321,9 @@ def kr_report_ready(report: Report) -> Report | None:
 
 @hookspec
 def kr_case_opened(case: EscalationRequest) -> None:
-    """See a question that is put to a human. What it returns must be None.
+    """See a question that KR escalates to a human. Return None.
 
-    Called when the case is on the record, before the channels show it.
+    KR calls it when the case is on the record, before the channels show it.
 
         @hookimpl
         def kr_case_opened(case: EscalationRequest) -> None:
@@ -333,9 +333,9 @@ def kr_case_opened(case: EscalationRequest) -> None:
 
 @hookspec
 def kr_answer_accepted(exchange: AskResult, question: Question) -> None:
-    """See an agent's answer that has passed the gate. What it returns must be None.
+    """See an agent's answer that has passed the gate. Return None.
 
-    Called when the answer is on the record. What people decide is not an answer of an agent: logs see that.
+    KR calls it when the answer is on the record. It does not see people's decisions; logs do.
 
         @hookimpl
         def kr_answer_accepted(exchange: AskResult) -> None:

@@ -21,9 +21,9 @@ _running: set[int] = set()
 
 
 async def start_group(*argv: str, **options: Any) -> Process:
-    """Start a program that leads a group of its own, with pipes for its input and outputs; to be ended by `end_group`.
+    """Start a program as the leader of its own group, with pipes for its input and outputs; end it with `end_group`.
 
-    Where this is cancelled meanwhile, the group is ended: asyncio would end the program alone, and leave what that has started.
+    On cancellation it ends the group: asyncio would end only the program, and leave its child processes running.
 
     Args:
         argv: the program and its arguments.
@@ -61,11 +61,11 @@ def kill_groups() -> None:
 
 
 async def end_group(process: Process, *, polite: bool = False) -> None:
-    """End a program and its group, and wait for that however often this is cancelled: else its remains would be left.
+    """End a program and its process group, and wait for that even if cancelled, so that nothing is left.
 
     Args:
-        process: leads its group. Its standard input is closed first.
-        polite: wait for it to end by itself, as one that has done its work, before it is asked to and then made to.
+        process: the leader of its group. Its standard input is closed first.
+        polite: first wait for it to end by itself, because its work is done; then terminate it, then kill it.
     """
     ending = asyncio.ensure_future(_end(process, polite=polite))
     cancelled = await _done(ending)

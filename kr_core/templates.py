@@ -64,18 +64,18 @@ def search_folders(
 
 
 def render(folders: Iterable[Path], name: str, **values: Any) -> str:
-    """Render the first template of this name.
+    """Render the first template with a name.
 
     Args:
-        folders: where to look, in order; the bundled templates are always looked at last.
+        folders: where to look, in order; the bundled templates always come last.
         name: the template's path below a folder, such as `reports/research.md.j2`.
-        values: what the template may use; a name it does not have is an error, not empty text. Of a model, a dataclass
-            or a named tuple it reads fields and properties, and calls no method; of plain values (text, numbers, dates,
-            lists, mappings) it may call those that change nothing. Functions that are handed over may be called.
+        values: what the template may use; an unknown name is an error, not empty text. A template can read fields and
+            properties of a model, a dataclass or a named tuple, but call no methods. It can call methods of plain
+            values (text, numbers, dates, lists, mappings) that change nothing, and functions that you pass.
 
     Raises:
-        ConfigError: no folder has the template; it is wrong; it is no regular file of its folder, or too large; it takes
-            more steps, text or time than any template needs. With its file and line.
+        ConfigError: no folder has the template; it is wrong, too large, or not a regular file in its folder; or it
+            takes more steps, text or time than any template needs. With its file and line.
     """
     from jinja2 import TemplateNotFound, TemplateSyntaxError
 

@@ -153,7 +153,7 @@ def _bigrams(run: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """The distinct words of a text that say what it is about, in order; all its words if none do."""
+    """The distinct words of a text that carry its meaning, in order; all its words if none do."""
     everything = list(dict.fromkeys(words(text)))
     telling = [
         word for word in everything if word not in STOP_WORDS and (len(word) > 1 or not word.isascii())

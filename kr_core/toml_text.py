@@ -29,13 +29,13 @@ class LongKeyError(ValueError):
 
 
 def load_toml(text: str, *, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """Read a TOML text, in time and memory that grow with its length.
+    """Read a TOML text in time and memory proportional to its length.
 
-    `tomllib` takes both by the square of the number of parts of a key.
+    `tomllib` needs both in proportion to the square of the number of parts of a key.
 
     Args:
         text: the file's.
-        parse_float: what makes a value of a number with a fraction.
+        parse_float: converts a number with a fraction.
 
     Raises:
         LongKeyError: a key has more than a hundred parts.

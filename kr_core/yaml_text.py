@@ -1,7 +1,7 @@
-"""YAML read as people mean it: versions stay text (`2.10` is not `2.1`), and dates, `on` and `off` do too.
+"""YAML as people mean it: versions stay text (`2.10` is not `2.1`), and so do dates, `on` and `off`.
 
-Deep nesting is refused before anything is composed: libyaml's recursive composer would end the whole process. So are
-references to anchors that stand for more than a person would write out: what is read would fill any memory.
+It refuses deep nesting before composing anything, because libyaml's recursive composer would crash the process. It also
+refuses references to anchors that expand to more than a person would write, which would fill the memory.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def load(text: str) -> Any:
 
     Raises:
         YAMLError: the text is not YAML, nested too deeply, or refers to anchors too often.
-        ValueError: the text holds something safe YAML has no value for.
+        ValueError: the text contains something that safe YAML has no value for.
     """
     check_bounds(text)
     try:
@@ -99,7 +99,7 @@ def load(text: str) -> Any:
 
 
 def check_bounds(text: str) -> None:
-    """Refuse a text that is nested too deeply, has too many values, or whose references to anchors stand for too much.
+    """Refuse a text that is nested too deeply, has too many values, or whose references to anchors expand to too much.
 
     Raises:
         NestingError, AliasError: with the place.
@@ -196,7 +196,7 @@ def _is_flat(text: str) -> bool:
 
 
 def node_lines(text: str) -> dict[tuple[str | int, ...], int]:
-    """The line (from 1) on which each key or list item of a YAML document stands, by its path.
+    """The line (from 1) of each key or list item of a YAML document, by its path.
 
     Raises:
         YAMLError: the text is not YAML, or nested too deeply.
@@ -220,11 +220,11 @@ def node_lines(text: str) -> dict[tuple[str | int, ...], int]:
 
 
 def error_line(error: yaml.YAMLError) -> int | None:
-    """The line (from 1) of a YAML error, where it has one."""
+    """The line (from 1) of a YAML error, if it has one."""
     mark = getattr(error, "problem_mark", None)
     return None if mark is None else int(mark.line) + 1
 
 
 def dump(value: Any) -> str:
-    """Plain values as YAML, keys in the order given, any script readable."""
+    """Plain values as YAML, with keys in the given order and any script readable."""
     return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
-CODE_CEILING = 1350
+CODE_CEILING = 1100
 """How many flagged texts `kr_core` and `plugins` may have."""
 
 MARKERS = {
@@ -35,13 +35,6 @@ MARKERS = {
     r"but for\b": "except",
     r"[,;] else (?:it|a|the|what)\b": "otherwise",
 }
-GENERATED = {
-    f"docs/reference/{name}.md"
-    for name in (
-        "python plugin-python toolkit configuration command-line events included testing plugins".split()
-    )
-}
-"""Pages whose text comes from docstrings and help texts, and counts there."""
 
 _FENCE = re.compile(r"^(\s*)(`{3,}|~{3,}).*?^\1\2\s*$", re.MULTILINE | re.DOTALL)
 _QUOTED = re.compile(r"<!-- quoted -->.*?<!-- /quoted -->", re.DOTALL)
@@ -120,10 +113,9 @@ def of_code() -> tuple[list[Flag], int]:
 
 
 def pages() -> list[Path]:
-    """The pages that people write."""
+    """All pages, those made from docstrings and help texts too."""
     every = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
-    every += sorted([*ROOT.glob("docs/**/*.md"), *ROOT.glob("contrib/*/README.md")])
-    return [page for page in every if _name(page) not in GENERATED]
+    return every + sorted([*ROOT.glob("docs/**/*.md"), *ROOT.glob("contrib/*/README.md")])
 
 
 def _name(file: Path) -> str:

@@ -74,23 +74,23 @@ _MANY = "this is too much for one text; what stands from here on was not read, s
 
 
 class ReplyCommand(NamedTuple):
-    """A command as it was understood."""
+    """A parsed command."""
 
     escalation_id: str
     revision: int | None
-    """None where it was left out."""
+    """None if left out."""
     action: Action
     content: str
     line: int
-    """Where it stands, from 1."""
+    """Its line, from 1."""
 
     def response(self, by: str) -> HumanResponse:
-        """What the person has decided, in plain form."""
+        """The person's decision."""
         return HumanResponse(action=self.action, content=self.content, by=by, revision=self.revision)
 
 
 class CommandFault(NamedTuple):
-    """What looks like a command and cannot be understood.
+    """A text that looks like a command but cannot be understood.
 
     `kind` is `verb` (no such command), `id` (no such case, or not written as one), `which` (the id is needed), `text` (the
     text is missing), `prose` (there is more than the command takes), `quote` (it belongs to the quote above it) or `many`
@@ -100,11 +100,11 @@ class CommandFault(NamedTuple):
     kind: Literal["verb", "id", "which", "text", "prose", "quote", "many"]
     line: int
     message: str
-    """What to tell the person; no part of it is a command or a mention."""
+    """The message to the person; no part of it is a command or a mention."""
 
 
 class ParsedReplies(NamedTuple):
-    """All that a text holds; with neither commands nor faults it is no reply but talk."""
+    """All commands and faults of a text; without either, it is a comment, not a reply."""
 
     commands: tuple[ReplyCommand, ...]
     faults: tuple[CommandFault, ...]
@@ -113,13 +113,13 @@ class ParsedReplies(NamedTuple):
 def read_replies(
     text: str, waiting: Collection[str], closed: Collection[str] = (), *, others: bool = False
 ) -> ParsedReplies:
-    """Read the commands in a text.
+    """Parse the commands in a text.
 
     Args:
-        text: what a person wrote; Markdown, with any line ends.
+        text: a person's text; Markdown, with any line endings.
         waiting: the ids of the cases that wait.
-        closed: ids of cases that wait no longer; a command for one of them is a command, which will be refused.
-        others: whether a command for any other case is one as well: there are cases that were decided long ago.
+        closed: ids of cases that no longer wait; a command for one of them is valid here, and KR refuses it later.
+        others: whether a command for any other case is valid too, because it may have been decided long ago.
 
     Returns:
         The first hundred commands, and the first twenty faults.

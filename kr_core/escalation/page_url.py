@@ -49,7 +49,7 @@ def present(state_folder: Path, url: str) -> Iterator[bool]:
 
 
 def served_at(state_folder: Path) -> str | None:
-    """The address of the project's page, without a slash at its end; None where no server runs."""
+    """The address of the project's page, without a trailing slash; None if no server runs."""
     try:
         if not is_locked(state_folder / _LOCK):
             return None

@@ -91,9 +91,9 @@ _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 
 
 def for_terminal(case: str, stream: TextIO) -> str:
-    """A case's text as a stream shows it best: in colour and wrapped on a terminal that has colours, else as it is.
+    """The text of a case for a stream: coloured and wrapped on a terminal with colours, otherwise unchanged.
 
-    It is not rendered as Markdown: that would take `__init__` in an answer for a word in bold.
+    It does not render Markdown, which would turn `__init__` in an answer into bold text.
     """
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
         return case

@@ -58,7 +58,7 @@ class CaseRepository:
     """The cases of a project.
 
     Args:
-        journal: where they are kept.
+        journal: where they are stored.
     """
 
     def __init__(self, journal: Journal) -> None:

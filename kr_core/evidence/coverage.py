@@ -16,10 +16,10 @@ ABOUT = 0.4
 PARTLY = 0.3
 """Below this the answer says first that the documentation does not seem to hold it."""
 COVERED = 0.61
-"""From here on an official passage may be trusted (`medium`): 2 of 39 unanswerable tuning questions reach it."""
+"""The coverage from which an official passage is trusted (`medium`): 2 of 39 unanswerable tuning questions reach it."""
 _WEAK = 0.3
 FULLY = 0.67
-"""From here on, with code, it is `high`: no unanswerable tuning question reaches it."""
+"""The coverage from which, with code, the answer is `high`: no unanswerable tuning question reaches it."""
 
 
 def measured(passage: Passage, question: str) -> Passage:

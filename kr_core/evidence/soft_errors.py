@@ -52,13 +52,13 @@ _NOTHING = re.compile(
 
 
 def refusal(text: str, question: str = "", *, is_error: bool = False) -> Outcome | None:
-    """What a text means that is no answer; None for one that may be an answer.
+    """The outcome that a refusal means; None for a text that may be an answer.
 
     Args:
-        text: as the service gave it.
-        question: what was asked; words that stand in it are no sign of a failure.
-        is_error: whether the service says itself that it failed. What else it says then decides only of which kind the
-            failure is; even that something was not found is then a failure, since it may be a setting that is wrong.
+        text: the service's text.
+        question: the question; its words are not a sign of a failure.
+        is_error: whether the service itself reports a failure. Its text then decides only the kind of failure; even
+            "not found" is then a failure, because a setting may be wrong.
     """
     said = text.strip()
     if is_error:

@@ -24,7 +24,7 @@ class Checkpoints:
     """The kept steps of an expedition.
 
     Args:
-        journal: where they are kept.
+        journal: where they are stored.
         run: the expedition's own name there.
     """
 

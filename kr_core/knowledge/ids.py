@@ -73,7 +73,7 @@ def report_path(framework: str, topic: str) -> str:
 
 
 def inside(base: Path, relative: str) -> Path | None:
-    """Resolve a path that was read from an index, or return None where it leaves the base folder.
+    """Resolve a path from an index, or return None if it leaves the base folder.
 
     Symbolic links are followed first. The base folder itself is not inside.
     """
@@ -86,7 +86,7 @@ def inside(base: Path, relative: str) -> Path | None:
 
 
 def fold_name(name: str) -> str:
-    """Fold case and separators of a framework's name, so that `vue_easytable` is `Vue-EasyTable`."""
+    """Normalise case and separators of a framework's name, so that `vue_easytable` equals `Vue-EasyTable`."""
     text = unicodedata.normalize("NFKC", name).casefold()
     return _SEPARATORS.sub("-", text).strip("-") or text
 

@@ -36,17 +36,17 @@ class _Tables(NamedTuple):
 
 
 class TopicIndex(Sequence["Entry"]):
-    """Entries in their order, prepared so that the best match for a query is found without looking at each.
+    """Entries in order, indexed so that the best match for a query needs no look at each.
 
-    What `best` says is what a look at every entry would say, exactly: two topics that share 70 % of m words share
-    at least one of any m - ceil(0.7 m) + 1 of them, so only the entries with one of the query's rarest words are
-    looked at, and of those that share a tag, where no topic is the same, the ones that may be the closest. A store hands it over in place of a list
-    (`Candidates.entries`), and keeps it for as long as its entries stay as they are.
+    `best` returns exactly what a look at every entry would: two topics that share 70 % of m words share at least one of
+    any m - ceil(0.7 m) + 1 of them, so it looks only at the entries with one of the query's rarest words and, if no
+    topic is the same, at those with a shared tag that may be the closest. A store returns it instead of a list
+    (`Candidates.entries`), and reuses it until its entries change.
 
-    Nothing is computed before it is needed. Safe to use from several threads.
+    It computes everything on demand, and is safe to use from several threads.
 
     Args:
-        entries: of any frameworks.
+        entries: the entries of any frameworks.
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
@@ -65,7 +65,7 @@ class TopicIndex(Sequence["Entry"]):
     def best(
         self, query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[Tier] = TIERS
     ) -> EntryMatch | None:
-        """Choose the entry that matches a query best, or return None: the same as `matching.best` of the entries."""
+        """Return the entry that matches a query best, or None, exactly like `matching.best`."""
         asked = subject_of(query)
         near = self._near(asked, query)
         first = self._first(sorted(near), query, fuzzy=fuzzy, tiers=tiers)

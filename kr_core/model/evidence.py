@@ -189,7 +189,7 @@ class Finding(Value):
 
 
 class Score(Value):
-    """How sure KR is: 0-100, its level (`high` from 80, `medium` from 50) and why."""
+    """How sure an answer is: 0-100, its level (`high` from 80, `medium` from 50) and the reasons."""
 
     score: int = Field(ge=0, le=100)
     level: Level
@@ -197,7 +197,7 @@ class Score(Value):
 
 
 class Citation(Value):
-    """A numbered quote of a passage, as results show it."""
+    """A numbered quote of a passage, as shown in results."""
 
     n: int
     source: str
@@ -212,9 +212,9 @@ class Citation(Value):
 class Claim(Value):
     """One sentence of a report.
 
-    `slots` are the parts that state a fact (symbol, parameter, default, code, quoted prose); each stands
-    verbatim in a cited passage. The words between them connect and are not claims. A sentence that a language model
-    has `written` has words of its own, which the cited passages bear out.
+    `slots` are the parts that state a fact (symbol, parameter, default, code, quoted prose); each occurs verbatim in a
+    cited passage. The words between them only connect them. A sentence that a language model has `written` is in its
+    own words, which the cited passages support.
     """
 
     text: str
@@ -232,12 +232,12 @@ class CodeExample(Value):
 
 
 class Draft(Value):
-    """What is known of an answer before it is rendered."""
+    """An answer before it is rendered."""
 
     summary: tuple[Claim, ...] = ()
     summary_code: tuple[CodeExample, ...] = ()
     code_after: int = 1
-    """So many sentences of the summary stand before its code."""
+    """How many sentences of the summary come before its code."""
     details: tuple[Claim, ...] = ()
     code: tuple[CodeExample, ...] = ()
     caveats: tuple[Claim, ...] = ()
@@ -245,6 +245,8 @@ class Draft(Value):
     passages: dict[int, Passage] = Field(default_factory=dict)
     """The cited passage of each citation number."""
     dropped: tuple[str, ...] = ()
-    """Quotes that were not found in their passage, and so are not in the answer."""
+    """Quotes that are not in the answer because KR did not find them in their passage."""
     unsupported: tuple[str, ...] = ()
-    """Sentences of a language model that their passages do not bear out, and so are not in the answer; with the reason."""
+    """Sentences of a language model that are not in the answer because their passages do not support them; with the
+    reason.
+    """

@@ -12,13 +12,13 @@ from kr_core.model.research import ResearchQuery
 EntryStatus = Literal["fresh", "stale", "archived"]
 
 STALE_MARK = "[Based on stale cache, re-research recommended]"
-"""The line of a report that served though it was stale."""
+"""The line of a stale report that KR used as an answer."""
 SKELETON_MARK = "[No research results available, manual research required]"
-"""The line of a report that holds no research; such a report is never indexed."""
+"""The line of a report without research; KR never indexes such a report."""
 
 
 class Entry(Value):
-    """One entry of `index.yaml`: its nine keys, in the order in which they are written."""
+    """An entry of `index.yaml`: its nine keys, in the order of the file."""
 
     id: str
     framework: str
@@ -48,5 +48,5 @@ class Report(Value):
     draft: Draft
     sources: tuple[Attribution, ...] = ()
     mark: str | None = None
-    """A bracketed line that says the report is not what was asked for, such as a stale or empty one."""
+    """A bracketed line that marks a report as stale or empty."""
     notes: tuple[str, ...] = ()

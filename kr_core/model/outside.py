@@ -10,31 +10,31 @@ if TYPE_CHECKING:
 
 
 class Page(NamedTuple):
-    """A page of the web as it was fetched."""
+    """A fetched web page."""
 
     url: str
-    """Where it was found, after redirects."""
+    """Its address after redirects."""
     media_type: str
-    """`text/html`, ...; in small letters, without parameters."""
+    """`text/html`, ...; in lower case, without parameters."""
     text: str
 
 
 class Program(NamedTuple):
-    """An MCP server that is started for a call, and spoken to over its standard input and output."""
+    """An MCP server that KR starts for a call and talks to over standard input and output."""
 
     argv: Sequence[str]
     environment: Mapping[str, str] = MappingProxyType({})
-    """Added to the few variables that every program needs."""
+    """Variables in addition to the few that every program needs."""
     folder: str | None = None
-    """Where it is started; the working folder if not given."""
+    """The folder in which it starts; default: the working folder."""
 
 
 class ToolResult(NamedTuple):
-    """What a tool of an MCP server answered."""
+    """The answer of a tool of an MCP server."""
 
     text: str
     """Its text blocks, joined by blank lines."""
     structured: Any
     """Its structured content; None where it has none."""
     is_error: bool
-    """What the server says itself; some say False of their failures, too."""
+    """The server's own claim; some servers return False for failures, too."""

@@ -248,9 +248,9 @@ class AskResult(Value):
 
 
 class Reply(Value):
-    """What came back from the model behind an agent.
+    """The reply of the model behind an agent.
 
-    `text` is what it wrote; `data` the structured reply where the service hands one over by itself.
+    `text` is what the model wrote; `data` is the structured reply if the service returns one itself.
     """
 
     text: str = ""

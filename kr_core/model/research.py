@@ -17,9 +17,9 @@ Egress = Literal["names", "question", "code"]
 
 
 class ResearchQuery(Value):
-    """What is asked, about which version of what.
+    """The question, and the framework and version it is about.
 
-    `inferred` names the fields that were taken from the question rather than given.
+    `inferred` names the fields that KR took from the question.
     """
 
     framework: str

@@ -37,9 +37,9 @@ class RoutingRule(Value):
 
 
 class AgentProfile(Value):
-    """An agent of the roster as it is configured, with what its role says filled in.
+    """An agent of the roster as configured, completed with the defaults of its role.
 
-    `plugin` carries its prompts; `knowledge` is a folder that it knows by heart.
+    `plugin` sends its prompts; `knowledge` is a folder of texts that every prompt includes.
     """
 
     name: str

@@ -97,10 +97,10 @@ def not_asked_for(encoding: str) -> RequestError:
 
 
 def json_of(response: httpx.Response) -> Any:
-    """The JSON value of an answer.
+    """The JSON value of a response.
 
     Raises:
-        RequestError: it is no JSON, or nested too deeply to be read.
+        RequestError: the response is not JSON, or nested too deeply.
     """
     try:
         return json.loads(response.content)

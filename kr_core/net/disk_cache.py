@@ -72,7 +72,7 @@ class DiskCache:
         self._starting = threading.Lock()
 
     async def get(self, key: str) -> Any:
-        """The value kept under a key; None if there is none, or its time is over."""
+        """The value of a key; None if there is none or it has expired."""
         return await self._apart(lambda cache: cache.get(key))
 
     async def set(self, key: str, value: Any, seconds: float) -> None:
@@ -163,7 +163,7 @@ class CacheNamespace:
         self._name = name
 
     async def get(self, key: str) -> Any:
-        """The value kept under a key; None if there is none, or its time is over."""
+        """The value of a key; None if there is none or it has expired."""
         return await self._memory.get(self._key(key))
 
     async def set(self, key: str, value: Any, seconds: float) -> None:

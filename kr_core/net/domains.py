@@ -25,7 +25,7 @@ _HOSTED = frozenset(
 
 
 def host_of(url: str) -> str:
-    """The host of an address, without its port, in small letters; empty where it has none."""
+    """The host of an address, without its port, in lower case; empty if it has none."""
     try:
         return (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:
@@ -35,7 +35,7 @@ def host_of(url: str) -> str:
 def site_of(url: str) -> str:
     """The registrable domain of an address: `docs.example.co.uk` and `example.co.uk` are one site.
 
-    Where a suffix is not on its short list, several sites are taken for one: then fewer agree.
+    If a suffix is not on its short list, it takes several sites for one, so that fewer seem to agree.
     """
     host = host_of(url)
     try:

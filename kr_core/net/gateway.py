@@ -120,7 +120,7 @@ class Gateway:
             method: `GET`, `tools/call`, ...
             url: where it goes, without its query.
             sent: what is told there: query, body or arguments.
-            limited: whether it takes a turn of the source's rate.
+            limited: whether it counts towards the source's rate.
 
         Raises:
             CircuitOpen: the host is left alone for now.

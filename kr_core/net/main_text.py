@@ -34,10 +34,10 @@ _ESCAPED = re.compile(r"\\(_|\[|\](?!\())")
 
 
 async def main_text(page: Page) -> str:
-    """The text of a page that is not menus, advertisements and the like, as Markdown.
+    """The main text of a page as Markdown, without menus, advertisements and the like.
 
-    `<pre>` blocks stand verbatim between fences that name their language where the page does. Text that is no HTML is
-    returned as it is. It runs in a thread, and takes a few seconds at most.
+    `<pre>` blocks become verbatim fenced blocks that name their language if the page does. Text that is not HTML is
+    returned unchanged. It runs in a thread, and takes a few seconds at most.
 
     Args:
         page: from `SourceContext.fetch`.

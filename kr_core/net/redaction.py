@@ -71,7 +71,7 @@ class RedactedQuery(NamedTuple):
 
 
 def redacted(text: str) -> str:
-    """A text without what looks like a secret: keys of known services, tokens, passwords in addresses and assignments."""
+    """A text without likely secrets: keys of known services, tokens, passwords in addresses and assignments."""
     text = _SECRETS.sub(REDACTED, text)
     text = _CREDENTIALS.sub(REDACTED, text)
     text = _BEARER.sub(rf"\g<1>{REDACTED}", text)

@@ -36,7 +36,7 @@ _NOT_IMPORTED = frozenset({"__pycache__", "bin", "docs", "doc", "examples", "scr
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """An installed distribution; `name` is normalised (PEP 503), `site` the folder that it is found in."""
+    """An installed distribution; `name` is normalised (PEP 503), `site` is its folder."""
 
     name: str
     version: str
@@ -183,10 +183,10 @@ def version_key(version: str) -> tuple[object, ...]:
 
 
 def import_names(distribution: Distribution) -> tuple[str, ...]:
-    """List the names that a distribution is imported by: packages and modules at its top, sorted.
+    """List the import names of a distribution: its top-level packages and modules, sorted.
 
-    They come from `top_level.txt`, else from RECORD, else (an editable install) from the folders that its
-    `.pth` file names, else they are guessed from the distribution's name.
+    They come from `top_level.txt`, otherwise from RECORD, otherwise (for an editable install) from the folders in its
+    `.pth` file; if all are missing, from the distribution's name.
     """
     recorded = _recorded_paths(distribution)
     names = set(_metadata(distribution, "top_level.txt").split())

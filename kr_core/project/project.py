@@ -50,16 +50,16 @@ def is_standard(framework: str) -> bool:
 
 
 class LocalProject:
-    """The project that KR works in, read from its environments and lock files when they are asked for.
+    """The project that KR works in; it reads environments and lock files on demand.
 
-    What was read is believed for a second, and not read again while it is unchanged. Nothing found here is executed. Files that cannot be
-    parsed are skipped and told in `warnings`, with the line.
+    It checks for changes at most once a second, and reads only changed files again. It executes nothing that it finds.
+    It skips files that cannot be parsed, and names them in `warnings`, with the line.
 
     Args:
         root: the project root; labels are relative to it.
-        working_folder: where the nearest environment and lock file are looked for first.
+        working_folder: where it looks for the nearest environment and lock file first.
         environ: the environment variables (`VIRTUAL_ENV`, `CONDA_PREFIX`).
-        own_prefix: the environment that KR itself runs in, the last to be asked; None to leave it out.
+        own_prefix: the environment that KR itself runs in, used last; None to leave it out.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class LocalProject:
         self._modules = NodeModules(self._folders, self.workspace)
 
     def environments(self) -> tuple[Environment, ...]:
-        """List the Python environments, nearest first, KR's own one last."""
+        """List the Python environments, nearest first, KR's own last."""
         if self._environments is None:
             self._environments = find_environments(self._folders, self._home, self._environ, self._own_prefix)
             self._stamp = self._stamped()
@@ -96,9 +96,9 @@ class LocalProject:
         return self._environments
 
     def refused_links(self) -> list[str]:
-        """Say which links in `node_modules` are not followed since they lead out of the project, a line for all of a folder.
+        """List links in `node_modules` that lead out of the project and are not followed, one line per folder.
 
-        Each link is looked at: this is for who looks after the project, not for an answer.
+        It checks each link, so use it for diagnosis, not for an answer.
         """
         by_folder: dict[str, list[str]] = {}
         for link in self._modules.refused():
@@ -128,29 +128,29 @@ class LocalProject:
                     self.warnings.append(said)
 
     def distributions(self, *, own: bool = False) -> Iterator[Distribution]:
-        """Yield what is installed, nearest environment first; KR's own one only where asked for."""
+        """Yield installed distributions, nearest environment first; KR's own only with `own=True`."""
         for scan in self._installed(own=own):
             yield from scan.by_name.values()
 
     def distribution(self, framework: str, *, own: bool = True) -> Distribution | None:
-        """Find an installed distribution by its name, by a name it is imported by, or by what people call it.
+        """Find an installed distribution by its name, an import name, or a common name.
 
-        The nearest environment is asked first, KR's own one last or, with `own=False`, never. Modules of the
-        standard library belong to none.
+        It searches the nearest environment first, and KR's own last or, with `own=False`, never. Modules of the
+        standard library belong to no distribution.
         """
         self._forget_what_changed()
         return self._find(framework, own=False) or (self._find(framework, own=True) if own else None)
 
     def module(self, framework: str) -> NodeModule | None:
-        """Find the package in `node_modules` that a name means here: the one whose version `version_of` tells, or None."""
+        """Find the package in `node_modules` for a name: the one whose version `version_of` returns, or None."""
         self._forget_what_changed()
         return None if is_python(framework) else self._module(framework, self._find(framework, own=False))
 
     def version_of(self, framework: str) -> tuple[str, str] | None:
-        """Tell the version in use and where that was read, relative to the root; None where unknown.
+        """Return the version in use and its origin, relative to the root; None if unknown.
 
-        The environments and each `node_modules` are asked first, then the lock files, nearest first; where no version
-        was chosen, it is the range that the project asks for. KR's own environment is the last, for a package that
+        It searches the environments and each `node_modules` first, then the lock files, nearest first. If none pins a
+        version, it returns the range that the project requires. KR's own environment comes last, for a package that
         none of them knows.
         """
         self._forget_what_changed()
@@ -169,7 +169,7 @@ class LocalProject:
         return (borrowed.version, borrowed.environment.label) if borrowed else None
 
     def standard_library(self) -> tuple[Path, str, str]:
-        """Find the folder of the standard library in use, its version, and whose it is."""
+        """Find the folder of the standard library in use, its version, and its origin."""
         for environment in self.environments():
             version = python_version(environment.prefix)
             folder = standard_library_of(environment.prefix)
@@ -180,10 +180,9 @@ class LocalProject:
         return Path(sysconfig.get_path("stdlib")), _running(), OWN_LABEL
 
     def versions(self) -> list[tuple[str, str, str]]:
-        """List name, version and origin of everything that is known, sorted by name; the nearest origin wins.
+        """List name, version and origin of every known package, sorted by name; the nearest origin wins.
 
-        A name that packages of two ecosystems have stands there twice. KR's own environment is left out, unless it is
-        the project's too.
+        A name in two ecosystems appears twice. KR's own environment is left out, unless it is the project's too.
         """
         self._forget_what_changed()
         known: dict[tuple[str, Ecosystem], tuple[str, str, str]] = {}
@@ -200,23 +199,23 @@ class LocalProject:
         return [known[key] for key in sorted(known)]
 
     def direct_dependencies(self, *, development: bool = True) -> frozenset[str]:
-        """Name what the project itself asks for, normalised; without what only its development needs if told so."""
+        """Return the project's direct dependencies, normalised; with or without those only for development."""
         asked = self._declared.asked_for()
         return frozenset(key for _, key, pin in asked if development or not pin.development)
 
     def named_packages(self) -> frozenset[str]:
-        """Name every package that a lock file or list of dependencies names, normalised."""
+        """Return every package that a lock file or list of dependencies names, normalised."""
         return frozenset(key for lock in self._declared.locks() for key in lock.pins)
 
     def looked_in(self) -> list[str]:
-        """List the environments and files that are there and are asked for versions, in the order of asking."""
+        """List the existing environments and files that versions come from, in search order."""
         modules = [label_of(folder, self._home) for folder in self._modules.folders if folder.is_dir()]
         locks = [self._declared.label(lock) for lock in self._declared.locks()]
         of_project = [each.label for each in self.environments() if not each.own]
         return [*of_project, *modules, *locks, *(each.label for each in self.environments() if each.own)]
 
     def disagreement(self, framework: str) -> str | None:
-        """Tell where what is installed is another version than the nearest lock file says, or return None."""
+        """Describe where the installed version differs from the nearest lock file, or return None."""
         self._forget_what_changed()
         installed = self._find(framework, own=False)
         if module := self._module(framework, installed):
@@ -227,7 +226,7 @@ class LocalProject:
         return self._difference(installed.name, "python", installed.version, installed.environment.label)
 
     def files(self) -> tuple[Path, ...]:
-        """List the files and folders, absent ones included, whose change may change what `version_of` says."""
+        """List the files and folders, including absent ones, whose change may change the result of `version_of`."""
         found = dict.fromkeys([*self._configs, *self._modules.folders])
         for environment in self.environments():
             found[environment.prefix / "pyvenv.cfg"] = None
@@ -283,7 +282,7 @@ class LocalProject:
             self.look_again()
 
     def look_again(self) -> None:
-        """Look now for what changed, however short ago the last look was."""
+        """Check for changes now, even if the last check was moments ago."""
         self._looked = time.monotonic()
         self._declared.look_again()
         self._modules.look_again()

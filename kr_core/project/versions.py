@@ -57,10 +57,10 @@ def parse(text: str) -> Loose:
 
 
 def gap(entry_version: str, version: str, *, mode: VersionMatch = "auto") -> Gap | None:
-    """Say by which number two versions differ, or return None where they agree or one is unknown.
+    """Return the number in which two versions differ, or None if they agree or one is unknown.
 
-    `auto` compares major numbers (for `0.y` the minor counts as the major), then minor numbers where both
-    texts name one. `major` compares major numbers alone, literally.
+    `auto` compares major numbers (for `0.y` the minor counts as the major), then minor numbers if both texts name one.
+    `major` compares only major numbers, literally.
     """
     ours, theirs = parse(entry_version), parse(version)
     if ours.major is None or theirs.major is None:

@@ -16,49 +16,50 @@ __all__ = ["Agent", "Job"]
 
 
 class Job(Protocol):
-    """One prompt for an agent, and all that it needs to carry it to a model."""
+    """One prompt for an agent, with everything it needs to send it to a model."""
 
     name: str
     """The agent's name in the roster."""
     question: Question
-    """What was asked, in plain form; the prompt holds it already."""
+    """The question in structured form; the prompt already contains it."""
     system: str
-    """Who answers: persona and knowledge."""
+    """The system prompt: persona and knowledge."""
     prompt: str
-    """What is asked, and in which form."""
+    """The question, and the required form of the reply."""
     schema: Mapping[str, Any]
-    """The reply's form as a JSON schema: one flat object, every property required, and no others allowed."""
+    """The reply's form as a JSON schema: one flat object with all properties required and no others allowed."""
     model: str | None
-    """The model that is configured; None for the plugin's own."""
+    """The configured model; None for the plugin's default."""
     max_tokens: int | None
-    """The longest reply that is wanted, in tokens; None for the plugin's own limit."""
+    """The longest reply, in tokens; None for the plugin's own limit."""
     deadline: float
-    """When the call will be cancelled, in the event loop's time (`loop.time()`)."""
+    """When KR cancels the call, in the event loop's time (`loop.time()`)."""
     emit: Callable[[str, dict[str, Any]], None]
     """`emit(kind, data)` reports progress; never raises."""
 
     @property
     def http(self) -> httpx.AsyncClient:
-        """The shared HTTP client, as `SourceContext.http`; give `timeout=` with a request, since models think for long.
+        """The shared HTTP client, as `SourceContext.http`; pass `timeout=` with a request, because models take long.
 
-        A POST that failed in passing is sent again where it says that it changes nothing: `extensions={"repeat": may_pass}`,
-        with a function of the answer that tells a failure in passing from one for good.
+        The client repeats a POST after a temporary failure only if you declare that it changes nothing:
+        `extensions={"repeat": may_pass}`, with a function of the response that distinguishes temporary from permanent
+        failures.
         """
 
     async def research(self, question: str, **options: Any) -> ResearchResult:
-        """Answer a question from the sources, as `Pipeline.aresearch` does."""
+        """Answer a question from the sources, like `Pipeline.aresearch`."""
 
 
 class Agent(Protocol):
-    """Carries a prompt to a model, and the reply back.
+    """Sends a prompt to a model and returns the reply.
 
-    Prompts, the form of replies, their validation, a second try and what follows a failure are the engine's.
+    The engine handles prompts, the form of replies, their validation, retries and failures.
     """
 
     async def run(self, job: Job) -> Reply:
-        """Run one prompt; cancellation must pass through, with nothing left running.
+        """Run one prompt; let cancellation propagate, and leave nothing running.
 
         Raises:
-            RequestError: there is no reply; its `outcome` says of which kind that is: `timeout`, `limited`, `blocked` (it
-                refused, or must not be asked), `unavailable`, or `bad_answer` (cut off, say).
+            RequestError: there is no reply. `outcome` is the kind of failure: `timeout`, `limited`, `blocked` (it
+                refused, or must not be asked), `unavailable`, or `bad_answer` (for example, cut off).
         """

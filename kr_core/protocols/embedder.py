@@ -11,14 +11,16 @@ __all__ = ["Embedder"]
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts: those that mean the same lie near each other."""
+    """Turns texts into vectors; texts with the same meaning have vectors close to each other."""
 
     identity: str
-    """The model, and whatever else the vectors depend on: vectors are kept under it, and never compared with others."""
+    """The model and everything else that the vectors depend on. KR stores vectors under it, and never compares them
+    with others.
+    """
 
     def embed(self, texts: Sequence[str]) -> Any:
-        """The vectors of texts, in their order: an array [n, d] of float32, or as many sequences of d numbers.
+        """The vectors of the texts, in order: an array [n, d] of float32, or n sequences of d numbers.
 
         Raises:
-            RequestError: the model is a service that does not answer.
+            RequestError: the model's service does not answer.
         """

@@ -27,163 +27,172 @@ __all__ = [
 
 
 class CaseView(NamedTuple):
-    """An escalation as a sink shows it."""
+    """A case as a channel shows it."""
 
     request: EscalationRequest
     message: str
-    """The whole case as Markdown, with how to answer."""
+    """The whole case as Markdown, including how to answer."""
     location: str | None = None
-    """Where this sink has shown an earlier revision, as its `open` told; None if it has not."""
+    """Where this channel showed an earlier revision, as returned by its `open`; None if it did not."""
 
 
 class Notice(NamedTuple):
-    """What a person is told about a case that they have seen."""
+    """A message to people about a case that they have seen."""
 
     id: str
-    """The same each time this is tried: what a sink looks for that may not say a thing twice."""
+    """The same on every attempt, so that a channel can check whether it has already sent the notice."""
     kind: Literal["understood", "refused", "help", "reminder", "ended"]
-    """A reply was applied, was refused, was not understood; nobody has replied yet; the case needs no reply any more."""
+    """A reply was applied, was refused, or was not understood; no one has replied yet; the case no longer needs a
+    reply.
+    """
     message: str
-    """Markdown; no line of it is a command, and nothing in it mentions anybody."""
+    """Markdown; no line is a command, and it mentions no one."""
     reply_to: str = ""
-    """The `external_id` of the reply that it answers; empty where it answers none."""
+    """The `external_id` of the reply that it answers; empty if it answers none."""
     ask: tuple[str, ...] = ()
-    """Whom a reminder is meant for, by the names that the configuration has for them."""
+    """The people whom a reminder addresses, by their names in the configuration."""
 
 
 class OpenCase(NamedTuple):
-    """A case that a sink has shown, as far as it is needed to read replies."""
+    """A case that a channel has shown, with what it needs to read replies."""
 
     escalation_id: str
     revision: int
     location: str
-    """Where, as `open` told."""
+    """Where it was shown, as returned by `open`."""
     waits: bool
-    """Whether nobody has decided it yet; a reply to one that is decided is refused with the reason."""
+    """Whether the case is still undecided; KR refuses a reply to a decided case, with the reason."""
 
 
 class HumanReply(NamedTuple):
-    """What a person replied by a sink."""
+    """A person's reply through a channel."""
 
     escalation_id: str
-    """As the person wrote it; where it is none of those that the sink was handed, it may have been decided long ago."""
+    """As the person wrote it; a case that the channel did not receive may have been decided long ago."""
     response: HumanResponse
     external_id: str = ""
-    """What tells this reply from any other of the sink, so that it is applied once; empty where it comes but once."""
+    """An id that is unique among the channel's replies, so that KR applies it once; empty if the channel returns it
+    only once.
+    """
     beside: str = ""
-    """A case that stands in the same place: by it the person is told where the sink has shown no case of that id."""
+    """Another case in the same place. KR uses it to answer the person if the channel has shown no case with that id."""
 
 
 class UnparsedReply(NamedTuple):
-    """What a person wrote that cannot be applied, whatever the case is: it was not understood, or it is not theirs to say."""
+    """Something that a person wrote and KR cannot apply: it was not understood, or the person may not reply."""
 
     escalation_id: str
-    """The case that it is about; where that is not clear, any of those that it may be about."""
+    """The case that it refers to; if unclear, any case that it may refer to."""
     by: str
     kind: Literal["refused", "help", "edited"]
-    """It is not theirs to say, was not understood, or was changed after it had been read; the last two are said as `help`."""
+    """The person may not reply, the text was not understood, or it changed after the channel read it; people see the
+    last two as `help`.
+    """
     message: str
-    """What the person is told: the same once for each case, and something else a few times; as `Notice.said`."""
+    """The answer to the person. KR sends the same message once for each case, and different messages a few times."""
     external_id: str
-    """As that of a reply."""
+    """As in `HumanReply`."""
 
 
 class PollResult(NamedTuple):
-    """What people have written."""
+    """The replies that a channel found."""
 
     replies: Sequence[HumanReply | UnparsedReply] = ()
-    """In the order in which they were written; what was told before may be told again."""
+    """In the order in which they were written; earlier replies may be included again."""
     mark: str = ""
-    """How far that is. The next `poll` is given it, once all replies are on the record; empty at first."""
+    """How far the channel has read. KR passes it to the next `poll`, once all replies are on the record; empty at
+    first.
+    """
     complete: bool = True
-    """Whether that is all that has been written. Where it is not, no time limit ends a case, since somebody may have replied,
-    and `poll` is called again: soon, where the mark has moved, else as after a fault."""
+    """Whether these are all replies. If not, KR applies no time limit, because someone may have replied, and calls
+    `poll` again: soon if the mark has moved, otherwise as after a failure.
+    """
 
 
 class EscalationContext(Protocol):
-    """What a way to a human is handed with each call."""
+    """What a channel receives with each call."""
 
     deadline: float
-    """When the call will be cancelled, in the event loop's time (`loop.time()`)."""
+    """When KR cancels the call, in the event loop's time (`loop.time()`)."""
     emit: Callable[[str, dict[str, Any]], None]
     """`emit(kind, data)` reports progress; never raises."""
 
     @property
     def http(self) -> httpx.AsyncClient:
-        """The shared HTTP client, as `SourceContext.http`; it sends no POST twice."""
+        """The shared HTTP client, as `SourceContext.http`; it never repeats a POST."""
 
 
 class Escalation(Protocol):
-    """A way to a human: it shows cases, and brings replies back.
+    """A channel to humans: it shows cases and returns replies.
 
-    Each call may be made again, also by another process after a crash in the middle of it: a sink looks first whether it
-    has shown or said the same before. Calls of one sink are made one after the other, whatever the number of processes.
+    KR may repeat each call, also from another process after a crash in the middle of it, so a channel first checks
+    whether it has already shown or said the same. KR calls one channel sequentially, across all processes.
     """
 
     async def open(self, case: CaseView, context: EscalationContext) -> str | None:
-        """Show a case; None where nobody is there to see it, else where it stands (`terminal`, a URL).
+        """Show a case and return where it is (`terminal`, a URL), or None if no one is there to see it.
 
         Raises:
-            RequestError: it could not be shown now; it is tried again later.
+            RequestError: the case could not be shown now; KR tries again later.
         """
 
     async def poll(self, shown: Sequence[OpenCase], mark: str, context: EscalationContext) -> PollResult:
-        """What people have written since a mark; waits for nobody.
+        """Return what people wrote since a mark, without waiting.
 
         Args:
-            shown: the cases that wait, and those that were decided lately.
-            mark: as the last `PollResult` had it.
-            context: of this call.
+            shown: the cases that wait, and those decided recently.
+            mark: the mark of the last `PollResult`.
+            context: the context of this call.
 
         Raises:
-            RequestError: it cannot be asked now; it is tried again later.
+            RequestError: the channel cannot be polled now; KR tries again later.
         """
 
     async def acknowledge(self, case: CaseView, notice: Notice, context: EscalationContext) -> None:
-        """Tell people what was understood, refused or decided, or that they are waited for.
+        """Tell people what was understood, refused or decided, or remind them.
 
         Raises:
-            RequestError: it could not be told now; it is tried again later.
+            RequestError: the notice could not be sent now; KR tries again later.
         """
 
 
 @runtime_checkable
 class Ephemeral(Protocol):
-    """A way to a human that shows a case once, to whoever sits before the process that asks; nothing is owed to it later."""
+    """A channel that shows a case once, to the person at the process that asks. KR owes it no later call."""
 
     momentary: bool
 
 
 class Receiver(Escalation, Protocol):
-    """A way to a human that a service calls by itself, beside being asked: its webhook is `/hooks/NAME` of `kr serve`."""
+    """A channel that also accepts webhooks: a service calls `/hooks/NAME` of `kr serve`."""
 
     async def receive(
         self, shown: Sequence[OpenCase], headers: Mapping[str, str], body: bytes, context: EscalationContext
     ) -> PollResult:
-        """What a call of the service tells; its `mark` is not used.
+        """Read the replies in a call of the service; KR ignores the `mark`.
 
         Args:
             shown: as for `poll`.
             headers: the headers of the call, with names in lower case.
             body: the body of the call, byte for byte.
-            context: of this call.
+            context: the context of this call.
 
         Raises:
-            RequestError: the call is not the service's (`blocked`), or cannot be understood (`bad_answer`).
+            RequestError: the call is not from the service (`blocked`), or cannot be understood (`bad_answer`).
         """
 
 
 @runtime_checkable
 class Verifier(Protocol):
-    """A `Receiver` that tells by a call alone whether it is the service's, before anybody waits or reads a case for it."""
+    """A `Receiver` that can tell from a call alone whether it comes from the service, before KR reads a case."""
 
     def verify(self, headers: Mapping[str, str], body: bytes) -> None:
-        """Let a call pass that is the service's; pure, and quick.
+        """Accept a call of the service, otherwise raise; pure and fast.
 
         Args:
             headers: the headers of the call, with names in lower case.
             body: the body of the call, byte for byte.
 
         Raises:
-            RequestError: the call is not the service's (`blocked`), or cannot be understood (`bad_answer`).
+            RequestError: the call is not from the service (`blocked`), or cannot be understood (`bad_answer`).
         """

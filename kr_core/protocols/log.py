@@ -20,10 +20,10 @@ class LogRecord(NamedTuple):
 
 
 class Log(Protocol):
-    """Receives every event, once, in order; fed from the journal by a cursor of its own."""
+    """Receives every event once, in order, from the journal by a cursor of its own."""
 
     def write(self, records: Sequence[LogRecord]) -> None:
-        """Take the events; on return they are kept. Numbers it already has are skipped.
+        """Write the events; on return they are stored. Skip numbers that the log already has.
 
-        Whatever is raised is noted, and the same events come again later.
+        KR notes an exception, and sends the same events again later.
         """

@@ -14,4 +14,4 @@ class Renderer(Protocol):
     """Turns a report into text."""
 
     def render(self, report: Report) -> str:
-        """The report as text; pure but for reading templates."""
+        """The report as text; pure except that it reads templates."""

@@ -12,11 +12,11 @@ __all__ = ["Router"]
 
 
 class Router(Protocol):
-    """Says where a question goes."""
+    """Decides where a question goes."""
 
     def route(self, question: Question) -> Route | None:
-        """The way of a question, or None where this router does not know; pure.
+        """The route of a question, or None if this router does not know; pure.
 
         Raises:
-            ConfigError: the question itself names a target that there is not.
+            ConfigError: the question itself names an unknown target.
         """

@@ -13,7 +13,7 @@ __all__ = ["Scorer"]
 
 
 class Scorer(Protocol):
-    """Says how sure an answer is."""
+    """Rates how sure an answer is."""
 
     def score(self, query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> Score:
-        """Score what the named sources found and what the draft makes of it; pure."""
+        """Score the findings of the named sources and the draft made from them; pure."""

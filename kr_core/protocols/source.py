@@ -35,87 +35,88 @@ class Project(Protocol):
     working_folder: Path
 
     def version_of(self, framework: str) -> tuple[str, str] | None:
-        """The version in use and the file or environment it was read from, or None where unknown."""
+        """The version in use and the file or environment it comes from, or None if unknown."""
 
 
 class Rate(NamedTuple):
-    """At most so many requests in so many seconds, over all questions that are asked at once."""
+    """At most `calls` requests in `seconds` seconds, across all questions in progress."""
 
     calls: int
     seconds: float
 
 
 class Cache(Protocol):
-    """What a source remembers on disk, apart from other sources; it may forget anything at any time.
+    """A source's own cache on disk; it may lose anything at any time.
 
-    Values are plain data, as JSON has it.
+    Values are plain JSON data.
     """
 
     async def get(self, key: str) -> Any:
-        """The value kept under a key; None if there is none, or its time is over."""
+        """The value of a key; None if there is none or it has expired."""
 
     async def set(self, key: str, value: Any, seconds: float) -> None:
-        """Keep a value for so many seconds."""
+        """Store a value for this number of seconds."""
 
 
 class RequestRecord(Protocol):
-    """One request that does not go through `http`: what its source says of it, for the event."""
+    """One request that does not go through `http`, described by its source for the event."""
 
     status: int | None
     """The HTTP status of the answer."""
     received: int
-    """Bytes of the answer."""
+    """The number of bytes of the answer."""
 
     def was_sent(self) -> None:
-        """The request is on its way: from now on the consultation costs a call."""
+        """Mark the request as sent: from now on the consultation costs a call."""
 
 
 class SourceContext(Protocol):
-    """What a source is handed with each question."""
+    """What a source receives with each question."""
 
     deadline: float
-    """When the call will be cancelled, in the event loop's time (`loop.time()`)."""
+    """When KR cancels the call, in the event loop's time (`loop.time()`)."""
     project: Project
     emit: Callable[[str, dict[str, Any]], None]
-    """`emit(kind, data)` reports progress or a request that was sent; never raises."""
+    """`emit(kind, data)` reports progress or a sent request; never raises."""
 
     @property
     def http(self) -> httpx.AsyncClient:
-        """The shared HTTP client; closed by the engine.
+        """The shared HTTP client; the engine closes it.
 
-        It sends again what failed in passing, honours `Retry-After`, keeps to the source's rate, leaves alone a host that
-        keeps failing, reads no answer beyond 8 MB, and makes one event of each request. It follows no redirect.
+        It retries temporary failures, honours `Retry-After`, respects the source's rate, skips a host that keeps
+        failing, reads at most 8 MB of a response, and emits one event for each request. It follows no redirects.
         """
 
     @property
     def cache(self) -> Cache:
-        """What the source remembers from one question to the next."""
+        """The source's cache between questions."""
 
     def exchange(
         self, host: str, method: str, url: str, sent: str = "", *, limited: bool = True
     ) -> AbstractAsyncContextManager[RequestRecord]:
-        """One request that does not go through `http`: it has its turn, its circuit and its event all the same.
+        """One request that does not go through `http`, with the same rate limit, circuit breaker and event.
 
         Args:
-            host: whose circuit it is (`mcp.example.org:443`).
+            host: the host of the circuit breaker (`mcp.example.org:443`).
             method: `tools/call` and the like.
             url: where it goes; for the event.
-            sent: what is told there; for the event, without what looks like a secret.
-            limited: whether it takes a turn of the source's rate.
+            sent: the content; for the event, without anything that looks like a secret.
+            limited: whether it counts towards the source's rate.
 
         Raises:
-            httpx.ConnectError: the host is left alone for now, or there is no turn before the deadline.
+            httpx.ConnectError: the circuit breaker skips the host for now, or the rate allows no request before the
+            deadline.
         """
 
     async def fetch(self, url: str, *, allow_hosts: Sequence[str] = ()) -> Page:
-        """One page of the web, fetched safely: from the public internet alone, bounded, as its robots.txt allows.
+        """Fetch a web page safely: only from the public internet, with limits, and as its robots.txt allows.
 
         Args:
-            url: where it is; http or https.
-            allow_hosts: `host` or `host:port`, as they stand in URLs, that may be fetched although they are private.
+            url: the address; http or https.
+            allow_hosts: private hosts that it may fetch from: `host` or `host:port`, as in URLs.
 
         Raises:
-            RequestError: it must not be fetched, or could not be; its `outcome` says of which kind that is.
+            RequestError: the page must not or could not be fetched; `outcome` is the kind of failure.
         """
 
     async def call_tool(
@@ -126,16 +127,16 @@ class SourceContext(Protocol):
         *,
         headers: Mapping[str, str] = ...,
     ) -> ToolResult:
-        """One call of a tool of an MCP server; needs the extra `mcp`.
+        """Call a tool of an MCP server once; needs the extra `mcp`.
 
         Args:
             server: a streamable-HTTP address, or the program to start.
             tool: the tool's name.
-            arguments: what it is called with.
+            arguments: the arguments of the call.
             headers: sent with each HTTP request.
 
         Raises:
-            RequestError: it could not be called; its `outcome` says of which kind that is.
+            RequestError: the call failed; `outcome` is the kind of failure.
         """
 
 
@@ -143,49 +144,49 @@ class Source(Protocol):
     """Finds passages that answer a question."""
 
     external: bool
-    """True when a consultation leaves the machine, and so costs a call of the budget."""
+    """True if a consultation leaves the machine and so costs a call of the budget."""
     timeout_seconds: float
-    """The limit for one consultation where nothing is configured."""
+    """The time limit of one consultation, unless the configuration sets one."""
 
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
-        """Return a finding with a typed outcome; cancellation must pass through.
+        """Return a finding with a typed outcome; let cancellation propagate.
 
-        Whatever is raised becomes the outcome `unavailable` and a note; it never reaches the caller.
+        An exception becomes the outcome `unavailable` and a note; it never reaches the caller.
         """
 
 
 @runtime_checkable
 class Versioned(Protocol):
-    """A component with a program behind it: `kr doctor` tells its version."""
+    """A component that runs a program; `kr doctor` shows the program's version."""
 
     async def version(self) -> str:
-        """The program's version, as it says it itself.
+        """The version that the program reports.
 
         Raises:
-            RequestError: it cannot be started, or does not say it.
+            RequestError: the program cannot be started, or does not report a version.
         """
 
 
 @runtime_checkable
 class Unready(Protocol):
-    """A source or an agent that can be built without all that it needs: `kr doctor` tells what is missing."""
+    """A source or agent that KR can build although it lacks something it needs; `kr doctor` shows what is missing."""
 
     unready: str
-    """Why it cannot be asked as it is configured, and what to do; empty where it can."""
+    """Why KR cannot ask it with its configuration, and what to do; empty if KR can."""
 
 
 @runtime_checkable
 class Limited(Protocol):
-    """A source that may send only so often."""
+    """A source with a rate limit."""
 
     rate: Rate
 
 
 @runtime_checkable
 class Selective(Protocol):
-    """A source that knows beforehand which frameworks it has anything about.
+    """A source that knows in advance which frameworks it covers.
 
-    The default chain lists such a source only where this returns True; a configured chain is obeyed exactly.
+    The default chain includes such a source only if `knows` returns True; KR follows a configured chain exactly.
     """
 
     def knows(self, query: ResearchQuery, project: Project) -> bool:
@@ -194,6 +195,9 @@ class Selective(Protocol):
 
 @runtime_checkable
 class Derived(Protocol):
-    """A source that may tell what expeditions have found; an expedition does not ask it for what would bear witness to itself."""
+    """A source that may return axioms of expeditions.
+
+    An expedition skips such a source, so that it never confirms its own axioms.
+    """
 
     from_expeditions: bool

@@ -15,54 +15,56 @@ __all__ = ["Candidates", "ChangeResult", "Issue", "RebuildResult", "Repairable",
 
 
 class Candidates(NamedTuple):
-    """The entries that may match a query, and what went wrong while reading them."""
+    """The entries that may match a query, and warnings from reading them."""
 
     entries: Sequence[Entry]
     warnings: Sequence[str] = ()
     files: Sequence[Path] = ()
-    """The files that this answer was read from; a change of any of them makes it void."""
+    """The files that these entries come from; a change of any of them makes them outdated."""
 
 
 class WriteResult(NamedTuple):
-    """What a write did."""
+    """The result of a write."""
 
     entry: Entry | None
-    """The entry as it stands in the index; None for a report that is not indexed."""
+    """The entry as stored in the index; None for a report that is not indexed."""
     path: str
     """The report's path, relative to the knowledge base."""
     index_count: int
     evicted: int = 0
-    """Entries beyond the limit that the engine had archived after this write; -1 when that failed. Stores leave it 0."""
+    """The number of entries beyond the limit that the engine archived after this write; -1 if that failed. Stores
+    leave it 0.
+    """
     files: Sequence[Path] = ()
-    """The files that were written or removed, where the store keeps any: what a commit of this write holds."""
+    """The files that the store wrote or removed, if it uses files; a commit of this write contains them."""
 
 
 class ChangeResult(NamedTuple):
-    """What a change of several entries came to."""
+    """The result of changing several entries."""
 
     entries: Sequence[Entry]
-    """The entries as they stand now."""
+    """The entries in their current state."""
     files: Sequence[Path] = ()
-    """The files that were written, where the store keeps any."""
+    """The files that the store wrote, if it uses files."""
 
 
 class RebuildResult(NamedTuple):
-    """What was done to make an index anew."""
+    """The result of rebuilding an index."""
 
     message: Sequence[str] = ()
-    """A line for each thing; none where nothing had to be done."""
+    """A line for each step; empty if there was nothing to do."""
     files: Sequence[Path] = ()
-    """The files that were written, where the store keeps any."""
+    """The files that the store wrote, if it uses files."""
 
 
 class Store(Protocol):
     """The knowledge base.
 
-    Which entries are archived or stale is decided by the engine; a store only keeps.
+    The engine decides which entries are archived or stale; a store only stores them.
     """
 
     def candidates(self, query: ResearchQuery) -> Candidates:
-        """Entries that may answer the query, or a superset. A broken index is a warning, not an error."""
+        """The entries that may answer the query, or a superset. A broken index is a warning, not an error."""
 
     def entries(self) -> Sequence[Entry]:
         """All entries, in the order of the index.
@@ -72,21 +74,21 @@ class Store(Protocol):
         """
 
     def read(self, entry: Entry) -> tuple[str, dict[str, Any]] | None:
-        """The report's text and its evidence ({} where there is none), or None if it is gone or empty."""
+        """The report's text and its evidence ({} if there is none), or None if the report is gone or empty."""
 
     def write(
         self, report: str, evidence: Mapping[str, Any], entry: Entry, *, index: bool = True
     ) -> WriteResult:
-        """Keep a report and its entry, atomically; an entry with the same id is updated in place.
+        """Store a report and its entry atomically; update an entry with the same id in place.
 
-        With `index=False` only the report is written, and never over one that is there.
+        With `index=False`, write only the report, and never over an existing one.
 
         Raises:
-            StorageError: nothing was changed, or the report is there and the index is as it was.
+            StorageError: nothing changed, or only the report was written and the index is unchanged.
         """
 
     def touch(self, entry: Entry, today: date) -> int:
-        """Note that the entry was used today (at most one write a day) and return the number of entries.
+        """Record that the entry was used today (at most one write a day) and return the number of entries.
 
         Raises:
             StorageError: the index cannot be written.
@@ -100,32 +102,32 @@ class Store(Protocol):
         """
 
     def mark_stale(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> ChangeResult:
-        """Give the chosen entries the status `stale`; their other values and their reports stay.
+        """Give the chosen entries the status `stale`; their other values and their reports do not change.
 
-        `choose` is handed all entries while nobody else writes, so that none is marked that was just brought up to date.
+        `choose` receives all entries while no one else writes, so that it marks none that was just updated.
 
         Raises:
-            StorageError: the index cannot be read or written; nothing was changed.
+            StorageError: the index cannot be read or written; nothing changed.
         """
 
     def archive(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> ChangeResult:
-        """Move the chosen entries to the archive, with the status `archived`; their reports stay.
+        """Move the chosen entries to the archive, with the status `archived`; their reports stay in place.
 
-        `choose` is handed all entries while nobody else writes, so that none goes that was just used.
+        `choose` receives all entries while no one else writes, so that it archives none that was just used.
 
         Raises:
-            StorageError: the index cannot be read or written; no entry was lost.
+            StorageError: the index cannot be read or written; no entry is lost.
         """
 
     def archived(self) -> Sequence[Entry]:
-        """The archived entries; they are neither candidates nor among `entries`, and can be read.
+        """The archived entries. They are neither candidates nor among `entries`, but `read` works for them.
 
         Raises:
             StorageError: the archive cannot be read.
         """
 
     def restore(self, entry: Entry) -> WriteResult:
-        """Move an archived entry back, as it is given; it is told by its id and path.
+        """Move an archived entry back, with the given values; the store finds it by its id and path.
 
         Raises:
             StorageError: it is not in the archive, another entry has its id, or the index cannot be written.
@@ -134,15 +136,15 @@ class Store(Protocol):
 
 @runtime_checkable
 class Repairable(Protocol):
-    """A store that can say what is wrong with it, and make its index anew."""
+    """A store that can check itself and rebuild its index."""
 
     def check(self) -> Sequence[Issue]:
-        """Everything that is wrong; nothing is changed. Whether an answer is stale is not the store's to say."""
+        """All faults; changes nothing. The engine decides whether an answer is stale."""
 
     def rebuild(self) -> RebuildResult:
-        """Make the index anew from the reports, with what the old one still tells; no report is changed.
+        """Rebuild the index from the reports and what the old one still contains; no report changes.
 
-        The old index is set aside first. Where nothing would change, nothing is written.
+        The store keeps a copy of the old index first. If nothing would change, it writes nothing.
 
         Raises:
             StorageError: it cannot be written.
@@ -150,10 +152,10 @@ class Repairable(Protocol):
 
 
 class Issue(NamedTuple):
-    """Something that is wrong with a knowledge base."""
+    """A fault in a knowledge base."""
 
     kind: str
-    """`unreadable`, `orphan` (a report that no entry leads to), `dangling` (an entry without its report), `stale`, ..."""
+    """`unreadable`, `orphan` (a report without an entry), `dangling` (an entry without its report), `stale`, ..."""
     location: str
     """The file and line, the report's path, or the entry's id."""
     message: str

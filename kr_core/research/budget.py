@@ -39,7 +39,7 @@ class RunBudget:
         return True
 
     def give_back(self, grant: str) -> None:
-        """Give back a call that was never sent."""
+        """Give the budget back a call that was never sent."""
         self._journal.refund(grant)
         self._run_spent -= 1
 

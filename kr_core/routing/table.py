@@ -47,12 +47,12 @@ class Table:
     """The rules in force, over a roster.
 
     Args:
-        rules: in the order in which they were written.
+        rules: the rules, in the order in which they were written.
         agents: the roster by name, in order.
-        default_threshold: what an answer needs where neither topic nor agent say.
+        default_threshold: the confidence that an answer needs if neither the topic nor the agent sets one.
 
     Raises:
-        ConfigError: a rule names nobody, sets nothing, or can never apply; with where it stands.
+        ConfigError: a rule names an unknown agent, sets nothing, or can never apply; with its file and line.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class Table:
         self._check(rules)
 
     def route(self, question: Question) -> Route | None:
-        """Where a question goes; None where neither a rule nor the asker says.
+        """Where a question goes; None if neither a rule nor the question says.
 
-        A rule that overrides sends it to its own target alone, whoever else was suggested.
+        A rule that overrides sends it to its own target alone, and ignores suggested targets.
 
         Raises:
-            ConfigError: a suggested target is no agent, no role and not `human`, or a human is one of several.
+            ConfigError: a suggested target is not an agent, a role or `human`, or a human is one of several.
         """
         topic = folded(question.topic)
         suggested = self._suggested(question)
@@ -94,7 +94,7 @@ class Table:
         )
 
     def unknown(self, question: Question) -> Route:
-        """The route of a question for which there is neither a rule nor a target: to a human, with a topic proposed."""
+        """The route of a question without a rule or target: to a human, with a proposed topic."""
         route = self.routed(folded(question.topic), HUMAN, UNKNOWN_TOPIC)
         proposed = self._proposer.propose(f"{question.topic} {question.text}")
         return route.model_copy(update={"proposed_topic": proposed})
@@ -104,7 +104,7 @@ class Table:
         return Proposer(placed.rule for placed in self.rules)
 
     def routed(self, topic: str, target: str, reason: str, placed: PlacedRule | None = None) -> Route:
-        """A route to a target, with the threshold that holds for the topic there."""
+        """A route to a target, with the threshold that applies to the topic and the target."""
         agent = self.agent_of(target)
         threshold, why = self.threshold(topic, agent)
         escalating = self._escalating(topic)
@@ -120,7 +120,7 @@ class Table:
         )
 
     def threshold(self, topic: str, agent: str | None) -> tuple[int, str]:
-        """What an answer needs: the topic's threshold, else the agent's, else the default; and whose it is."""
+        """The threshold for an answer and where it comes from: topic, otherwise agent, otherwise default."""
         for placed in self._matching(folded(topic)):
             if placed.rule.threshold is not None:
                 return placed.rule.threshold, f"rule {placed.told}"
@@ -130,12 +130,12 @@ class Table:
         return self.default_threshold, "default"
 
     def limits(self, topic: str) -> Limits | None:
-        """What the rules say of waiting for a human about a topic; None where they say nothing."""
+        """The rules' escalation settings for a topic; None if there are none."""
         matching = (placed.rule.escalation for placed in self._matching(folded(topic)))
         return next((limits for limits in matching if limits is not None), None)
 
     def agent_of(self, target: str) -> str | None:
-        """The agent that a target means: itself, or the first of a role; None for a human."""
+        """The agent behind a target: the agent itself, or the first with that role; None for a human."""
         if target == HUMAN:
             return None
         if target in self.agents:
@@ -143,7 +143,7 @@ class Table:
         return next(name for name, profile in self.agents.items() if profile.role == target)
 
     def targets(self) -> list[str]:
-        """Everybody a question can be sent to: agents, roles and `human`."""
+        """All possible targets of a question: agents, roles and `human`."""
         return self._names
 
     def _suggested(self, question: Question) -> list[str]:

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class IndexedPassage(NamedTuple):
-    """A passage as it is put into, and comes out of, the index.
+    """A passage as the index stores and returns it.
 
-    `name` and `lead` weigh more than `text`: the words by which a reader would call the passage, and its
-    first paragraph. `prose` is what is searched in place of `text`, where that holds what says nothing. `words` are
-    further words by which it is found, though they do not stand in it. `prior` (0-1) says how likely any user is to
-    ask for it: public before private, documented before bare. `data` is the source's own, JSON values, and comes back
-    with the passage; `also` in it (other names) and `needed` (a parameter without default) help to rank symbols.
+    `name` (what a reader would call the passage) and `lead` (its first paragraph) weigh more than `text`. `prose`
+    replaces `text` in the search if `text` contains noise. `words` are further search words that do not occur in the
+    passage. `prior` (0-1) says how likely users are to ask for it: public before private, documented before
+    undocumented. `data` belongs to the source: JSON values that come back with the passage; `also` in it (other names)
+    and `needed` (a parameter without default) help to rank symbols.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class IndexedPassage(NamedTuple):
 
 
 FORMAT = 5
-"""Raised whenever the tables change; an index of another format is built anew."""
+"""Incremented whenever the tables change; KR rebuilds an index of another format."""
 
 _TABLES = """
 create table passages (
@@ -76,7 +76,7 @@ class Hit(NamedTuple):
 
 
 class PassageIndex:
-    """A read-only index; `build` makes one. It may be used from any thread, by one at a time.
+    """A read-only index, made by `build_index`. Any thread may use it, but one at a time.
 
     Raises:
         sqlite3.DatabaseError: the file is not an index.
@@ -97,11 +97,11 @@ class PassageIndex:
         self._postings: dict[str, list[tuple[int, str]]] = {}
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def postings(self, root: str) -> list[tuple[int, str]]:
-        """Where a stem stands: (passage, field), the field being name, lead, body, words or code."""
+        """Where a stem occurs: (passage, field), with the field name, lead, body, words or code."""
         if not root.isascii():
             root = stem(_folded(root))
         if root not in self._postings:
@@ -111,7 +111,7 @@ class PassageIndex:
         return self._postings[root]
 
     def names(self, root: str) -> bool:
-        """Whether a stem stands in any passage's name."""
+        """Whether a stem occurs in any passage's name."""
         return any(field == "name" for _number, field in self.postings(root))
 
     def priors(self) -> dict[int, float]:
@@ -119,7 +119,7 @@ class PassageIndex:
         return dict(self._connection.execute("select id, prior from passages"))
 
     def bm25(self, query: Sequence[str]) -> dict[int, float]:
-        """The BM25 score of each passage that holds any of the words; larger is better."""
+        """The BM25 score of each passage that contains any of the words; larger is better."""
         parts = _parts(query)
         if not parts:
             return {}
@@ -131,7 +131,7 @@ class PassageIndex:
         return {int(number): float(score) for number, score in rows}
 
     def get(self, numbers: Sequence[int]) -> list[Hit]:
-        """The passages of these numbers, in their order."""
+        """The passages with these numbers, in order."""
         return [Hit(number, passage) for number, passage in self._by_id(numbers)]
 
     def by_symbol(self, symbol: str, parameter: str | None = None) -> list[Hit]:
@@ -151,7 +151,7 @@ class PassageIndex:
         return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
 
     def with_code(self, identifiers: Sequence[str], limit: int = 30) -> list[Hit]:
-        """Passages whose code examples hold all of the identifiers, the most telling first."""
+        """Passages whose code examples contain all of the identifiers, the most specific first."""
         parts = _parts(identifiers)
         if not parts:
             return []
@@ -176,11 +176,11 @@ class PassageIndex:
 def build(
     path: Path | None, passages: Iterable[IndexedPassage], meta: dict[str, str] | None = None
 ) -> PassageIndex:
-    """Make an index, in one file that appears whole or not at all, or in memory where `path` is None.
+    """Build an index, in one file that appears complete or not at all, or in memory if `path` is None.
 
     Raises:
         OSError: the folder cannot be written.
-        sqlite3.Error: the index cannot be written, because the disk is full, say.
+        sqlite3.Error: the index cannot be written, for example because the disk is full.
     """
     if path is None:
         connection = sqlite3.connect(":memory:", check_same_thread=False)

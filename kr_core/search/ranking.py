@@ -41,17 +41,18 @@ _SAID = 0.99
 
 
 class RankedPassage(NamedTuple):
-    """A passage in its place."""
+    """A passage with its rank."""
 
     passage: IndexedPassage
     score: float
     coverage: float
-    """How much of the question the passage holds, 0-1, weighted by rarity: the mean of two shares, of the telling words with
-    near ones counted in part, and of all words as they were said."""
+    """How much of the question the passage covers, 0-1, weighted by rarity: the mean of two shares, of the
+    significant words with similar ones counted in part, and of all words as written.
+    """
     covered: frozenset[str]
     """The words of the question that it contains."""
     also: tuple[str, ...] = ()
-    """Symbols of near copies that were folded into it."""
+    """Symbols of near copies that were merged into it."""
 
 
 def rank(
@@ -68,8 +69,8 @@ def rank(
         index: where to look.
         terms: from `question_terms`.
         limit: how many at most.
-        within: top-level modules that the question names; passages elsewhere count for less.
-        weights: for measuring; leave it alone otherwise.
+        within: top-level modules that the question names; passages elsewhere count less.
+        weights: for measurements only; otherwise keep the default.
     """
     total = sum(term.weight for term in terms) or 1.0
     held = _held(index, terms, weights)
@@ -109,9 +110,9 @@ def rank(
 def telling_parameters(
     index: PassageIndex, terms: Sequence[Term], symbol: str, limit: int = 2
 ) -> list[IndexedPassage]:
-    """The parameters of a symbol that the question is about, by their own names and documentation, best first.
+    """The parameters of a symbol that the question asks about, by their names and documentation, best first.
 
-    A symbol with twenty parameters is half an answer; which of them to pass is the other half.
+    A symbol with twenty parameters is half an answer; the other half is which of them to pass.
     """
     name = _parts(symbol.rpartition(".")[2])
     total = sum(term.weight for term in terms) or 1.0
@@ -329,7 +330,7 @@ def _parts(name: str) -> set[str]:
 
 
 def closest_name(names: Sequence[str], terms: Sequence[Term]) -> int:
-    """Which of several names for one thing the question says in so many words: its position; else the first."""
+    """The position of the name that the question uses literally, out of several; otherwise of the first."""
     said = frozenset(root for term in terms for root, likeness in term.alike.items() if likeness >= _SAID)
     shares = [
         len(parts & said) / len(parts) if (parts := _parts(name.rpartition(".")[2])) else 0.0

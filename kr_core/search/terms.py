@@ -25,9 +25,9 @@ class Term:
     weight: float
     """Rarity in the package, 0-1."""
     alike: dict[str, float] = field(default_factory=dict)
-    """Stems that mean it, with what each counts; its own stem counts 1."""
+    """Stems with the same meaning, with their weights; its own stem counts 1."""
     known: bool = False
-    """Whether the index holds the word itself, or one that means it."""
+    """Whether the index contains the word itself, or one with its meaning."""
     weak: bool = False
     """Ordinary English that says little about the topic."""
 
@@ -35,7 +35,7 @@ class Term:
 def question_terms(
     index: PassageIndex, question: str, *, without: Iterable[str] = (), weights: Weights = TUNED
 ) -> list[Term]:
-    """The telling words of a question, weighted by rarity; `without` names what every passage is about."""
+    """The significant words of a question, weighted by rarity; `without` names words that apply to every passage."""
     names = "|".join(sorted(map(re.escape, without), key=len, reverse=True))
     asked = re.sub(rf"(?i)(?<![\w.])(?:{names})(?![\w])", " ", question) if names else question
     asides = _asides(asked)

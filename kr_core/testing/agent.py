@@ -43,11 +43,12 @@ _SECRET = ("key", "passphrase", "password", "secret", "token")
 
 
 class AgentContract(PluginContract):
-    """What an agent keeps to, tried with a question that it answers.
+    """The rules for agents, tested with a question that the agent answers.
 
     Attributes:
         question: what is asked.
-        hanging: settings with which it never answers, for an agent that does not ask over HTTP: a program that sleeps.
+        hanging: settings with which it never answers, for an agent that does not use HTTP, such as a program that
+            sleeps.
     """
 
     noun = "agent"
@@ -55,13 +56,13 @@ class AgentContract(PluginContract):
     hanging: ClassVar[Mapping[str, Any]] = {}
 
     def respond(self, request: httpx.Request) -> httpx.Response:
-        """Answer a request as the service would; a contract sends none to the network."""
+        """Answer a request like the service; a contract sends no requests to the network."""
         return httpx.Response(
             501, text=f"override `respond` in the contract class to answer {request.method} {request.url}"
         )
 
     async def research(self, question: str, **options: Any) -> ResearchResult:
-        """Answer as the sources would, for an agent that asks them."""
+        """Answer like the sources, for an agent that asks them."""
         del options
         raise RequestError(
             Outcome.unavailable, f"override `research` in the contract class to answer {question!r}"
@@ -70,7 +71,7 @@ class AgentContract(PluginContract):
     # -- replies -----------------------------------------------------------------------------------------
 
     def test_a_question_is_answered(self, project: Path) -> None:
-        """A job gives a reply that says something, as text or as the object that was asked for."""
+        """A job returns a reply with content, as text or as the requested object."""
         reply = self._replied(project)
         assert reply.text.strip() or reply.data, (
             "the reply has neither `text` nor `data`; give what the model wrote as `text`, or raise RequestError with the "
@@ -85,14 +86,14 @@ class AgentContract(PluginContract):
             ) from error
 
     def test_what_it_counts_is_told_in_whole_numbers(self, project: Path) -> None:
-        """Tokens and cost are counts, or None where the service tells nothing: never a guess below nothing."""
+        """Tokens and cost are not negative, or None if the service does not report them."""
         reply = self._replied(project)
         for name in ("input_tokens", "output_tokens", "cost_usd"):
             count = getattr(reply, name)
             assert count is None or count >= 0, f"`{name}` is {count}; give None where it is not known"
 
     def test_several_at_once_are_answered(self, project: Path) -> None:
-        """One agent is asked many things at the same time."""
+        """An agent answers many questions at the same time."""
         agent = self.build(project)
 
         async def together() -> list[Reply | BaseException]:
@@ -109,7 +110,7 @@ class AgentContract(PluginContract):
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_hostile_text_stays_data(self, project: Path, kind: str) -> None:
-        """Whatever stands in a prompt or a persona, also a megabyte: a reply, or a RequestError; nothing is evaluated."""
+        """Any prompt or persona, even of a megabyte, gives a reply or a RequestError; the agent evaluates nothing."""
         for prompt, system in ((HOSTILE[kind], ""), (self.question, HOSTILE[kind])):
             made = self._attempt(self.build(project), project, prompt=prompt, system=system)
             self._is_reply_or_request_error(made, f"for a text that is hostile ({kind})")
@@ -122,7 +123,7 @@ class AgentContract(PluginContract):
 
     @pytest.mark.parametrize("fault", _NETWORK_FAULTS)
     def test_a_network_fault_is_a_request_error(self, project: Path, fault: NetworkFault) -> None:
-        """While the network fails, an agent that uses it raises RequestError with an outcome, and nothing else."""
+        """If the network fails, an agent that uses it raises RequestError with an outcome, and nothing else."""
         transport = FaultyTransport([fault] * 100)
         made = self._attempt(self.build(project), project, transport)
         self._is_reply_or_request_error(made, f"though the network failed ({fault.value})")
@@ -134,7 +135,7 @@ class AgentContract(PluginContract):
 
     @pytest.mark.parametrize("fault", [None, *_NETWORK_FAULTS])
     def test_secrets_are_not_told(self, project: Path, fault: NetworkFault | None) -> None:
-        """No secret of the settings stands in an event, an error or a reply."""
+        """No event, error or reply contains a secret from the settings."""
         secrets = list(_secrets(self.settings))
         if not secrets:
             pytest.skip("the contract's `settings` hold no secret")
@@ -157,7 +158,7 @@ class AgentContract(PluginContract):
 
     @pytest.mark.parametrize("seconds", [0.0, 0.01, 0.1, 0.5])
     def test_cancellation_passes(self, project: Path, seconds: float) -> None:
-        """Cancelled at its deadline, an agent ends promptly, also while it waits for the outside."""
+        """An agent that is cancelled at its deadline stops promptly, even while it waits for a service."""
         settings = {**self.settings, **self.hanging}
         agent = build(self.module, self.noun, settings, project) if self.hanging else self.build(project)
         transport = FaultyTransport([NetworkFault.hangs] * 100)
@@ -172,7 +173,7 @@ class AgentContract(PluginContract):
     # -- the outside -------------------------------------------------------------------------------------
 
     def test_it_goes_out_only_by_the_client_of_the_job(self, project: Path) -> None:
-        """Requests go through `job.http`, where they are limited and on record."""
+        """Requests go through `job.http`, which limits and records them."""
         agent = self.build(project)
         with watched("network", every_thread=True) as touched:
             self._attempt(agent, project)
@@ -181,7 +182,7 @@ class AgentContract(PluginContract):
         )
 
     def test_it_runs_only_what_its_settings_name(self, project: Path) -> None:
-        """A program that the agent starts stands in a setting by whose name KR knows that it runs one."""
+        """The agent starts only programs from settings whose names tell KR that they run one."""
         with watched("process", every_thread=True) as touched:
             self._attempt(self.build(project), project)
         named = programs_in(self._provider().settings.model_validate(dict(self.settings)))

@@ -24,18 +24,18 @@ _CLOSE = 1e-3
 
 
 class EmbedderContract(PluginContract):
-    """What an embedder keeps to, tried with texts short, long and hostile."""
+    """The rules for embedders, tested with short, long and hostile texts."""
 
     noun = "embedder"
 
     def test_it_has_an_identity(self, project: Path) -> None:
-        """Vectors are kept under the name of what made them."""
+        """The embedder has a name, under which KR stores its vectors."""
         identity = self.build(project).identity
         assert isinstance(identity, str), "`identity` is no text; set it to the model's name"
         assert identity.strip(), "`identity` is empty; set it to the model's name: vectors are kept under it"
 
     def test_each_text_has_its_vector(self, project: Path) -> None:
-        """As many vectors as texts, in their order, all of one length, of finite numbers that are not all zero."""
+        """Each text has a vector, in order; all have one length, and finite numbers that are not all zero."""
         embedder = self.build(project)
         vectors = self._vectors(embedder, _TEXTS)
         assert len({len(vector) for vector in vectors}) == 1, (
@@ -51,7 +51,7 @@ class EmbedderContract(PluginContract):
             )
 
     def test_the_same_text_has_the_same_vector(self, project: Path) -> None:
-        """Today and tomorrow, in this process and the next: vectors are kept."""
+        """A text has the same vector in this process and the next, because KR stores vectors."""
         first, again = (self._vectors(self.build(project), _TEXTS) for _ in range(2))
         assert all(_near(one, other) for one, other in zip(first, again, strict=True)), (
             "the same text was given another vector the second time; let it depend on the text and the model alone "
@@ -59,7 +59,7 @@ class EmbedderContract(PluginContract):
         )
 
     def test_what_means_the_same_is_near(self, project: Path) -> None:
-        """Two texts about one thing are nearer to each other than to a third about another."""
+        """Two texts about the same thing are closer to each other than to a third about something else."""
         one, other, third = self._vectors(self.build(project), _TEXTS)
         assert _cosine(one, other) > _cosine(one, third), (
             "two texts about a parcel's timeout are no nearer to each other than to one about swallows; vectors are compared "
@@ -67,12 +67,12 @@ class EmbedderContract(PluginContract):
         )
 
     def test_no_text_has_no_vector(self, project: Path) -> None:
-        """Nothing is asked for where nothing is given."""
+        """An empty list of texts gives an empty list of vectors."""
         assert len(self._made(self.build(project), [])) == 0, "without texts there are vectors; return none"
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_any_text_has_a_vector(self, project: Path, kind: str) -> None:
-        """Documents hold anything."""
+        """Any text has a vector, because documents may contain anything."""
         embedder = self.build(project)
         (usual, strange) = self._vectors(embedder, [_TEXTS[0], HOSTILE[kind]])
         assert len(usual) == len(strange), f"the vector of a hostile text ({kind}) has another length"

@@ -53,28 +53,28 @@ _TALK = (
 
 
 class EscalationContract(PluginContract):
-    """What a way to a human keeps to, tried with cases of all kinds.
+    """The rules for escalations, tested with all kinds of cases.
 
     Attributes:
-        replies: whether `poll` brings what people reply; False for one that only shows cases.
+        replies: whether `poll` returns replies; False for a channel that only shows cases.
     """
 
     noun = "escalation"
     replies: ClassVar[bool] = True
 
     def respond(self, request: httpx.Request) -> httpx.Response:
-        """Answer a request as the service would; a contract sends none to the network."""
+        """Answer a request like the service; a contract sends no requests to the network."""
         return httpx.Response(
             501, text=f"override `respond` in the contract class to answer {request.method} {request.url}"
         )
 
     def seen(self, project: Path) -> str:
-        """All that a person can see of the cases; by default the texts of the project's files."""
+        """Everything that a person can see of the cases; by default the texts of the project's files."""
         files = sorted(path for path in project.rglob("*") if path.is_file())
         return "\n".join(file.read_text("utf-8", errors="replace") for file in files)
 
     def answer(self, project: Path, case: CaseView, text: str) -> None:
-        """Reply to a case as a person would, where it stands."""
+        """Reply to a case as a person would, in the place where it is shown."""
         del project, case, text
         raise NotImplementedError(
             "override `answer` in the contract class to reply as a person would, or say `replies = False`"
@@ -83,7 +83,7 @@ class EscalationContract(PluginContract):
     # -- showing -----------------------------------------------------------------------------------------
 
     def test_a_case_is_shown_whole(self, project: Path) -> None:
-        """A person sees the question, the tentative answer, why it is not sure, and how to answer; and `open` says where."""
+        """A person sees the question, the tentative answer, its doubts and how to reply; `open` returns where."""
         sink, case = self.build(project), _case()
         self._opened(project, sink, case)
         self._sees(
@@ -97,7 +97,7 @@ class EscalationContract(PluginContract):
         )
 
     def test_cases_of_all_kinds_are_shown(self, project: Path) -> None:
-        """A case without an answer, one with several answers, and a question with choices."""
+        """The channel shows cases without an answer, with several answers, and with choices."""
         sink = self.build(project)
         answer = _answer("Use Postgres.")
         for case, words in (
@@ -109,14 +109,14 @@ class EscalationContract(PluginContract):
             self._sees(project, words)
 
     def test_a_new_revision_is_shown(self, project: Path) -> None:
-        """When the agent has answered anew, a person sees the new answer under its own number."""
+        """When the agent answers again, a person sees the new answer under its own number."""
         sink = self.build(project)
         self._opened(project, sink, _case())
         self._opened(project, sink, _case(revision=3, answer=_answer("Use Redis Cluster.")))
         self._sees(project, "E7@3", "Use Redis Cluster.")
 
     def test_several_at_once_are_shown(self, project: Path) -> None:
-        """Many questions may wait at the same time."""
+        """The channel shows many cases at the same time."""
         sink = self.build(project)
         cases = [_case(f"E{number}") for number in range(1, _AT_ONCE + 1)]
 
@@ -130,7 +130,7 @@ class EscalationContract(PluginContract):
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_hostile_text_is_shown_as_data(self, project: Path, kind: str) -> None:
-        """Whatever stands in a case, also a megabyte: it is shown, evaluated by nobody, and steers no terminal."""
+        """The channel shows any text, even of a megabyte, without evaluating it or controlling the terminal."""
         text = _hostile(kind)
         answer = _answer(text, rationale=text, uncertainty_reasons=(text,))
         case = _case(question=Question(text=text, topic=text, context=text), answer=answer, reason=text)
@@ -150,7 +150,7 @@ class EscalationContract(PluginContract):
     # -- replies -----------------------------------------------------------------------------------------
 
     def test_nobody_has_replied(self, project: Path) -> None:
-        """Without replies `poll` brings none, and does not wait for any."""
+        """Without replies `poll` returns none, and does not wait for one."""
         sink, case = self.build(project), _case()
         assert not self._polled(project, sink, [])
         place = self._opened(project, sink, case)
@@ -159,7 +159,7 @@ class EscalationContract(PluginContract):
         )
 
     def test_a_reply_is_read(self, project: Path) -> None:
-        """A command that a person writes where the case stands comes back as what it means, and can be told from others."""
+        """A command that a person writes at the case comes back with its meaning and a unique id."""
         if not self.replies:
             return
         sink, case = self.build(project), _case()
@@ -178,7 +178,7 @@ class EscalationContract(PluginContract):
 
     @pytest.mark.parametrize("text", _TALK)
     def test_talk_is_no_reply(self, project: Path, text: str) -> None:
-        """What only speaks of confirming, and what is quoted or code, decides nothing."""
+        """Text that only mentions confirming, quotes and code decide nothing."""
         if not self.replies:
             return
         sink, case = self.build(project), _case()
@@ -192,7 +192,7 @@ class EscalationContract(PluginContract):
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_a_hostile_reply(self, project: Path, kind: str) -> None:
-        """Whatever a person writes, `poll` brings the replies of the others."""
+        """A hostile reply does not keep `poll` from returning the replies of others."""
         if not self.replies or kind == "command":  # that one is a reply
             return
         sink, case = self.build(project), _case()
@@ -206,14 +206,14 @@ class EscalationContract(PluginContract):
         )
 
     def test_what_was_understood_is_said(self, project: Path) -> None:
-        """A person is told what became of a reply."""
+        """The channel tells a person what happened to a reply."""
         sink, case = self.build(project), _case()
         self._opened(project, sink, case)
         self._acknowledged(project, sink, case, _ENDED)
         self._sees(project, "E7 is answered, by ada (confirm)")
 
     def test_a_late_reply_is_brought(self, project: Path) -> None:
-        """A reply to a case that is decided already comes back like any other, so that its writer is told so."""
+        """A reply to a decided case comes back like any other, so that KR can tell its author."""
         if not self.replies:
             return
         sink, case = self.build(project), _case()
@@ -226,7 +226,7 @@ class EscalationContract(PluginContract):
         )
 
     def test_what_is_new_is_brought(self, project: Path) -> None:
-        """After a poll whose mark is kept, `poll` brings what came since, also by another process; the rest as it was."""
+        """With an earlier mark, `poll` returns new replies, even in another process; the rest is unchanged."""
         if not self.replies:
             return
         sink, case = self.build(project), _case()
@@ -247,7 +247,7 @@ class EscalationContract(PluginContract):
         )
 
     def test_what_was_said_is_no_reply(self, project: Path) -> None:
-        """Neither the case, which says how to answer, nor what KR says about it is taken for a reply."""
+        """The channel reads neither the case with its instructions nor KR's notices as replies."""
         sink, case = self.build(project), _case()
         shown = [_shown(case, self._opened(project, sink, case))]
         for notice in _NOTICES:
@@ -260,7 +260,7 @@ class EscalationContract(PluginContract):
     # -- once --------------------------------------------------------------------------------------------
 
     def test_a_case_is_not_shown_twice(self, project: Path) -> None:
-        """Told again to show the same revision, as after a crash, also by another process, a sink finds that it is there."""
+        """If KR repeats `open` after a crash or from another process, the channel does not show a case twice."""
         sink, case = self.build(project), _case()
         place = self._opened(project, sink, case)
         if self._is_momentary(sink):
@@ -275,7 +275,7 @@ class EscalationContract(PluginContract):
         )
 
     def test_notices_of_all_kinds_are_said(self, project: Path) -> None:
-        """A person sees what was understood and what was refused, gets help, is reminded, and is told of the end."""
+        """A person sees notices of understood and refused replies, help, reminders and the end of the case."""
         sink, case = self.build(project), _case()
         place = self._opened(project, sink, case)
         notices = self._to_be_said()
@@ -284,7 +284,7 @@ class EscalationContract(PluginContract):
         self._sees(project, *(notice.message for notice in notices))
 
     def test_a_notice_is_not_said_twice(self, project: Path) -> None:
-        """Told again to say the same, as after a crash, also by another process, a sink finds that it has said it."""
+        """If KR repeats a notice, after a crash or from another process, the channel does not send it twice."""
         sink, case = self.build(project), _case()
         place = self._opened(project, sink, case)
         if self._is_momentary(sink):
@@ -302,7 +302,7 @@ class EscalationContract(PluginContract):
 
     @pytest.mark.parametrize("fault", _NETWORK_FAULTS)
     def test_a_network_fault_is_a_request_error(self, project: Path, fault: NetworkFault) -> None:
-        """While the network fails, a sink that uses it raises RequestError with an outcome, and nothing else."""
+        """If the network fails, a channel that uses it raises RequestError with an outcome, and nothing else."""
         sink, case = self.build(project), _case()
         place = self._opened(project, sink, case)
         calls: dict[str, Callable[[EscalationContext], Awaitable[object]]] = {

@@ -34,26 +34,26 @@ class SourceFault(StrEnum):
 
     raises = "raises"
     hangs = "hangs"
-    """It never answers; cancelling it works."""
+    """It never answers; cancellation works."""
     ignores_cancellation = "ignores_cancellation"
-    """It never answers, and goes on for `DEAF_SECONDS` when it is cancelled."""
+    """It never answers, and continues for `DEAF_SECONDS` after cancellation."""
     slow = "slow"
-    """It answers as it otherwise would, `SLOW_SECONDS` later."""
+    """It answers normally, `SLOW_SECONDS` later."""
     wrong_type = "wrong_type"
     """It returns a dict."""
     quota_text = "quota_text"
-    """It returns the service's refusal as if that were the answer."""
+    """It returns the service's refusal as the answer."""
     hostile_text = "hostile_text"
     """It returns passages with template syntax, terminal sequences, lone surrogates and the like."""
     connection_refused = "connection_refused"
 
 
 class FaultySource:
-    """A source that misbehaves, one fault for each consultation in turn, and then is the real one.
+    """A source that misbehaves, with one fault for each consultation in turn, and then acts as the real one.
 
     Args:
-        source: the real one; None for one that finds nothing and is external.
-        faults: what goes wrong, in order.
+        source: the real source; None for an external one that finds nothing.
+        faults: the faults, in order.
 
     Raises:
         ValueError: there is no fault of that name.
@@ -143,7 +143,7 @@ def _found(query: ResearchQuery, *texts: str) -> Finding:
 
 
 class NetworkFault(StrEnum):
-    """What may become of a request."""
+    """How a request may fail."""
 
     connection_refused = "connection_refused"
     timeout = "timeout"
@@ -151,22 +151,22 @@ class NetworkFault(StrEnum):
     """Status 429 with `Retry-After: 30`."""
     server_error = "server_error"
     html = "html"
-    """A page of HTML with status 200, as a login or maintenance page comes."""
+    """An HTML page with status 200, like a login or maintenance page."""
     empty_body = "empty_body"
     cut_off = "cut_off"
     """The connection ends in the middle of the body."""
     quota_text = "quota_text"
     """A refusal with status 200."""
     hangs = "hangs"
-    """No answer ever; the client's own timeout does not help."""
+    """There is never an answer; the client's own timeout does not help."""
 
 
 class FaultyTransport(httpx.AsyncBaseTransport):
-    """An httpx transport on which requests fail, one fault for each in turn; then the real one is used.
+    """An httpx transport on which requests fail, with one fault for each in turn; then it uses the real one.
 
     Args:
-        faults: what goes wrong, in order.
-        transport: the real one; None refuses the connection.
+        faults: the faults, in order.
+        transport: the real transport; None refuses the connection.
 
     Raises:
         ValueError: there is no fault of that name.

@@ -22,16 +22,16 @@ __all__ = ["HookContract"]
 
 
 class HookContract:
-    """What a plugin keeps to that has hooks around stages.
+    """The rules for plugins with hooks around stages.
 
     Attributes:
-        module: what the entry point says: the module that holds the hooks.
+        module: the value of the entry point: the module with the hooks.
     """
 
     module: ClassVar[str]
 
     def test_its_hooks_fit(self) -> None:
-        """The module has a hook around a stage; each is marked, sync, and takes arguments that KR gives."""
+        """The module has a hook around a stage; each hook is marked, sync, and takes arguments that KR provides."""
         module = import_module(self.module)
         there = [hook for hook in STAGE_HOOKS if hasattr(getattr(module, hook, None), "kr_impl")]
         assert there, f"`{self.module}` has no hook around a stage; mark one of {', '.join(STAGE_HOOKS)}"
@@ -41,12 +41,12 @@ class HookContract:
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_hostile_text_hurts_no_hook(self, kind: str) -> None:
-        """Whatever a question, a passage or an answer says, no hook raises, hangs or returns the wrong type."""
+        """No text of a question, passage or answer makes a hook raise, hang or return the wrong type."""
         notes = self._called(HOSTILE[kind])
         assert not notes, f"{kind}: " + "\n".join(notes)
 
     def test_a_hook_is_called_by_many_threads_at_once(self) -> None:
-        """Several questions may be under way at once, each with its own result."""
+        """Hooks that run for several questions at once give each its own result."""
 
         async def many() -> list[list[str]]:
             return await asyncio.gather(
@@ -56,7 +56,7 @@ class HookContract:
         assert not any(asyncio.run(many()))
 
     def test_no_passages_and_no_answer_are_fine(self) -> None:
-        """A report without any claim and a case without an answer pass as any other."""
+        """Hooks accept a report without claims and a case without an answer."""
         notes: list[str] = []
         hooks, (query, _, report, case, _, _) = self._hooks(), _values("How do I deploy?")
         hooks.report_ready(report.model_copy(update={"draft": Draft()}), notes)

@@ -46,10 +46,10 @@ class _OpenedJournal(PluginContract):
     noun = "journal"
 
     def alter(self, project: Path, old: bytes, new: bytes) -> None:
-        """Change what the journal keeps, behind its back: every `old` becomes `new`, which is as long.
+        """Change the journal's stored data from outside: replace every `old` by `new`, which has the same length.
 
-        The journal is closed meanwhile. By default this is done to the bytes of the project's files; override it for a
-        journal that keeps its events elsewhere, or in another form.
+        The journal is closed at that time. By default this changes the bytes of the project's files. Override it for a
+        journal that stores its events elsewhere, or in another form.
         """
         for file in sorted(path for path in project.rglob("*") if path.is_file()):
             content = file.read_bytes()
@@ -72,10 +72,10 @@ class _OpenedJournal(PluginContract):
 
 
 class _EventLogContract(_OpenedJournal):
-    """What an event log keeps to: order, durability, and a record that verifies (`kr_core.plugin.EventLog`)."""
+    """The rules for event logs: order, durability and a verifiable record (`kr_core.plugin.EventLog`)."""
 
     def test_events_come_back_as_they_were(self, open_journal: Callable[[], Journal]) -> None:
-        """Events are read in the order of their appending, whole, with numbers from 1 that grow."""
+        """Events come back complete, in the order in which they were appended, with growing numbers from 1."""
         journal = open_journal()
         events = samples.events(5)
         _keep(journal, events[:2])
@@ -92,7 +92,7 @@ class _EventLogContract(_OpenedJournal):
         )
 
     def test_reading_goes_on_after_a_number(self, open_journal: Callable[[], Journal]) -> None:
-        """`read(after, limit)` gives at most `limit` events, beginning with the one after `after`."""
+        """`read(after, limit)` returns at most `limit` events, beginning with the one after `after`."""
         journal = open_journal()
         events = samples.events(6)
         _keep(journal, events)
@@ -107,7 +107,7 @@ class _EventLogContract(_OpenedJournal):
     def test_what_is_confirmed_survives_the_process(
         self, project: Path, open_journal: Callable[[], Journal]
     ) -> None:
-        """An event whose future has resolved is there, though the process ended the moment after."""
+        """An event whose future has resolved survives, even if the process ends immediately afterwards."""
         with SecondProcess(
             "append_events", self.module, self.noun, self.settings, project, run="killed", count=5
         ) as process:
@@ -120,7 +120,7 @@ class _EventLogContract(_OpenedJournal):
         )
 
     def test_threads_lose_nothing(self, open_journal: Callable[[], Journal]) -> None:
-        """Four threads append at once: each event is there once, in its thread's order."""
+        """If four threads append at once, each event is there once, in the order of its thread."""
         journal = open_journal()
         batches = {f"thread-{n}": samples.events(25, f"thread-{n}") for n in range(4)}
 
@@ -146,7 +146,7 @@ class _EventLogContract(_OpenedJournal):
             )
 
     def test_journals_open_at_once_hold_the_same(self, open_journal: Callable[[], Journal]) -> None:
-        """What one open journal appends, another of the same project reads, under the same number."""
+        """What one open journal appends, another of the same project reads under the same number."""
         one, other = open_journal(), open_journal()
         events = samples.events(6)
         for number, event in enumerate(events):
@@ -155,7 +155,7 @@ class _EventLogContract(_OpenedJournal):
         _hold_the_same(journals, [[event.id for event in events]], "two open journals appended in turn")
 
     def test_processes_lose_nothing(self, project: Path, open_journal: Callable[[], Journal]) -> None:
-        """Two processes append at once: each event is there once, in its process's order, and both number it alike."""
+        """If two processes append at once, each event is there once, in its process's order, with one number."""
         journal = open_journal()
         with SecondProcess(
             "append_events", self.module, self.noun, self.settings, project, run="theirs", count=20
@@ -167,7 +167,7 @@ class _EventLogContract(_OpenedJournal):
         _hold_the_same(journals, [mine, theirs], "two processes appended at once")
 
     def test_closing_waits_for_what_is_queued(self, open_journal: Callable[[], Journal]) -> None:
-        """`close` returns when everything queued is durable."""
+        """`close` returns once everything queued is durable."""
         journal, events = open_journal(), samples.events(50)
         futures = [journal.append([event]) for event in events]
         journal.close()
@@ -182,7 +182,7 @@ class _EventLogContract(_OpenedJournal):
         )
 
     def test_entries_of_a_feature_and_of_an_exchange(self, open_journal: Callable[[], Journal]) -> None:
-        """`entries` gives the events of a feature, of an exchange, of both, or all that have a feature; page by page."""
+        """`entries` returns the events of a feature, an exchange, both, or all that have a feature, page by page."""
         journal = open_journal()
         events = [
             *samples.events(3, "one", feature="login"), *samples.events(2, "one"),
@@ -213,7 +213,7 @@ class _EventLogContract(_OpenedJournal):
                 )
 
     def test_an_altered_event_shows(self, project: Path, open_journal: Callable[[], Journal]) -> None:
-        """`verify` finds an event that was altered behind the journal's back."""
+        """`verify` finds an event that was altered from outside."""
         journal = open_journal()
         for text in ("first", _AS_IT_WAS, "last"):
             _keep(journal, samples.events(1, text=text, feature="login"))
@@ -232,10 +232,10 @@ class _EventLogContract(_OpenedJournal):
 
 
 class _DocumentStoreContract(_OpenedJournal):
-    """What a store of documents keeps to: one version after the other, each with its events (`kr_core.plugin.DocumentStore`)."""
+    """The rules for document stores: version after version, each with its events (`kr_core.plugin.DocumentStore`)."""
 
     def test_a_document_changes_version_by_version(self, open_journal: Callable[[], Journal]) -> None:
-        """The latest version is kept, with the events of each change, and is there when the journal is opened anew."""
+        """The latest version, with the events of each change, is there when the journal is opened again."""
         journal = open_journal()
         assert journal.document("letter", "one") is None, "a document that nobody kept gives None"
         first = Document("letter", "one", "open", 1, {"list": [1, 2.5, "three", None, True]})
@@ -261,7 +261,7 @@ class _DocumentStoreContract(_OpenedJournal):
     def test_a_change_that_comes_too_late_changes_nothing(
         self, version: int, open_journal: Callable[[], Journal]
     ) -> None:
-        """Where the version kept is not the one before it, neither document nor events are kept, and the answer is False."""
+        """If the stored version is not the preceding one, `change` stores nothing and returns False."""
         journal = open_journal()
         kept = [Document("letter", "one", "open", number, {"number": number}) for number in (1, 2)]
         for document in kept:
@@ -279,7 +279,7 @@ class _DocumentStoreContract(_OpenedJournal):
         )
 
     def test_documents_are_listed(self, open_journal: Callable[[], Journal]) -> None:
-        """Documents are listed by kind and status, the oldest first, whenever they were changed; at most so many, page by page."""
+        """Documents are listed by kind and status, oldest first regardless of changes, with a limit, page by page."""
         journal = open_journal()
         for key in ("b", "a", "c"):
             journal.change(Document("letter", key, "open", 1, {}))
@@ -307,7 +307,7 @@ class _DocumentStoreContract(_OpenedJournal):
         )
 
     def test_versions_are_listed(self, open_journal: Callable[[], Journal]) -> None:
-        """Of each document of a kind its key, status and version are told, the oldest first."""
+        """`versions` lists the key, status and version of each document of a kind, oldest first."""
         journal = open_journal()
         for key in ("b", "a"):
             journal.change(Document("letter", key, "open", 1, {}))
@@ -319,7 +319,7 @@ class _DocumentStoreContract(_OpenedJournal):
         )
 
     def test_a_change_survives_the_process(self, project: Path, open_journal: Callable[[], Journal]) -> None:
-        """Of two processes that make each version at once one does; what was made is there after its process ended."""
+        """If two processes make the same version at once, one succeeds; its version survives its process."""
         journal, meeting = open_journal(), str(project.parent / "meeting")
         with SecondProcess(
             "change_document", self.module, self.noun, self.settings, project,
@@ -353,7 +353,7 @@ class _DocumentStoreContract(_OpenedJournal):
         )
 
     def test_threads_change_a_document(self, open_journal: Callable[[], Journal]) -> None:
-        """Of threads that make a version at once, one does."""
+        """If several threads make the same version at once, one succeeds."""
         journal, threads = open_journal(), 4
         barrier = threading.Barrier(threads, timeout=_SECONDS)
 
@@ -374,10 +374,10 @@ class _DocumentStoreContract(_OpenedJournal):
 
 
 class _LogCursorsContract(_OpenedJournal):
-    """What the cursors of logs keep to (`kr_core.plugin.LogCursors`)."""
+    """The rules for the cursors of logs (`kr_core.plugin.LogCursors`)."""
 
     def test_each_log_has_a_cursor(self, open_journal: Callable[[], Journal]) -> None:
-        """A cursor begins at 0 and is where its own log has put it."""
+        """A cursor begins at 0 and moves only with its own log."""
         journal = open_journal()
         _keep(journal, samples.events(5))
         assert journal.cursor("one") == 0, "a log that has confirmed nothing has the cursor 0"
@@ -391,10 +391,10 @@ class _LogCursorsContract(_OpenedJournal):
 
 
 class _StepResultsContract(_OpenedJournal):
-    """What results of steps keep to (`kr_core.plugin.StepResults`)."""
+    """The rules for results of steps (`kr_core.plugin.StepResults`)."""
 
     def test_the_first_result_of_a_step_stays(self, open_journal: Callable[[], Journal]) -> None:
-        """A step's result is kept once; a second one is ignored; each run has its own."""
+        """The first result of a step stays; a second one is ignored; each run has its own results."""
         journal = open_journal()
         assert journal.step("run", "key") is None, "a step that has no result gives None"
         result = {"list": [1, 2.5, "three", None, True], "nested": {"a": {"b": []}}}
@@ -412,10 +412,10 @@ class _StepResultsContract(_OpenedJournal):
 
 
 class _CountersContract(_OpenedJournal):
-    """What numbers and budgets keep to: exact, also with a second process at work (`kr_core.plugin.Counters`)."""
+    """The rules for numbers and budgets: exact, even with a second process (`kr_core.plugin.Counters`)."""
 
     def test_numbers_are_given_once(self, open_journal: Callable[[], Journal]) -> None:
-        """Each kind has numbers from 1, one after the other, also with two open journals."""
+        """Each kind has consecutive numbers from 1, even with two open journals."""
         one, other = open_journal(), open_journal()
         given = [journal.number("letter") for journal in (one, other, one, other)]
         assert given == [1, 2, 3, 4], f"two open journals gave the numbers {given}; give 1, 2, 3, 4"
@@ -424,7 +424,7 @@ class _CountersContract(_OpenedJournal):
     def test_numbers_are_given_once_across_processes(
         self, project: Path, open_journal: Callable[[], Journal]
     ) -> None:
-        """Two processes that ask at the same time are given no number twice."""
+        """Two processes that ask at the same time never get the same number."""
         journal = open_journal()
         with SecondProcess(
             "take_numbers", self.module, self.noun, self.settings, project, kind="letter", count=50
@@ -438,7 +438,7 @@ class _CountersContract(_OpenedJournal):
         )
 
     def test_a_budget_has_its_limit(self, open_journal: Callable[[], Journal]) -> None:
-        """So many calls are given as the limit says; each story of each session has its own."""
+        """The budget grants as many calls as its limit; each story of each session has its own."""
         journal = open_journal()
         given = [journal.spend(*_STORY, f"grant-{number}", 2) for number in range(4)]
         assert given == [True, True, False, False], (
@@ -457,7 +457,7 @@ class _CountersContract(_OpenedJournal):
         )
 
     def test_a_grant_is_charged_once(self, open_journal: Callable[[], Journal]) -> None:
-        """The same grant asked for again is given again and costs nothing, also when the budget is used up."""
+        """A repeated grant succeeds and costs nothing, even if the budget is used up."""
         journal = open_journal()
         given = [journal.spend(*_STORY, "grant", 1) for _ in range(3)]
         assert given == [True, True, True], (
@@ -469,7 +469,7 @@ class _CountersContract(_OpenedJournal):
         )
 
     def test_a_refund_gives_the_call_back(self, open_journal: Callable[[], Journal]) -> None:
-        """A call that was never sent can be taken by another; it is given back once."""
+        """A refunded call is available to others; it is refunded only once."""
         journal = open_journal()
         for grant in ("one", "two"):
             journal.spend(*_STORY, grant, 2)
@@ -484,7 +484,7 @@ class _CountersContract(_OpenedJournal):
         )
 
     def test_a_budget_is_exact_across_threads(self, open_journal: Callable[[], Journal]) -> None:
-        """Threads that ask one journal at the same time get together what the limit says."""
+        """Threads that ask one journal at the same time get exactly the limit together."""
         journal, threads = open_journal(), 4
         barrier = threading.Barrier(threads, timeout=_SECONDS)
 
@@ -502,7 +502,7 @@ class _CountersContract(_OpenedJournal):
     def test_a_budget_is_exact_across_processes(
         self, project: Path, open_journal: Callable[[], Journal]
     ) -> None:
-        """Two processes that ask at the same time get together what the limit says."""
+        """Two processes that ask at the same time get exactly the limit together."""
         journal, meeting = open_journal(), str(project.parent / "meeting")
         with SecondProcess(
             "spend_calls", self.module, self.noun, self.settings, project,
@@ -526,10 +526,10 @@ class _CountersContract(_OpenedJournal):
 class JournalContract(
     _EventLogContract, _DocumentStoreContract, _LogCursorsContract, _StepResultsContract, _CountersContract
 ):
-    """What a journal keeps to: order, durability, a record that verifies, exact budgets; also with a second process at work."""
+    """The rules for journals: order, durability, a verifiable record and exact budgets, even with a second process."""
 
     def test_a_journal_opened_anew_has_all(self, open_journal: Callable[[], Journal]) -> None:
-        """Events, cursors, steps and budgets are there when the journal is opened anew, and numbers go on."""
+        """Events, cursors, steps and budgets are there when the journal is opened again, and numbers continue."""
         journal, events = open_journal(), samples.events(3)
         _keep(journal, events[:2])
         journal.advance("log", 2)
@@ -553,7 +553,7 @@ class JournalContract(
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_hostile_text_is_data(self, kind: str, open_journal: Callable[[], Journal]) -> None:
-        """Whatever stands in an event's data or a step's result comes back as it was."""
+        """Any text in an event's data or a step's result comes back unchanged."""
         journal, events = open_journal(), samples.events(2, text=HOSTILE[kind])
         _keep(journal, events)
         journal.keep_step("run", "key", {"text": HOSTILE[kind]})
@@ -573,7 +573,7 @@ class JournalContract(
         )
 
     def test_a_whole_record_verifies(self, open_journal: Callable[[], Journal]) -> None:
-        """A record that nobody touched has no flaw, empty or not, whoever wrote it."""
+        """An untouched record has no faults, whether it is empty or not, and regardless of its writer."""
         one, other = open_journal(), open_journal()
         assert not one.verify(), f"an empty record has flaws: {_said(one)}"
         for number in range(6):
@@ -588,7 +588,7 @@ class JournalContract(
             )
 
     def test_a_light_appender_appends(self, open_journal: Callable[[], Journal]) -> None:
-        """Where the journal names a light appender, this appends an event in its place in the record; where it has none, KR does without."""
+        """A light appender, if the journal has one, appends an event in its place in the record."""
         journal = open_journal()
         if not isinstance(journal, Appendable):
             return

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class LogContract(PluginContract):
-    """What a log keeps to, seen by what it holds afterwards.
+    """The rules for logs, tested by their content after writing.
 
     Attributes:
-        kinds: the kinds of events that the log keeps, for one that keeps some only: `("run.*", "source.failed")`. The
-            events of the contract are of these kinds in turn; a `*` stands for what makes each kind another.
-        about: what the data of each event holds besides, for a log that keeps only events which have it.
+        kinds: the kinds of events that the log stores, if it stores only some: `("run.*", "source.failed")`.
+            The events of the contract have these kinds in turn, with a different text for each `*`.
+        about: additional data of each event, for a log that stores only events with such data.
     """
 
     noun = "log"
@@ -35,17 +35,17 @@ class LogContract(PluginContract):
     about: ClassVar[Mapping[str, Any]] = {}
 
     def kept(self, project: Path, kinds: Sequence[str]) -> list[str]:
-        """Which of these events the log holds, by kind, in the log's order, each as often as it is there.
+        """Return which of these events the log contains, by kind, in the log's order, each as often as it occurs.
 
-        Each event that a contract writes has a kind of its own, unless `kinds` says otherwise. By default the kinds are
-        looked for in the files of the project; override it for a log that keeps its events elsewhere.
+        Each event that a contract writes has a kind of its own, unless `kinds` says otherwise. By default this searches
+        the project's files for the kinds. Override it for a log that stores its events elsewhere.
         """
         wanted = re.compile("|".join(map(re.escape, dict.fromkeys(kinds))).encode())
         files = sorted(path for path in project.rglob("*") if path.is_file())
         return [found.decode() for file in files for found in wanted.findall(file.read_bytes())]
 
     def test_events_are_kept_in_order(self, project: Path) -> None:
-        """Every event is there once, in order, when `write` returns."""
+        """When `write` returns, every event is there once, in order."""
         records = self._records(7)
         log = self.build(project)
         self._write(log, records[:3])
@@ -54,7 +54,7 @@ class LogContract(PluginContract):
         self._holds(project, records)
 
     def test_what_comes_again_is_skipped(self, project: Path) -> None:
-        """Events that it has are skipped when they come again, also among new ones."""
+        """The log skips events that it already has, even among new ones."""
         records = self._records(6)
         log = self.build(project)
         self._write(log, records[:4])
@@ -63,7 +63,7 @@ class LogContract(PluginContract):
         self._holds(project, records)
 
     def test_it_remembers_across_programs(self, project: Path) -> None:
-        """A log opened anew knows what it has."""
+        """A log that is opened again knows which events it has."""
         records = self._records(6)
         self._write(self.build(project), records[:4])
         self._write(self.build(project), records[1:])
@@ -78,13 +78,13 @@ class LogContract(PluginContract):
         self._holds(project, records)
 
     def test_many_at_once(self, project: Path) -> None:
-        """A thousand events in one batch are all there."""
+        """The log stores a batch of a thousand events."""
         records = self._records(1000)
         self._write(self.build(project), records)
         self._holds(project, records)
 
     def test_what_it_is_given_stays_as_it_is(self, project: Path) -> None:
-        """Events belong to the journal and to the other logs too."""
+        """The log does not change events, which the journal and the other logs use too."""
         records = self._records(3)
         before = deepcopy(records)
         self._write(self.build(project), records)
@@ -94,7 +94,7 @@ class LogContract(PluginContract):
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_hostile_text_is_data(self, project: Path, kind: str) -> None:
-        """Whatever stands in an event's data, it is kept, and so are those after it."""
+        """The log stores an event with any text in its data, and the events after it."""
         records = self._records(3, HOSTILE[kind])
         log = self.build(project)
         self._write(log, records[:2])

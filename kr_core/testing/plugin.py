@@ -35,12 +35,12 @@ def _fresh(module: str, hook: str) -> FreshRun:
 
 
 class PluginContract:
-    """What a plugin of any kind keeps to; the contracts of the kinds inherit it.
+    """The rules for plugins of every kind; the contracts of the kinds inherit them.
 
     Attributes:
-        noun: the kind of plugin, one of `kr_core.hookspecs.NOUNS`.
-        module: what the entry point says: the module that holds the hook, or `module:attribute`.
-        settings: the plugin's settings, as they would stand under `plugins.<name>`.
+        noun: the kind of plugin: one of `kr_core.hookspecs.NOUNS`.
+        module: the value of the entry point: the module with the hook, or `module:attribute`.
+        settings: the plugin's settings, as under `plugins.<name>`.
     """
 
     noun: ClassVar[str]
@@ -48,12 +48,13 @@ class PluginContract:
     settings: ClassVar[Mapping[str, Any]] = {}
 
     def prepare(self, project: Path) -> None:
-        """Lay out what the plugin reads; `project` is the root of a temporary project."""
+        """Create the files that the plugin reads; `project` is the root of a temporary project."""
 
     def build(self, project: Path) -> Any:
-        """A component with `settings`, as the engine builds it.
+        """Build a component with `settings`, as the engine does.
 
-        A second process builds its own from `module` and `settings` alone: what is overridden here does not reach it.
+        A second process builds its own component from `module` and `settings` alone, without your override of this
+        method.
         """
         return surroundings.build(self.module, self.noun, self.settings, project)
 
@@ -68,7 +69,7 @@ class PluginContract:
     # -- import and hook ---------------------------------------------------------------------------------
 
     def test_importing_it_does_no_io(self) -> None:
-        """The module is imported without reading, writing, connecting or starting anything."""
+        """Importing the module reads, writes, connects and starts nothing."""
         fresh = _fresh(self.module, NOUNS[self.noun])
         assert not fresh.error, f"importing `{self.module}` failed in a fresh interpreter: {fresh.error}"
         assert not fresh.at_import, (
@@ -77,7 +78,7 @@ class PluginContract:
         )
 
     def test_importing_it_pulls_no_other_plugin(self) -> None:
-        """A plugin that the configuration does not name is not imported by way of this one."""
+        """Importing this plugin does not import another one."""
         mine = self.module.partition(":")[0].strip()
         others = {
             point.module: point.name
@@ -114,7 +115,7 @@ class PluginContract:
             )
 
     def test_the_hook_returns_a_provider(self) -> None:
-        """The hook is sync, takes no argument and returns a Provider whose settings are a model of KR's kind."""
+        """The hook is sync, takes no argument and returns a Provider whose settings inherit from `kr_core.Settings`."""
         provider = self._provider()
         assert isinstance(provider, Provider), (
             f"`{NOUNS[self.noun]}` returned {provider!r}; return `kr_core.Provider(build, SettingsModel)`"
@@ -132,7 +133,7 @@ class PluginContract:
         )
 
     def test_the_hook_does_no_io(self) -> None:
-        """Calling the hook touches nothing: it only says how to build."""
+        """Calling the hook does no I/O: it only describes how to build."""
         touched = _fresh(self.module, NOUNS[self.noun]).in_hook
         assert not touched, (
             f"`{NOUNS[self.noun]}()` {_listed(touched)}; do that in `build(settings, setup)`, "
@@ -142,7 +143,7 @@ class PluginContract:
     # -- settings ----------------------------------------------------------------------------------------
 
     def test_settings_forbid_unknown_keys(self) -> None:
-        """Every settings model, nested ones too, refuses a key that it does not know."""
+        """Every settings model, including nested ones, refuses unknown keys."""
         for model in self._models():
             assert model.model_config.get("extra") == "forbid", (
                 f"{model.__qualname__} takes keys that it does not know, so a misspelt setting is ignored; "
@@ -150,7 +151,7 @@ class PluginContract:
             )
 
     def test_settings_are_documented(self) -> None:
-        """Every setting says what it is for."""
+        """Every setting has a description."""
         bare = [
             f"{model.__qualname__}.{name}"
             for model in self._models()
@@ -163,7 +164,7 @@ class PluginContract:
         )
 
     def test_defaults_are_plain_values(self) -> None:
-        """A setting's default is a value, not something that was opened."""
+        """A setting's default is a plain value, not an open resource."""
         for model in self._models():
             with watched("reads", "writes", "network", "process") as touched:
                 defaults = {name: _default(field) for name, field in model.model_fields.items()}
@@ -192,7 +193,7 @@ class PluginContract:
         )
 
     def test_missing_settings_are_named(self) -> None:
-        """Without settings the plugin has its defaults, or an error that names what is required."""
+        """Without settings the plugin uses its defaults, or raises an error that names the required settings."""
         model = self._provider().settings
         required = {name for name, field in model.model_fields.items() if field.is_required()}
         refused = _refusal(model, {})
@@ -213,7 +214,7 @@ class PluginContract:
     # -- what is built -----------------------------------------------------------------------------------
 
     def test_it_builds_with_its_settings(self, project: Path) -> None:
-        """`build(settings, setup)` makes a component of the settings."""
+        """`build(settings, setup)` makes a component from the settings."""
         model = self._provider().settings
         refused = _refusal(model, self.settings)
         assert refused is None, (
@@ -229,7 +230,7 @@ class PluginContract:
         assert component is not None, "`build(settings, setup)` returned None; return the component"
 
     def test_what_is_built_satisfies_the_protocol(self, project: Path) -> None:
-        """Each method of the protocol is there, takes what the engine gives, and is async where that is."""
+        """Each method of the protocol exists, accepts the engine's arguments, and is async if the protocol's is."""
         faults = list(lacking(self.build(project), getattr(protocols, self.noun.capitalize())))
         assert not faults, (
             f"what `build` returned is not a kr_core.plugin.{self.noun.capitalize()}: " + "; ".join(faults)

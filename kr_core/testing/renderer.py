@@ -30,12 +30,12 @@ _FORM = (
 
 
 class RendererContract(PluginContract):
-    """What a renderer keeps to, tried with reports whole, empty and hostile."""
+    """The rules for renderers, tested with complete, empty and hostile reports."""
 
     noun = "renderer"
 
     def test_claims_and_code_are_printed(self, project: Path) -> None:
-        """Each claim, code example and note of every part stands in the report as it is."""
+        """Each claim, code example and note of every part appears in the report unchanged."""
         report = samples.report(_CLAIMS)
         text, draft = self._rendered(project, report), report.draft
         assert report.query.topic in text, "the report does not name its topic; print `report.query.topic`"
@@ -56,12 +56,12 @@ class RendererContract(PluginContract):
             )
 
     def test_what_is_printed_can_be_verified(self, project: Path) -> None:
-        """`kr verify` finds nothing false in the report: what is checked stands where it looks."""
+        """`kr verify` accepts the report: it finds everything it checks."""
         report = samples.report(_CLAIMS)
         self._verified(report, self._rendered(project, report))
 
     def test_citations_are_printed(self, project: Path) -> None:
-        """Each citation stands in the report: its number, where it leads, and where the quote stands there."""
+        """Each citation appears in the report, with its number, URL and locator."""
         report = samples.report(_CLAIMS)
         text = self._rendered(project, report)
         for citation in report.draft.citations:
@@ -72,7 +72,7 @@ class RendererContract(PluginContract):
                 )
 
     def test_it_is_pure(self, project: Path) -> None:
-        """The same report gives the same text, is not changed, and nothing is written or sent."""
+        """The same report gives the same text; the renderer does not change it, and writes and sends nothing."""
         report = samples.report(_CLAIMS)
         before, renderer = report.model_dump_json(), self.build(project)
         with watched("writes", "network", "process") as touched:
@@ -91,7 +91,7 @@ class RendererContract(PluginContract):
         )
 
     def test_an_empty_report_is_a_skeleton(self, project: Path) -> None:
-        """A report without any content gives a text that says so."""
+        """A report without content gives a text that says so."""
         text = self._rendered(project, samples.report((), mark=SKELETON_MARK))
         assert samples.report().query.topic in text, (
             "an empty report is rendered without its topic; render the head also where the draft is empty"
@@ -102,7 +102,7 @@ class RendererContract(PluginContract):
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_hostile_text_is_data(self, project: Path, kind: str) -> None:
-        """Text from sources is printed, never evaluated, whatever stands in it."""
+        """The renderer prints any text from sources and never evaluates it."""
         hostile = HOSTILE[kind]
         report = samples.report((hostile, *_CLAIMS), topic=f"timeout {hostile}", note=hostile)
         text = self._rendered(project, report)

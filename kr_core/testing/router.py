@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class RouterContract(PluginContract):
-    """What a router keeps to, tried with a question that it knows and one that it does not.
+    """The rules for routers, tested with a known and an unknown question.
 
     Attributes:
-        known: a question that it sends to somebody of the usual roster.
-        unknown: one of which it does not know where it goes.
+        known: a question that it sends to an agent of the built-in roster.
+        unknown: a question for which it has no route.
     """
 
     noun = "router"
@@ -33,7 +33,7 @@ class RouterContract(PluginContract):
     unknown: ClassVar[Question] = Question(text="What colour is the sky?", topic="weather")
 
     def test_a_known_question_is_sent_to_somebody(self, project: Path) -> None:
-        """A route names an agent of the roster, or a human, and says why."""
+        """A route names an agent of the roster or a human, with a reason."""
         route = self._routed(self.build(project), self.known)
         assert isinstance(route, Route), (
             f"the router returned {type(route).__name__} for {self.known.text!r}; return a kr_core.Route, as "
@@ -45,7 +45,7 @@ class RouterContract(PluginContract):
         )
 
     def test_an_unknown_question_is_left_to_others(self, project: Path) -> None:
-        """What a router does not know is None: the next one is asked, and in the end a human."""
+        """For an unknown question the router returns None; KR asks the next one, and finally a human."""
         route = self._routed(self.build(project), self.unknown)
         assert route is None, (
             f"the router sent {self.unknown.text!r} to {getattr(route, 'target', route)!r}; return None where it does not "
@@ -53,7 +53,7 @@ class RouterContract(PluginContract):
         )
 
     def test_it_is_pure(self, project: Path) -> None:
-        """The same question goes the same way, whoever routed what before, and nothing else is read."""
+        """The same question always gets the same route, and the router reads nothing else."""
         router = self.build(project)
         with watched("reads", "writes", "network", "process") as touched:
             routes = []
@@ -72,7 +72,7 @@ class RouterContract(PluginContract):
 
     @pytest.mark.parametrize("kind", sorted(HOSTILE.keys() - {"surrogate"}))  # no question can hold one
     def test_hostile_text_is_routed(self, project: Path, kind: str) -> None:
-        """Whatever stands in a question, there is a route or None."""
+        """Any text in a question gives a route or None."""
         text = HOSTILE[kind]
         router = self.build(project)
         for asked in (
@@ -88,7 +88,7 @@ class RouterContract(PluginContract):
                 self._is_of_the_roster(route)
 
     def test_a_target_that_there_is_not(self, project: Path) -> None:
-        """A question that names nobody is refused with ConfigError, or left to others."""
+        """The router refuses a question with an unknown target with ConfigError, or leaves it to others."""
         asked = self.known.model_copy(update={"suggested_target": "nobody of this name"})
         route = self._routed(self.build(project), asked, refused=True)
         if route is not None:

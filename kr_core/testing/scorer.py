@@ -21,12 +21,12 @@ _UP_TO = {"high": 100, "medium": 79, "low": 49}
 
 
 class ScorerContract(PluginContract):
-    """What a scorer keeps to, tried with answers good, empty and hostile."""
+    """The rules for scorers, tested with good, empty and hostile answers."""
 
     noun = "scorer"
 
     def test_a_score_has_its_level_and_reasons(self, project: Path) -> None:
-        """A score is 0 to 100, its level that of the number, and it says why."""
+        """A score is 0 to 100, with the matching level and reasons."""
         for findings, draft in (_answer(), _answer(coverage=0.1), _answer(official=False), ([], Draft())):
             score = self._scored(project, findings, draft)
             assert isinstance(score, Score), (
@@ -41,7 +41,7 @@ class ScorerContract(PluginContract):
             )
 
     def test_nothing_found_is_low(self, project: Path) -> None:
-        """Without findings, or with a draft that cites nothing, the score is low, not an error."""
+        """Without findings, or for a draft without citations, the score is low, not an error."""
         empty = Finding(outcome=Outcome.empty, reason="nothing")
         for findings in ([], [("docs", empty)], [("docs", empty), ("wiki", samples.finding())]):
             score = self._scored(project, findings, Draft())
@@ -51,7 +51,7 @@ class ScorerContract(PluginContract):
             )
 
     def test_it_is_pure(self, project: Path) -> None:
-        """The same answer gets the same score, nothing that was given is changed, and nothing else is read."""
+        """The same answer gets the same score; the scorer does not change its arguments, and reads nothing else."""
         findings, draft = _answer()
         before = [finding.model_dump_json() for _source, finding in findings], draft.model_dump_json()
         scorer = self.build(project)
@@ -73,7 +73,7 @@ class ScorerContract(PluginContract):
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_hostile_text_is_scored(self, project: Path, kind: str) -> None:
-        """Whatever stands in the texts, there is a score."""
+        """Any text gets a score."""
         text = HOSTILE[kind]
         findings, draft = _answer(text)
         score = self._scored(project, findings, draft)

@@ -42,13 +42,13 @@ _NETWORK_FAULTS = [fault for fault in NetworkFault if fault is not NetworkFault.
 
 
 class SourceContract(PluginContract):
-    """What a source keeps to, tried with a question that it answers and one that it does not.
+    """The rules for sources, tested with a question that the source answers and one that it does not.
 
     Attributes:
-        known: a question that the source answers from what `prepare` lays out, or from what `respond` says.
-        unknown: a question about which it has nothing.
-        framework: what both questions are about.
-        mcp_server: an `mcp.server.MCPServer` that answers in place of every MCP server, for a source that calls one.
+        known: a question that the source answers from the files of `prepare` or the responses of `respond`.
+        unknown: a question that it cannot answer.
+        framework: the framework of both questions.
+        mcp_server: an `mcp.server.MCPServer` that replaces every MCP server, for a source that calls one.
     """
 
     noun = "source"
@@ -58,7 +58,7 @@ class SourceContract(PluginContract):
     mcp_server: ClassVar[Any] = None
 
     def respond(self, request: httpx.Request) -> httpx.Response:
-        """Answer a request as the service would; a contract sends none to the network."""
+        """Answer a request like the service; a contract sends no requests to the network."""
         return httpx.Response(
             501, text=f"override `respond` in the contract class to answer {request.method} {request.url}"
         )
@@ -78,7 +78,7 @@ class SourceContract(PluginContract):
         )
 
     def test_a_known_question_is_answered(self, project: Path) -> None:
-        """The known question gives `ok`, with passages that say something."""
+        """The known question gives `ok`, with passages that have content."""
         finding = self._consulted(project, self.known)
         assert finding.outcome is Outcome.ok, (
             f"the source gave `{finding.outcome}` ({finding.reason}) for the known question {self.known!r}; "
@@ -89,7 +89,7 @@ class SourceContract(PluginContract):
         )
 
     def test_quotes_stand_in_their_passage(self, project: Path) -> None:
-        """What an answer may quote of a passage is verbatim in its text."""
+        """Everything that an answer may quote from a passage is verbatim in its text."""
         finding = self._consulted(project, self.known)
         for passage in (*finding.passages, *finding.support):
             for field, quote in _quotes(passage):
@@ -102,7 +102,7 @@ class SourceContract(PluginContract):
             )
 
     def test_citations_are_not_absolute_paths(self, project: Path) -> None:
-        """A citation leads somewhere on every machine, not to a path of this one."""
+        """A citation works on every machine and is not an absolute path."""
         finding = self._consulted(project, self.known)
         for passage in (*finding.passages, *finding.support):
             assert passage.url.strip(), (
@@ -119,7 +119,7 @@ class SourceContract(PluginContract):
         )
 
     def test_an_unknown_question_is_empty(self, project: Path) -> None:
-        """Nothing found is the outcome `empty`: not an answer, not a failure."""
+        """If the source finds nothing, the outcome is `empty`: neither an answer nor a failure."""
         finding = self._consulted(project, self.unknown)
         assert finding.outcome is Outcome.empty, (
             f"the source gave `{finding.outcome}` ({finding.reason}) for the unknown question {self.unknown!r}; "
@@ -127,7 +127,7 @@ class SourceContract(PluginContract):
         )
 
     def test_the_same_question_gives_the_same_answer(self, project: Path) -> None:
-        """Asked again, and asked of another object, the source answers as before."""
+        """The source, and another object of it, answers a repeated question in the same way."""
         source = self.build(project)
         first, again = (
             self._consulted(project, self.known, source),
@@ -140,7 +140,7 @@ class SourceContract(PluginContract):
         )
 
     def test_two_at_once_do_not_mix(self, project: Path) -> None:
-        """Questions asked at the same time are answered as if each were asked alone."""
+        """The source answers simultaneous questions as if each were alone."""
         alone = {question: self._consulted(project, question) for question in (self.known, self.unknown)}
         source, transport = self.build(project), self._transport()
         questions = [self.known, self.unknown, self.unknown, self.known]
@@ -160,7 +160,7 @@ class SourceContract(PluginContract):
 
     @pytest.mark.parametrize("seconds", [0.0, 0.01, 0.1])
     def test_cancellation_passes(self, project: Path, seconds: float) -> None:
-        """Cancelled at its deadline, a consultation ends at once, also while it waits for the outside."""
+        """A consultation that is cancelled at its deadline ends at once, even while it waits for a service."""
         source = self.build(project)
         transport = FaultyTransport([NetworkFault.hangs] * 100)
 
@@ -172,7 +172,7 @@ class SourceContract(PluginContract):
         )
 
     def test_the_event_loop_is_not_blocked(self, project: Path) -> None:
-        """Other work goes on while the source answers, the first time and again."""
+        """Other work continues while the source answers, the first time and later."""
         gap = min(_until(lambda: self._longest_gap(project), _BLOCKED_SECONDS, attempts=3))
         assert gap <= _BLOCKED_SECONDS, (
             f"the source blocked the event loop for {gap:.1f} s; "
@@ -183,7 +183,7 @@ class SourceContract(PluginContract):
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_hostile_text_stays_data(self, project: Path, kind: str) -> None:
-        """Whatever stands in a question, the source returns a finding, evaluates nothing and goes on working."""
+        """For any text in a question, the source returns a finding, evaluates nothing and keeps working."""
         source = self.build(project)
         for question in (HOSTILE[kind], f"{self.known} {HOSTILE[kind]}"):
             finding = self._consulted(project, question, source)
@@ -199,7 +199,10 @@ class SourceContract(PluginContract):
         )
 
     def test_what_is_gone_is_no_answer(self, project: Path) -> None:
-        """Where the material is gone the source says so, or raises; it does not answer. One that is external has it elsewhere."""
+        """If its material is gone, the source says so or raises, and does not answer.
+
+        External sources have theirs elsewhere.
+        """
         if self.build(project).external:
             pytest.skip("the source is external: what it reads is not in the project")
         if not any(project.iterdir()):
@@ -213,7 +216,7 @@ class SourceContract(PluginContract):
         )
 
     def test_it_goes_out_only_as_it_says(self, project: Path) -> None:
-        """A source that is not external stays on the machine; an external one uses the client it is handed."""
+        """A source that is not external sends nothing; an external one uses the client from its context."""
         source = self.build(project)
         with watched("network", every_thread=True) as touched:
             self._consulted(project, self.known, source)
@@ -226,7 +229,7 @@ class SourceContract(PluginContract):
         assert not touched, f"the source went to the network by itself ({touched[0]}); {hint}"
 
     def test_it_runs_only_what_its_settings_name(self, project: Path) -> None:
-        """A program that the source starts stands in a setting by whose name KR knows that it runs one."""
+        """The source starts only programs from settings whose names tell KR that they run one."""
         with watched("process", every_thread=True) as touched:
             source = self.build(project)
             self._consulted(project, self.known, source)
@@ -241,7 +244,7 @@ class SourceContract(PluginContract):
 
     @pytest.mark.parametrize("fault", _NETWORK_FAULTS)
     def test_a_network_fault_is_no_answer(self, project: Path, fault: NetworkFault) -> None:
-        """While the network fails, an external source never says `ok`; one that was not reached says so."""
+        """If the network fails, an external source never returns `ok`, and says if it was not reached."""
         source = self.build(project)
         if not source.external:
             pytest.skip("the source is not external")

@@ -25,12 +25,12 @@ _HOSTILE_PATHS = ("../escaped.md", "../../escaped.md", "{root}/escaped.md", "fra
 
 
 class StoreContract(PluginContract):
-    """What a store keeps to, tried against a plain model of it, with a second process, and with hostile names."""
+    """The rules for stores, tested against a simple model, with a second process, and with hostile names."""
 
     noun = "store"
 
     def test_it_behaves_like_its_model(self, project: Path) -> None:
-        """Whatever is written, touched, dropped, marked, archived and restored, here or by another process, it holds what it should."""
+        """After any writes, touches, drops, marks, archivings and restores, in any process, the content is right."""
         from hypothesis import HealthCheck, Phase, settings
         from hypothesis.stateful import run_state_machine_as_test
 
@@ -59,7 +59,7 @@ class StoreContract(PluginContract):
             )
 
     def test_a_new_knowledge_base_is_empty(self, project: Path) -> None:
-        """Where nothing was written there are no entries, and reading makes nothing."""
+        """A new knowledge base has no entries, and reading creates nothing."""
         store = self.build(project)
         before = _files(project)
         assert list(store.entries()) == [], "a new knowledge base has entries; give none"
@@ -76,7 +76,7 @@ class StoreContract(PluginContract):
         )
 
     def test_two_processes_lose_nothing(self, project: Path) -> None:
-        """Two processes that write at the same time keep every entry and every report."""
+        """If two processes write at the same time, every entry and every report is stored."""
         store = self.build(project)
         with SecondProcess(
             "keep_entries", self.module, self.noun, self.settings, project, framework="theirs", count=20
@@ -102,7 +102,7 @@ class StoreContract(PluginContract):
             )
 
     def test_it_finds_and_mends_what_is_wrong(self, project: Path) -> None:
-        """A store that can be repaired is silent where nothing is wrong, names an entry whose report is gone, and mends that alone."""
+        """A repairable store reports only real faults, names an entry whose report is gone, and repairs only that."""
         store = self.build(project)
         if not is_repairable(store):
             return
@@ -137,7 +137,7 @@ class StoreContract(PluginContract):
 
     @pytest.mark.parametrize("name", _HOSTILE_NAMES, ids=lambda name: ascii(name[:12]))
     def test_hostile_names_stay_inside(self, project: Path, name: str) -> None:
-        """A framework or topic of any name is kept inside the knowledge base, and found again."""
+        """A framework or topic with any name is stored inside the knowledge base, and found again."""
         before = _files(project.parent)
         kept: list[str] = []
         for framework, topic in ((name, "timeouts"), ("parcel", name)):
@@ -165,7 +165,7 @@ class StoreContract(PluginContract):
 
     @pytest.mark.parametrize("path", _HOSTILE_PATHS)
     def test_hostile_paths_stay_inside(self, project: Path, path: str) -> None:
-        """An entry whose path leads out of the knowledge base, as an index may say, is neither written nor read there."""
+        """The store neither writes nor reads an entry whose path, say from an index, leads out of the knowledge base."""
         outside = project.parent
         (outside / "escaped.md").write_text("secret\n", "utf-8")
         (project / "escaped.md").write_text("secret\n", "utf-8")

@@ -81,8 +81,8 @@ _HEAD = """\
 
 <!-- made by `make reference` from kr_core/testing; change the text there, or in tools/reference -->
 
-`kr_core.testing` says what a plugin of each kind keeps to, as test classes: yours inherits one and names its module. The
-classes are plain, so pytest collects what they have; a test that fails says what is wrong and how to mend it.
+`kr_core.testing` has a test class with the rules for each kind of plugin: your test class inherits it and names its
+module. pytest collects the inherited tests; a failing test says what is wrong and how to fix it.
 
 ```sh
 pip install "kr-core[testing]"

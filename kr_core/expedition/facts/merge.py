@@ -83,7 +83,7 @@ class KnownAxioms:
         return len(self._axioms)
 
     def get(self, name: str) -> Axiom | None:
-        """The axiom of an id."""
+        """The axiom with an id."""
         return self._axioms.get(name)
 
     def learn(self, axioms: Iterable[Axiom]) -> None:

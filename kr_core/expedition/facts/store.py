@@ -42,9 +42,10 @@ class AxiomStore:
     """The axioms of a project.
 
     Args:
-        journal: where they are kept.
-        state_folder: the project's `.kr/`, in whose index of documents quotes are looked up again; without it none is.
-        project: in whose installed packages quotes are looked up again; without it none is.
+        journal: the store of the axioms.
+        state_folder: the project's `.kr/`, whose document index serves to check quotes again; without it, none are
+            checked there.
+        project: the project whose installed packages serve to check quotes again; without it, none are checked there.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class AxiomStore:
         self._project = project
 
     def all(self, status: str = "") -> list[Axiom]:
-        """All axioms (of one status, if given), the oldest first.
+        """All axioms, oldest first; only those with the status, if given.
 
         Raises:
             StorageError: the journal cannot be read.
@@ -64,17 +65,17 @@ class AxiomStore:
         return [axiom for document in documents if (axiom := _read(document)) is not None]
 
     def get(self, name: str) -> Axiom | None:
-        """The axiom of an id."""
+        """The axiom with an id."""
         document = self._journal.document(_AXIOM, name)
         return None if document is None else _read(document)
 
     def about(self, question: str, status: str = "") -> list[Axiom]:
-        """The axioms that are about a question and still stand, those that say most of it first."""
+        """The axioms about a question that are still supported, most relevant first."""
         standing = [axiom for axiom in self.recalled(question) if not gone(axiom)]
         return [axiom for axiom in standing if status in {"", axiom.status}]
 
     def recalled(self, question: str) -> list[Axiom]:
-        """All axioms about a question as they stand now, those that say most of it first; some may be gone."""
+        """All axioms about a question in their current state, most relevant first; some may no longer be supported."""
         asked = {root_of(word) for word in content_words(question) if not is_weak(word)}
         if not asked:
             return []
@@ -83,7 +84,7 @@ class AxiomStore:
         return self.standing([axiom for share, axiom in shares if share >= _ABOUT])
 
     def near(self, axioms: Sequence[Axiom]) -> list[Axiom]:
-        """The axioms that share most words with one of these, as they stand now: what may say the same, or otherwise.
+        """The axioms with most words in common with one of these, in their current state.
 
         Raises:
             StorageError: the journal cannot be read.
@@ -98,9 +99,10 @@ class AxiomStore:
         return [axiom for axiom in self.standing(found) if not gone(axiom)]
 
     def standing(self, axioms: Sequence[Axiom]) -> list[Axiom]:
-        """Axioms as they stand now: without signals whose documents no longer say so, nor conflicts with what is gone.
+        """The current state of axioms, without signals and conflicts that documents no longer support.
 
-        One that has lost all its signals keeps them, and is superseded: its documents say otherwise now, or nothing.
+        An axiom that has lost all its signals keeps them, but is superseded: its documents now say something else, or
+        nothing.
         """
         beside = {
             name: one for axiom in axioms for name in axiom.conflicts if (one := self.get(name)) is not None
@@ -113,7 +115,7 @@ class AxiomStore:
         return [_undisputed(now[axiom.id], left) for axiom in axioms]
 
     def passage(self, sha256: str) -> Passage | None:
-        """The passage that a signal was taken from, by its fingerprint."""
+        """The passage of a signal, by its fingerprint."""
         document = self._journal.document(_PASSAGE, sha256)
         try:
             return None if document is None else Passage.model_validate(document.data)
@@ -121,7 +123,7 @@ class AxiomStore:
             return None
 
     def keep(self, axioms: Iterable[Axiom], passages: Iterable[Passage] = ()) -> None:
-        """Keep axioms and the passages that say them; what is kept already gains their signals, and loses none.
+        """Store axioms and their passages; existing axioms gain the new signals and lose none.
 
         Raises:
             StorageError: the journal cannot be written.
@@ -133,7 +135,7 @@ class AxiomStore:
             self._keep(axiom)
 
     def note(self, axiom: Axiom) -> tuple[Axiom, Sequence[Axiom]]:
-        """Take in what a person states; the axiom as it stands then, and those that say otherwise.
+        """Add a person's statement; returns the resulting axiom, and those that contradict it.
 
         Raises:
             StorageError: the journal cannot be written.
@@ -145,9 +147,10 @@ class AxiomStore:
         return joined.axiom, against
 
     def withdraw(self, name: str) -> Axiom | None:
-        """Take back what people have stated; the axiom as it stands then, or None where nobody has stated it.
+        """Withdraw people's statements; returns the resulting axiom, or None if no one stated it.
 
-        What documents say as well stays; else it is superseded, and its signals tell who had stated it.
+        The axiom stays valid if documents support it too; otherwise it is superseded, and its signals still name who
+        stated it.
 
         Raises:
             StorageError: the journal cannot be written.

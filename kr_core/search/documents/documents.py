@@ -30,7 +30,7 @@ _EVERYDAY = 0.3
 
 
 class Coverage(NamedTuple):
-    """How much of a question passages hold."""
+    """How much of a question the passages cover."""
 
     shares: list[float]
     """For each passage the share of the question's words that it holds, weighted by rarity; 0-1."""
@@ -41,12 +41,12 @@ class Coverage(NamedTuple):
 
 
 class Documents:
-    """The index of a project's documents, to be searched; from any thread, by one at a time.
+    """The searchable index of a project's documents; for any thread, but one at a time.
 
     Args:
         state_folder: the project's `.kr/`.
-        embedder: gives what makes vectors, or None; called on the first search.
-        told: of how many passages vectors are made on the way to an answer, and of how many they are to be made.
+        embedder: returns the embedder, or None; called on the first search.
+        told: called with progress while a search makes vectors: the number of passages done, and in total.
 
     Raises:
         ConfigError: nothing is indexed.
@@ -74,13 +74,13 @@ class Documents:
 
     @property
     def notes(self) -> list[str]:
-        """What went wrong on the way to an answer, each once: words alone were searched, for one; and what the index lacks now."""
+        """Problems during a search, each once, such as a search by words alone, and what the index lacks now."""
         slow = [self._fast.lacks] if self._fast is not None and self._fast.lacks else []
         return [*self._said, *self._lacks, *slow]
 
     @property
     def unready(self) -> str:
-        """Why nothing can be found, whatever is looked for: nothing of what was indexed is there; empty where something is.
+        """Why no search can find anything: no indexed document is there. Empty if there is one.
 
         Raises:
             StorageError: the index cannot be read.
@@ -100,13 +100,13 @@ class Documents:
         self.close()
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._store.close()
         if self._vectors is not None:
             self._vectors.close()
 
     def search(self, question: str, limit: int = 10) -> list[DocumentHit]:
-        """The best passages for a question, best first; one for each file, then further ones.
+        """The best passages for a question, best first: one for each file, then others.
 
         Raises:
             StorageError: the index cannot be read.
@@ -142,7 +142,7 @@ class Documents:
         return gone
 
     def coverage(self, question: str, hits: Sequence[DocumentHit]) -> Coverage:
-        """How much of a question passages hold."""
+        """How much of a question the passages cover."""
         said = {stem(word): word for word in asked(question).words}
         known, weights = self._weights(said)
         total = sum(weights.values()) or 1.0
@@ -156,9 +156,9 @@ class Documents:
         return Coverage(shares, covered, missing)
 
     def weights(self, question: str) -> dict[str, float]:
-        """What each word of a question weighs, by its stem: its rarity among the passages, everyday words less.
+        """The weight of each word of a question, by its stem: its rarity among the passages, less for everyday words.
 
-        A word that no passage holds weighs as the rarest.
+        A word that no passage contains has the weight of the rarest.
 
         Raises:
             StorageError: the index cannot be read.

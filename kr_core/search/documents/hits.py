@@ -15,14 +15,14 @@ Found = list[tuple[int, int, float]]
 
 
 class DocumentHit(NamedTuple):
-    """A passage that answers a question, as it is shown."""
+    """A passage that answers a question, ready to show."""
 
     path: str
     """The file, absolute."""
     locator: str
-    """Where in it: `:12`, a line; `#anchor`; `#page=3`; `#cell-4`."""
+    """The place in the file: `:12` (a line), `#anchor`, `#page=3` or `#cell-4`."""
     score: float
-    """Larger is better; comparable within one question only."""
+    """Larger is better; comparable only within one question."""
     text: str
     """The headings that lead to the passage, and the passage, verbatim."""
     stored: StoredPassage

@@ -173,7 +173,7 @@ class DocumentStore:
         return int(self._meta("passages") or 0)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     # -- changing ------------------------------------------------------------------------------------------

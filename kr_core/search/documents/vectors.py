@@ -44,7 +44,7 @@ class Vectors:
     """The vectors that one embedder has made of the passages of an index; for one thread at a time.
 
     Args:
-        folder: where they are kept.
+        folder: the folder of the vectors.
         embedder: makes them.
         told: of how many passages vectors are made, and of how many they are to be made; for somebody who looks on. The
             embedder is given a few at a time then.
@@ -158,7 +158,7 @@ class Vectors:
             self._connection.execute("rollback")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     @property

@@ -1,6 +1,6 @@
-"""Answers of a model behind the Messages API of Anthropic.
+"""Answers of a model over Anthropic's Messages API.
 
-The reply's form is asked for as structured output; where a server that speaks the same API refuses that, by the prompt alone.
+It requests the reply's form as structured output; if a compatible server refuses that, by the prompt alone.
 
 Format: https://docs.anthropic.com/en/api/messages.
 """
@@ -45,13 +45,13 @@ class AnthropicSettings(Settings):
     """Settings of the agent, `plugins.anthropic` in `kr.yaml`."""
 
     base_url: Address = _ANTHROPIC
-    """Where the service is; `/v1/messages` is added."""
+    """The address of the service, without `/v1/messages`."""
     api_key: str | None = None
-    """A key of the service, as `{env: ANTHROPIC_API_KEY}`."""
+    """The API key, as `{env: ANTHROPIC_API_KEY}`."""
     model: str | None = None
-    """The model of agents that name none."""
+    """The model of agents without one of their own."""
     max_tokens: Annotated[int, Field(ge=1)] = 8192
-    """The longest reply, in tokens, with what the model thinks before."""
+    """The longest reply in tokens, including the model's thinking."""
 
 
 class Anthropic:

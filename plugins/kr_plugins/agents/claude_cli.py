@@ -1,7 +1,7 @@
-"""Answers of Claude by its command line, `claude -p`: with the login or the key that the user has there.
+"""Answers of Claude through its command line, `claude -p`, with the user's login or key.
 
-It sees the prompt and nothing else: it runs in an empty temporary folder, without tools, hooks, plugins, MCP servers,
-memories or settings of the user or a project. The prompt goes by its standard input, and no shell is involved.
+It sees only the prompt: it runs in an empty temporary folder, without tools, hooks, plugins, MCP servers, memories or
+settings of the user or a project. It reads the prompt from standard input; there is no shell.
 """
 
 from __future__ import annotations
@@ -70,13 +70,17 @@ class ClaudeCLISettings(Settings):
     """Settings of the agent, `plugins.claude_cli` in `kr.yaml`."""
 
     command: Annotated[tuple[str, ...], Field(min_length=1)] = ("claude",)
-    """The program, and arguments that come before KR's own."""
+    """The program and its arguments; KR appends its own."""
     api_key: str | None = None
-    """A key, as `{env: ANTHROPIC_API_KEY}`, in place of the login; the variable ANTHROPIC_API_KEY itself is used as well."""
+    """The API key, as `{env: ANTHROPIC_API_KEY}`, in place of the login; KR also uses the variable ANTHROPIC_API_KEY
+    itself.
+    """
     model: str | None = None
-    """The model of agents that name none: a name, or `opus`, `sonnet`, `haiku`; else the program's own choice."""
+    """The model of agents without one of their own: a name, or `opus`, `sonnet`, `haiku`. Not set: the program's own
+    choice.
+    """
     max_cost_usd: PositiveFloat = 0.5
-    """What one reply may cost, by the list price; it may be passed by the cost of one call."""
+    """The cost limit of one reply, by list price; a reply can exceed it by the cost of one call."""
 
 
 class ClaudeCLI:
@@ -97,10 +101,10 @@ class ClaudeCLI:
         self.unready = "" if there else f"the program `{program}` is not installed; {self._todo(_INSTALL)}"
 
     async def version(self) -> str:
-        """The program's version, as it says it itself.
+        """The version that the program reports.
 
         Raises:
-            RequestError: it cannot be started, or does not say it.
+            RequestError: the program cannot be started, or does not report a version.
         """
         with tempfile.TemporaryDirectory(prefix="kr-agent-", ignore_cleanup_errors=True) as folder:
             try:

@@ -1,4 +1,4 @@
-"""Any program as an agent: it reads the prompt on standard input, and writes the answer's JSON."""
+"""Any program as an agent: it reads the prompt from standard input and writes the answer as JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CommandSettings(Settings):
     argv: tuple[str, ...] = Field(min_length=1)
     """The program and its arguments; no shell reads them."""
     environment: dict[str, str] = Field(default={})
-    """Added to what every program gets: PATH, HOME and the language."""
+    """Environment variables in addition to those of every program: PATH, HOME and the language."""
 
 
 @hookimpl

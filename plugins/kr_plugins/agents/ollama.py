@@ -1,7 +1,7 @@
-"""Answers of a model that Ollama runs, on this machine or another, asked over its own API.
+"""Answers of a model that Ollama runs, on this machine or another, over its own API.
 
-Ollama cuts a prompt that is longer than the model's window, and says nothing; its window is small unless it is told otherwise.
-So the window is always set here, and a prompt that did not fit is a failure.
+Ollama silently truncates a prompt that is longer than the model's window, and its default window is small. So KR always
+sets the window, and treats a prompt that does not fit as a failure.
 
 Format: https://github.com/ollama/ollama/blob/main/docs/api.md.
 """
@@ -30,11 +30,11 @@ class OllamaSettings(Settings):
     """Settings of the agent, `plugins.ollama` in `kr.yaml`."""
 
     base_url: Address = "http://localhost:11434"
-    """Where Ollama is; `/api/chat` is added."""
+    """The address of Ollama, without `/api/chat`."""
     model: str | None = None
-    """The model of agents that name none."""
+    """The model of agents without one of their own."""
     num_ctx: Annotated[int, Field(ge=1)] = 16_384
-    """The model's window in tokens: prompt and reply must fit into it. A larger one takes more memory."""
+    """The model's window in tokens; prompt and reply must fit into it. A larger window takes more memory."""
 
 
 class Ollama:

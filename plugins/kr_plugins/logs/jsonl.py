@@ -2,9 +2,9 @@
 
     {"number": 7, "id": "9f...", "time": "2026-02-05T10:00:00+00:00", "run": "...", "kind": "report.kept", "data": {...}}
 
-A batch is one write under a lock on the file, durable on return. A process that is killed in between may leave a
-torn last line, which the next write removes, or a batch that the journal does not know was written, which the next
-write recognises by its ids.
+A batch is one write under a lock on the file, durable on return. A process that is killed during a write may leave a
+torn last line, which the next write removes, or a batch that the journal does not know about, which the next write
+recognises by its ids.
 """
 
 from __future__ import annotations

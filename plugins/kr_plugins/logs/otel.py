@@ -1,17 +1,17 @@
-"""Questions and answers as traces of OpenTelemetry, in the GenAI conventions.
+"""Questions and answers as OpenTelemetry traces, in the GenAI conventions.
 
     logs: [jsonl, otel]
     plugins:
       otel: {endpoint: "https://collector.example:4318", headers: {authorization: {env: OTEL_TOKEN}}}
 
 It needs the extra `otel`: `pip install "kr-core[otel]"`. Each exchange is a trace, each of its entries a span, sent as
-OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/). Trace and span ids are made of the exchange's and the entry's
-id, so that an entry which comes twice, after a crash between sending and noting it, is the same span. Neither questions nor
-answers are sent unless `content` is true.
+OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/). Trace and span ids derive from the ids of exchange and
+entry, so an entry that is sent twice, after a crash between sending and recording it, is the same span. It sends
+neither questions nor answers unless `content` is true.
 
 The names are those of https://opentelemetry.io/docs/specs/semconv/gen-ai/ (an agent: `invoke_agent`, a request to a model
-service: `chat`), and `kr.*` for what has none there. The SDK's own sender is not used: it sends what OTEL_EXPORTER_OTLP_HEADERS
-holds to whatever address a project's configuration names.
+service: `chat`), and `kr.*` for everything else. It does not use the SDK's own sender, which would send the content of
+    OTEL_EXPORTER_OTLP_HEADERS to any address in a project's configuration.
 """
 
 from __future__ import annotations
@@ -55,15 +55,17 @@ _MAX_AGENTS = 1000
 
 class OtelSettings(Settings):
     endpoint: str = Field("http://127.0.0.1:4318", pattern=r"^https?://[^\s/?#@]+(?:/[^\s?#]*)?$")
-    """The collector; spans go to `/v1/traces` below it. Credentials go into `headers`: failures name the address."""
+    """The address of the collector; spans go to `/v1/traces` below it. Put credentials into `headers`, because error
+    messages show the address.
+    """
     headers: dict[str, str] = Field(default_factory=dict)
-    """Sent with each request, `{authorization: {env: OTEL_TOKEN}}`."""
+    """Headers of each request, such as `{authorization: {env: OTEL_TOKEN}}`."""
     content: bool = False
-    """Whether questions and answers are sent too."""
+    """Whether to send questions and answers too."""
     service: str = "kr"
-    """The name of the service that the spans are of."""
+    """The service name of the spans."""
     timeout_seconds: float = 5.0
-    """For one request; what could not be sent is sent later."""
+    """The time limit of one request; KR sends the events again later if it fails."""
 
 
 @hookimpl

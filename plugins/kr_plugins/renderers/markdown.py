@@ -1,7 +1,7 @@
-"""The renderer `markdown`: a report by the template `reports/research.md.j2`, the project's own first.
+"""The renderer `markdown` renders a report with the template `reports/research.md.j2`; the project's own comes first.
 
-Text from sources is data. It reaches the template as values, which Jinja never evaluates, and `one_line` and
-`fenced` see to it that it stays inside its paragraph or code block.
+Text from sources is data. It reaches the template as values, which Jinja never evaluates; `one_line` and `fenced` keep
+it inside its paragraph or code block.
 """
 
 from __future__ import annotations

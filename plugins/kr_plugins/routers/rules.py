@@ -1,4 +1,4 @@
-"""The router that goes by the configuration's rules: override rule, suggested target, topic rule."""
+"""The router that follows the configured rules: override rule, suggested target, topic rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scorer `evidence`: how sure an answer is, from what stands in the cited passages."""
+"""The scorer `evidence` rates how sure an answer is, from the cited passages."""
 
 from __future__ import annotations
 

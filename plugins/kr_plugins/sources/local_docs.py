@@ -1,7 +1,7 @@
-"""Answers from documents of your own: what `kr docs index` has indexed for the project.
+"""Answers from your own documents, indexed for the project by `kr docs index`.
 
-Nothing leaves the machine, unless the embedder that is configured is a service. A passage is cited by its file, and by the
-line, anchor, page or cell in it; files outside of the project by the name that their folder was indexed under.
+Nothing leaves the machine, unless the configured embedder is a service. A citation names the file and the line, anchor,
+page or cell in it; for a file outside the project, the name under which its folder was indexed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class LocalDocsSettings(Settings):
     """Settings of the source `local_docs`."""
 
     official: bool = False
-    """Whether the documents are the authority on what they describe; else no answer from them is rated better than `low`."""
+    """Whether the documents are the authority on their subject; otherwise KR rates no answer from them better than
+    `low`.
+    """
 
 
 class LocalDocs:

@@ -1,8 +1,8 @@
-"""Comments on issues of GitHub as a way to a human: each case is a comment, and so is each reply.
+"""Comments on GitHub issues as a channel: each case is a comment, and so is each reply.
 
-There is one issue for each feature. The comments of the whole repository are asked for at once, and only for what has
-changed. What KR posts has a marker, signed with a secret of the project's own in `.kr/github/`; after a crash or a request
-that was not answered it is looked for before anything is posted again. Who may answer is asked of GitHub each time.
+There is one issue for each feature. KR requests the comments of the whole repository at once, and only changed ones.
+Each post has a marker, signed with the project's own secret in `.kr/github/`; after a crash or an unanswered request,
+KR looks for it before it posts again. KR asks GitHub each time who may answer.
 """
 
 from __future__ import annotations

@@ -20,17 +20,21 @@ class GitHubSettings(Settings):
     """Settings of the way to a human, `plugins.github` in `kr.yaml`."""
 
     repository: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w-]*/[\w.-]+$")]
-    """Where questions are put: `owner/name`."""
+    """The repository for the questions: `owner/name`."""
     token: str | None = None
-    """Whose comments they are, as `{env: GITHUB_TOKEN}`. It needs to read and write issues."""
+    """The token of the account that comments, as `{env: GITHUB_TOKEN}`. It must be able to read and write issues."""
     base_url: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+(?:/[^\s?#]*)?$")] = "https://api.github.com"
-    """Where the REST API is; of a GitHub Enterprise Server `https://HOST/api/v3`. Without encryption on this machine alone."""
+    """The address of the REST API; for a GitHub Enterprise Server `https://HOST/api/v3`. Plain http works only on
+    this machine.
+    """
     responders: tuple[Annotated[str, Field(pattern=rf"^@?{_NAME}(?:/{_NAME})?$")], ...] = ()
-    """Who may answer: logins, and teams as `org/team`. Where any are named nobody else may, and they need no permission."""
+    """Who may answer: logins, and teams as `org/team`. If you name any, no one else may answer, and they need no
+    permission.
+    """
     minimum_permission: Permission = "write"
-    """What everybody may answer who has at least that in the repository, where `responders` names nobody."""
+    """If `responders` is empty, everyone with at least this permission in the repository may answer."""
     webhook_secret: str | None = None
-    """The secret of a webhook to `kr serve`, as `{env: KR_WEBHOOK_SECRET}`; without one no call is taken."""
+    """The secret of a webhook to `kr serve`, as `{env: KR_WEBHOOK_SECRET}`; without it KR accepts no calls."""
 
     @field_validator("base_url")
     @classmethod

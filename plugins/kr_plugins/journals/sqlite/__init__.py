@@ -1,11 +1,11 @@
 """The journal in one SQLite file, `.kr/journal.sqlite`: events, documents, step results, budgets and the logs' cursors.
 
-WAL with `synchronous=FULL`: what was reported as kept survives a killed process and a power failure
-(https://www.sqlite.org/pragma.html#pragma_synchronous). A torn tail of the write-ahead log is dropped by SQLite
-itself when the file is next opened. Events and changes of a process are committed in groups (`group_commit`).
+It uses WAL with `synchronous=FULL`: data reported as durable survives a killed process and a power failure
+(https://www.sqlite.org/pragma.html#pragma_synchronous). SQLite itself drops a torn tail of the write-ahead log when it
+next opens the file. It commits events and changes of a process in groups (`group_commit`).
 
-Each event has a hash (`hash_chain.link`) that ties it to the one before it. It is made where the event gets its number, in
-the transaction that writes it, so that the chain is one for all processes.
+Each event has a hash (`hash_chain.link`) that links it to the one before it. The transaction that writes the event
+computes it together with the number, so all processes share one chain.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ class SQLite:
     def entries(
         self, *, feature: str = "", exchange: str = "", after: int = 0, limit: int = 1000
     ) -> Sequence[tuple[int, Event]]:
-        """Up to `limit` events of a feature, or of an exchange, with a number greater than `after`, in order.
+        """Up to `limit` events of a feature or an exchange with a number greater than `after`, in order.
 
         Raises:
             StorageError: the journal cannot be read.
@@ -225,7 +225,7 @@ class SQLite:
     def documents(
         self, kind: str, status: str = "", limit: int = 1000, after: str = ""
     ) -> Sequence[Document]:
-        """The latest versions of a kind's documents (of one status, if given), oldest document first."""
+        """The latest versions of a kind's documents, oldest document first; only those with the status, if given."""
         of_status, values = (" AND status = ?", (kind, status)) if status else ("", (kind,))
         rows = self._rows(
             f"SELECT kind, key, status, version, data FROM documents WHERE kind = ?{of_status}"  # noqa: S608  the clause is this module's own
@@ -261,7 +261,7 @@ class SQLite:
     # -- logs --------------------------------------------------------------------------------------------
 
     def cursor(self, log: str) -> int:
-        """The number of the last event that this log has confirmed; 0 at first."""
+        """The number of the last event that this log confirmed; 0 at first."""
         rows = self._rows("SELECT number FROM cursors WHERE log = ?", (log,))
         return int(rows[0][0]) if rows else 0
 
@@ -314,7 +314,7 @@ class SQLite:
             connection.execute("DELETE FROM grants WHERE grant_id = ?", (grant,))
 
     def spent(self, session_id: str, story_key: str) -> int:
-        """Calls taken by the story in this session."""
+        """The number of calls that the story took in this session."""
         with self._connections.one() as connection:
             return _spent(connection, session_id, story_key)
 

@@ -1,7 +1,7 @@
-"""What the project's expeditions have found, as a source of later research: each axiom with its sources.
+"""The axioms of the project's expeditions, with their sources, for later research.
 
-Only axioms that are valid are told: neither those that sources disagree about, nor those that later ones supersede. A passage
-is the one that the axiom was taken from, so that its quotes can be checked; what a person has stated is one of its own.
+It returns only valid axioms: neither those that sources disagree about, nor superseded ones. Each passage is the one
+that the axiom comes from, so that KR can check its quotes; a person's statement is a passage of its own.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Answers from the documentation that Context7 collects, asked over its REST API.
+"""Answers from the documentation that Context7 collects, over its REST API.
 
-Two requests: which library the framework is, and what its documentation says about the question. Which library it was is
-remembered for 30 days. A library that is not called as the framework is never read. Where Context7 lists versions, the one
-closest to the version in use is read, and what is not the same is told.
+It sends two requests: one to find the framework's library, one to search its documentation for the question. It caches
+the library for 30 days, and never reads a library whose name differs from the framework's. If Context7 lists versions,
+it reads the one closest to the version in use, and notes a difference.
 
-The framework's name and the question, as the policy `egress` lets it leave, are sent to the service.
+It sends the framework's name and the question to the service, as far as `egress` allows.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Context7Settings(Settings):
     """Settings of the source, `plugins.context7` in `kr.yaml`."""
 
     base_url: Annotated[str, Field(pattern=r"^https?://[^\s/?#]+[^\s?#]*$")] = "https://context7.com/api"
-    """Where the REST API is."""
+    """The address of the REST API."""
     api_key: str | None = None
-    """A key of the service, as `{env: CONTEXT7_API_KEY}`; without one it answers fewer questions."""
+    """The API key, as `{env: CONTEXT7_API_KEY}`; without a key the service answers fewer questions."""
 
 
 class Context7:

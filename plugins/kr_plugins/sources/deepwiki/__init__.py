@@ -1,8 +1,7 @@
-"""Answers of DeepWiki, which has read a library's repository on GitHub and tells in its own words what it does.
+"""Answers of DeepWiki, which describes a library's GitHub repository in its own words.
 
-It is asked over MCP, by the tool `ask_question` of https://mcp.deepwiki.com/mcp: free, without a key, public repositories
-only. It says neither of which commit it speaks nor where it read something, so its answers are hints: never rated better
-than `medium`.
+It calls the tool `ask_question` of https://mcp.deepwiki.com/mcp over MCP: free, without a key, public repositories
+only. DeepWiki names neither a commit nor the place it read, so its answers are hints: KR rates them `medium` at best.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Answers from the documentation that is installed: docstrings, signatures, README, for the version in use.
+"""Answers from installed documentation, for the version in use: docstrings, signatures, README.
 
-Nothing is imported or run, and nothing leaves the machine: sources are parsed, indexed once for each package and
-version in the user's cache folder, and searched there.
+It imports and runs nothing, and nothing leaves the machine. It parses sources, indexes each package and version once in
+the user's cache folder, and searches there.
 
-- Python: the docstrings and signatures of what is installed in the project's environment, and of the standard library.
-- npm: the README, the declarations (`.d.ts`) and the `package.json` of what lies in the nearest `node_modules`; where a
-  package declares nothing, those of `@types`. A name that Python and npm both have means what the project depends on.
+- Python: the docstrings and signatures of the packages in the project's environment, and of the standard library.
+- npm: the README, the declarations (`.d.ts`) and the `package.json` of the packages in the nearest `node_modules`; for
+  a package without declarations, those of `@types`. A name in both Python and npm means the one that the project
+  depends on.
 - Built documentation: HTML pages beside an `objects.inv` of Sphinx, among the files of an installed distribution or below
   the `folders` of the settings (Debian's `python3-doc` and the like). Pages for another major version are left out.
 - The project's own README and `docs`.
@@ -35,8 +36,9 @@ class InstalledDocsSettings(kr_core.Settings):
     """Settings of the source `installed_docs`."""
 
     folders: tuple[str, ...] = ()
-    """Folders of built HTML documentation: each `objects.inv` of Sphinx at or below them (four levels) makes the pages
-    beside it known, under the project that it names. Relative to the project root; `~` is the home folder."""
+    """Folders of built HTML documentation. KR reads the pages beside each `objects.inv` of Sphinx in or below them
+    (four levels), under the project that it names. Relative to the project root; `~` is the home folder.
+    """
 
 
 class InstalledDocs:

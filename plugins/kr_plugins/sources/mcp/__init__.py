@@ -1,4 +1,4 @@
-"""Answers of a tool of any MCP server, reached at an address or started as a program, by configuration alone."""
+"""Answers of a tool of any MCP server, at an address or started as a program, by configuration alone."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ class ToolSettings(Settings):
 
     calls_are_chosen: ClassVar[bool] = True
     command: tuple[str, ...] = ()
-    """The program to start and its arguments, for a server that speaks over standard input and output. It runs in the
-    project's folder, once for each question, and is ended with all that it started."""
+    """The program and its arguments, for a server on standard input and output. It runs in the project's folder, once
+    for each question; KR ends it with every program it started.
+    """
     url: str = ""
-    """Or the address of a server over streamable HTTP, on this machine or elsewhere. Exactly one of the two is needed."""
+    """The address of a server over streamable HTTP, on this machine or elsewhere. Set either `command` or `url`."""
     tool: str
-    """The tool's name there."""
+    """The name of the tool on the server."""
     arguments: dict[str, Any] = Field(default_factory=dict)
-    """What the tool is called with. In each text, nested ones too, `{question}`, `{framework}`, `{version}`, `{topic}` and
-    `{tags}` are replaced by those of the question."""
+    """The arguments of the tool. In each text, including nested ones, KR replaces `{question}`, `{framework}`,
+    `{version}`, `{topic}` and `{tags}` by those of the question.
+    """
     failure_patterns: tuple[str, ...] = ()
-    """Regular expressions. A text in which one of them is found is a failure, and no answer; case does not count."""
+    """Regular expressions that mark a text as a failure instead of an answer; they ignore case."""
     headers: dict[str, str] = Field(default_factory=dict)
-    """Sent with each HTTP request, such as `Authorization`."""
+    """Headers of each HTTP request, such as `Authorization`."""
     environment: dict[str, str] = Field(default_factory=dict)
-    """Variables that the program has besides `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL` and `TERM`."""
+    """Environment variables of the program, in addition to `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL` and `TERM`."""
 
     @field_validator("url")
     @classmethod

@@ -1,13 +1,14 @@
-"""Answers from pages of the web that a search engine finds: an instance of SearXNG, or Brave.
+"""Answers from web pages that a search engine finds: an instance of SearXNG, or Brave.
 
-The framework's name and the question, as the policy `egress` lets it leave, are sent to the engine; the pages are asked for
-nothing but themselves. Five are fetched, and three more where too few can be read, from the public internet alone and as their
-robots.txt allows; their sections are searched for the question. No page is taken for official documentation, whatever it says of itself: an answer is
-rated `low`, or `medium` where independent sites agree. Copies and mirrors of a page count as one site.
+It sends the framework's name and the question to the engine, as far as `egress` allows; the sites of the pages see
+neither. It fetches five pages, and three more if too few are readable, only from the public internet and as their
+robots.txt allows, and searches their sections for the question. No page counts as official documentation, even if it
+claims to be: KR rates an answer `low`, or `medium` if independent sites agree. Copies and mirrors of a page count as
+one site.
 
-SearXNG is the default, and needs the address of an instance of yours, for which JSON is enabled (`search.formats: [html,
-json]`); public instances refuse programs. Brave needs a key. It is tested with answers as its documentation gives them, not
-against the service. It needs the extra `web`: `pip install "kr-core[web]"`.
+SearXNG is the default, and needs the address of your own instance with JSON enabled (`search.formats: [html, json]`);
+public instances refuse programs. Brave needs a key; KR tests it with responses from its documentation, not against the
+service. It needs the extra `web`: `pip install "kr-core[web]"`.
 """
 
 from __future__ import annotations
@@ -45,16 +46,17 @@ class WebSearchSettings(Settings):
     """Settings of the source, `plugins.web_search` in `kr.yaml`."""
 
     engine: Literal["searxng", "brave"] = "searxng"
-    """Which engine finds the pages."""
+    """The engine that finds the pages."""
     url: Annotated[str, Field(pattern=r"^(?:https?://[^\s/?#]+[^\s?#]*)?$")] = ""
-    """Where the engine is: the address of a SearXNG instance; for Brave another one than its own."""
+    """The address of the SearXNG instance; for Brave, only if it differs from the service's own."""
     api_key: str | None = None
-    """The key for Brave, as `{env: BRAVE_API_KEY}`."""
+    """The API key for Brave, as `{env: BRAVE_API_KEY}`."""
     allow_hosts: tuple[
         Annotated[str, Field(pattern=r"^(?:\[[0-9A-Fa-f:.]+\]|[^\s:/@?#\[\]]+)(?::\d{1,5})?$")], ...
     ] = ()
-    """Hosts whose pages may be fetched although they are private: `docs.intranet` (at the ports 80 and 443) or
-    `docs.intranet:8080`. They are compared with what stands in an address, not with what it leads to."""
+    """Private hosts whose pages KR may fetch: `docs.intranet` (ports 80 and 443) or `docs.intranet:8080`. KR compares
+    them with the host name in an address, not with its IP address.
+    """
 
 
 class WebSearch:

@@ -32,7 +32,7 @@ class ReadPage(NamedTuple):
     """A page that was read."""
 
     url: str
-    """Where it was found, after redirects."""
+    """Its address after redirects."""
     title: str
     text: str
     """Its main text, as Markdown."""

@@ -1,14 +1,14 @@
-"""The knowledge base as files, friendly to git: `index.yaml`, reports in Markdown, their evidence in JSON.
+"""The knowledge base as git-friendly files: `index.yaml`, reports in Markdown, their evidence in JSON.
 
-    index.yaml                              what is known, see `index`
-    _archived-index.yaml                    entries that were set aside; their reports stay where they are
+    index.yaml                              the entries, see `index`
+    _archived-index.yaml                    archived entries; their reports stay in place
     frameworks/{framework}/{topic}.md       a report
     frameworks/{framework}/{topic}.evidence.json
     lessons/_lessons-learned.md
 
-Reading creates nothing. Writers exclude each other by a lock on the folder, in the order in which they come where the
-configuration says that several work at once (`defaults.parallel`). Every file is replaced as a whole and a report
-with its evidence as one, so readers need no lock, and a writer that is killed leaves a report without an entry at worst.
+Reading creates nothing. Writers exclude each other by a lock on the folder, first come, first served if several work at
+once (`defaults.parallel`). A writer replaces each file as a whole, and a report together with its evidence, so readers
+need no lock. At worst, a killed writer leaves a report without an entry.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class Files:
         reports; `warnings` says so. Files the knowledge base lacks are made.
 
         Raises:
-            StorageError: nothing was changed, or the report is there and the index is as it was.
+            StorageError: nothing changed, or only the report was written and the index is unchanged.
         """
         text = report.replace("\0", "\N{REPLACEMENT CHARACTER}")  # a text with NUL would not be read again
         quotes = _as_json(evidence, where=entry.path)
