@@ -119,7 +119,7 @@ class AgentDispatcher:
             return f"returned {type(route).__name__} instead of a kr_core.Route"
         agents = self._components.table().agents
         nobody = [one for one in (route.agent, *route.also) if one is not None and one not in agents]
-        return f"sent the question to `{nobody[0]}`, which is no agent" if nobody else ""
+        return f"sent the question to `{nobody[0]}`, which is not an agent" if nobody else ""
 
     # -- the answer -----------------------------------------------------------------------------------------
 

@@ -133,7 +133,7 @@ def _read(file: Path) -> str:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"is no UTF-8 text (byte {error.start})", where=_name(file), hint="save it as UTF-8"
+            f"is not UTF-8 text (byte {error.start})", where=_name(file), hint="save it as UTF-8"
         ) from None
     if "\0" in text:
         raise ConfigError("is no text: it has zero bytes", where=_name(file), hint="give a file of spec-kit")

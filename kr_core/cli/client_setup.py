@@ -186,7 +186,7 @@ def _text(folder: Path, path: Path) -> str | None:
                 )
             return None
         if not target.is_file():  # a pipe would be waited for
-            raise ConfigError("is no regular file", where=str(path), hint=_BY_HAND)
+            raise ConfigError("is not a regular file", where=str(path), hint=_BY_HAND)
         return read_bytes(target, limit=_LARGEST, within=folder).decode()
     except UnicodeDecodeError as error:
         raise ConfigError("is not UTF-8 text", where=str(path), hint="save it in UTF-8") from error
@@ -219,7 +219,7 @@ def _difference(folder: Path, change: _FileEdit) -> str:
 def _agreed() -> bool:
     """Whether a person at the terminal says yes; where nobody is there, the answer is how to."""
     if not sys.stdin.isatty():
-        print("kr: nobody is asked here: --yes applies it", file=sys.stderr)
+        print("kr: there is no one to ask here; --yes applies it", file=sys.stderr)
         return False
     try:
         return input("Apply? [y/N] ").strip().casefold() in {"y", "yes"}
@@ -252,7 +252,7 @@ def _apply_all(folder: Path, changes: Sequence[_FileEdit]) -> None:
 def _check_unchanged(folder: Path, change: _FileEdit) -> None:
     if _text(folder, change.path) != change.before:
         hint = "nothing was changed; run this again"
-        raise ConfigError("was changed by somebody else meanwhile", where=str(change.path), hint=hint)
+        raise ConfigError("was changed by someone else meanwhile", where=str(change.path), hint=hint)
 
 
 def _apply(change: _FileEdit) -> None:

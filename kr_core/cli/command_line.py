@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
             commands,
             common,
             "expedition",
-            "research a large question in cycles, every fact with its sources, until nothing new comes",
+            "research a large question in cycles, with sources for every fact, until no new facts turn up",
             epilog=EXIT_CODES,
         ),
         common,
@@ -73,9 +73,9 @@ def parser() -> argparse.ArgumentParser:
     versions = _with(commands, common, "versions", "show the versions in use and where KR found each")
     versions.add_argument("name", metavar="NAME", nargs="?")
     versions.add_argument("--json", action="store_true", help="a list of {name, version, from}")
-    _cache(_bare(commands, common, "cache", "look into the knowledge base, and keep it in order"), common)
-    _docs(_bare(commands, common, "docs", "index documents of your own, and search them"), common)
-    _lessons(_bare(commands, common, "lessons", "hand out, list and record what went wrong once"), common)
+    _cache(_bare(commands, common, "cache", "inspect and maintain the knowledge base"), common)
+    _docs(_bare(commands, common, "docs", "index and search your own documents"), common)
+    _lessons(_bare(commands, common, "lessons", "show, list and record lessons from past mistakes"), common)
     _with(
         commands,
         common,
@@ -138,7 +138,7 @@ def _root_options(target: argparse.ArgumentParser, *, suppress: bool) -> None:
         "-v", "--verbose", action="store_true", default=default or False, help="show each source call"
     )
     target.add_argument(
-        "-q", "--quiet", action="store_true", default=default or False, help="nothing but the answer"
+        "-q", "--quiet", action="store_true", default=default or False, help="print only the answer"
     )
 
 
@@ -202,7 +202,7 @@ def _research(command: argparse.ArgumentParser) -> None:
 
 
 def _ask(command: argparse.ArgumentParser) -> None:
-    command.description = "Ask a question of the agent that the rules say; its answer is accepted if it is sure enough, else a human decides."
+    command.description = "Ask the agent that the rules choose. KR accepts its answer if it is sure enough; otherwise a human decides."
     _question(command)
     command.add_argument(
         "--id", metavar="ID", help="an id for the question; other questions can depend on it"

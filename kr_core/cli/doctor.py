@@ -376,7 +376,7 @@ def _unwritable(folder: Path) -> str:
     """Why files cannot be made in a folder, which need not exist yet; empty where they can."""
     nearest = next(above for above in (folder, *folder.parents) if os.path.lexists(above))
     if not nearest.is_dir():
-        return f"{nearest} is no folder; remove it, or name another place"
+        return f"{nearest} is not a folder; remove it, or name another place"
     if not os.access(nearest, os.W_OK | os.X_OK):
         return f"{nearest} cannot be written; change its permissions, or name another place"
     return ""

@@ -1,4 +1,4 @@
-"""`kr expedition`: a question too large for one look-up, researched in cycles until nothing new comes."""
+"""`kr expedition`: a question too large for one look-up, researched in cycles until no new facts turn up."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _go(options: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             view.clear()
             if view.begun:
-                print(f"{view.begun} is kept; `kr expedition resume {view.begun}` goes on", file=sys.stderr)
+                print(f"{view.begun} is saved; `kr expedition resume {view.begun}` goes on", file=sys.stderr)
             raise
         if finished is None:
             return NO_CONTENT

@@ -65,7 +65,9 @@ def _answered(service: KnowledgeRouterService, options: argparse.Namespace) -> A
     name, revision = _which(options.id)
     by = ask.login_name() if options.by is None else options.by.strip()
     if not by:
-        raise ConfigError("is no name", where=f"--by {options.by!r}", hint="leave it out, or say who you are")
+        raise ConfigError(
+            "is not a name", where=f"--by {options.by!r}", hint="leave it out, or say who you are"
+        )
     if options.action == "chat":
         return _talked(service, name, revision, by)
     response = HumanResponse(
@@ -92,7 +94,7 @@ def _talked(service: KnowledgeRouterService, name: str, revision: int | None, by
 def _which(written: str) -> tuple[str, int | None]:
     found = _ID.fullmatch(written.strip())
     if found is None:
-        raise ConfigError(f"`{written}` is no id", where="kr inbox", hint="write it as `E7` or `E7@2`")
+        raise ConfigError(f"`{written}` is not an id", where="kr inbox", hint="write it as `E7` or `E7@2`")
     return found[1].upper(), None if found[2] is None else int(found[2])
 
 

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
         return client_setup.run(options)
     if options.undo or options.yes:
         hint = "name the client: `kr init --client claude-code`"
-        raise ConfigError("--undo and --yes stand beside --client", where="kr init", hint=hint)
+        raise ConfigError("--undo and --yes need --client", where="kr init", hint=hint)
     folder = (options.folder or Path.cwd()).resolve()
     path = folder / "kr.yaml"
     if path.exists() and not options.force:

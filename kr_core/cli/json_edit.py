@@ -28,7 +28,7 @@ def member(text: str, place: Sequence[str], *, where: str) -> Any:
     """The value under the keys of `place`; None where there is none.
 
     Raises:
-        ConfigError: the text is no JSON object; with file and line.
+        ConfigError: the text is not a JSON object; with file and line.
     """
     value: Any = _parsed(text, where)
     for key in place:
@@ -40,7 +40,7 @@ def with_member(text: str, place: Sequence[str], value: Mapping[str, Any], *, wh
     """The text with a value under the keys of `place`, where nothing stands; objects on the way are made where they are missing.
 
     Raises:
-        ConfigError: the text is no JSON object, or what stands on the way is none; with file and line.
+        ConfigError: the text is not a JSON object, or what stands on the way is none; with file and line.
     """
     inner = _parsed(text, where)
     at = _after_space(text, 0)
@@ -54,7 +54,7 @@ def with_member(text: str, place: Sequence[str], value: Mapping[str, Any], *, wh
         at, inner = members[key].value, inner[key]
         if not isinstance(inner, dict):
             hint = "mend it, and run this again"
-            raise ConfigError(f"`{key}` is no object", where=_place(where, text, at), hint=hint)
+            raise ConfigError(f"`{key}` is not an object", where=_place(where, text, at), hint=hint)
     return text
 
 
@@ -64,7 +64,7 @@ def without_member(text: str, place: Sequence[str], *, where: str) -> str:
     Where that would be everything, the objects on the way stay: who has made them is not known.
 
     Raises:
-        ConfigError: the text is no JSON object.
+        ConfigError: the text is not a JSON object.
     """
     value: Any = _parsed(text, where)
     spans: list[dict[str, _Member]] = []
@@ -96,7 +96,7 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
             what, hint = f"is not JSON: {error}", "mend it, and run this again"
         raise ConfigError(what, where=_place(where, text, at), hint=hint) from error
     if not isinstance(value, dict):
-        raise ConfigError("is no JSON object", where=f"{where}:1", hint="mend it, and run this again")
+        raise ConfigError("is not a JSON object", where=f"{where}:1", hint="mend it, and run this again")
     return value
 
 

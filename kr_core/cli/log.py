@@ -96,7 +96,7 @@ def _time(text: str | None, where: str) -> datetime | None:
         return datetime.fromisoformat(text).astimezone()  # without a zone it is the user's
     except (ValueError, OverflowError) as error:
         raise ConfigError(
-            "is no time", where=f"{where} {text}", hint="write it as 2026-02-05 or 2026-02-05T10:00"
+            "is not a time", where=f"{where} {text}", hint="write it as 2026-02-05 or 2026-02-05T10:00"
         ) from error
 
 

@@ -79,7 +79,7 @@ def _report(result: ResearchResult, knowledge_base: Path, working_folder: Path) 
     results, is_hit = result.results, result.status == "cache-hit"
     if not results.report_path:
         text = results.report
-        return ["The report could not be kept; this is all of it:", "", text] if text else []
+        return ["KR could not store the report. This is the full text:", "", text] if text else []
     file = knowledge_base / results.report_path
     # a store may keep reports elsewhere than in files
     place = os.path.relpath(file, working_folder) if file.exists() else results.cache_entry_id

@@ -49,7 +49,7 @@ def _checked(url: str | None, token: str | None) -> str | None:
         right = False
     if not right:
         hint = "write it as https://kr.example.org"
-        raise ConfigError("is no address of a server", where=f"--url {url}", hint=hint)
+        raise ConfigError("is not the address of a server", where=f"--url {url}", hint=hint)
     if token is None and not is_loopback(urlsplit(url).hostname or ""):
         hint = "name an environment variable that holds a token: --token-env KR_TOKEN"
         raise ConfigError(

@@ -116,7 +116,7 @@ class _Server:
         await asyncio.to_thread(self._out.close, _FLUSH_SECONDS)
         unread = self._out.waiting
         if unread:
-            self._tell(f"[KR-TEAM] note: nobody has read the last {unread} lines")
+            self._tell(f"[KR-TEAM] note: no one has read the last {unread} lines")
         await asyncio.to_thread(self._log.close, _FLUSH_SECONDS)
         return 1 if unread else 0
 

@@ -83,13 +83,13 @@ def _read(path: Path) -> tuple[str, Any]:
         raise ConfigError(
             f"no evidence beside it: KR keeps it in {beside.name}",
             where=str(path),
-            hint="research anew with --refresh if it is lost",
+            hint="research it again with --refresh if it is lost",
         ) from error
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ConfigError(
             f"cannot be verified: {reason}", where=str(path),
-            hint=f"KR keeps its evidence in {beside.name}; research anew with --refresh if that is lost",
+            hint=f"KR keeps its evidence in {beside.name}; research it again with --refresh if that is lost",
         ) from error  # fmt: skip
 
 
@@ -102,5 +102,5 @@ def _kept(store: Store, name: str) -> tuple[str, Any]:
     if stored is None:
         raise ConfigError("its report is gone or empty", where=name, hint="research the question again")
     if not stored[1]:
-        raise ConfigError("no evidence is kept with it", where=name, hint="research anew with --refresh")
+        raise ConfigError("has no stored evidence", where=name, hint="research it again with --refresh")
     return stored

@@ -146,7 +146,7 @@ def _decoded(raw: bytes, name: str) -> str:
     control = _CONTROL.search(text)
     if control is not None:  # neither YAML nor TOML allows one, but YAML's error has no line
         line = text.count("\n", 0, control.start()) + 1
-        raise ConfigError("a control character stands there", where=f"{name}:{line}", hint="remove it")
+        raise ConfigError("contains a control character", where=f"{name}:{line}", hint="remove it")
     return text
 
 

@@ -110,7 +110,7 @@ def _check_routing(config: Config) -> None:
     writer = config.settings.knowledge_research.agent
     if writer is not None and writer not in config.routing.agents:
         raise ConfigError(
-            f"`knowledge_research.agent` is `{writer}`, which is no agent",
+            f"`knowledge_research.agent` is `{writer}`, which is not an agent",
             where=config.origin(("knowledge_research", "agent")),
             hint=suggestion(writer, config.routing.agents, "agents"),
         )

@@ -32,7 +32,7 @@ def roster(settings: Schema, origin: Callable[[KeyPath], str]) -> dict[str, Agen
     for name in settings.agents:
         for number, other in enumerate(agents[name].fallback):
             if other not in agents or other == name:
-                what = "itself" if other == name else f"`{other}`, which is no agent"
+                what = "itself" if other == name else f"`{other}`, which is not an agent"
                 raise ConfigError(
                     f"`agents.{name}.fallback` names {what}",
                     where=origin(("agents", name, "fallback", number)),

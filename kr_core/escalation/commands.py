@@ -171,7 +171,7 @@ def _read(
         return CommandFault("verb", line, _unknown(verb))
     found = _ID.match(rest)
     if found is None and (almost := _ALMOST_ID.match(rest)):
-        return CommandFault("id", line, f"`{_echo(almost[0])}` is no id; write it as `E7@2`")
+        return CommandFault("id", line, f"`{_echo(almost[0])}` is not an id; write it as `E7@2`")
     which = _which(line, None if found is None else found[1].upper(), ids)
     if isinstance(which, CommandFault):
         return which

@@ -1,1 +1,1 @@
-"""Expeditions: a question too large for one look-up, researched in cycles until nothing new comes."""
+"""Expeditions: a question too large for one look-up, researched in cycles until no new facts turn up."""

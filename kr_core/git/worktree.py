@@ -165,7 +165,7 @@ def _work_tree(top: Path) -> WorkTree:
     folder = _resolved(top, said)
     if not folder.is_dir():
         raise GitRefusedError(
-            f"{shown(mark)} leads to {shown(folder)}, which is no folder; remove the file, or mend it"
+            f"{shown(mark)} leads to {shown(folder)}, which is not a folder; remove the file, or mend it"
         )
     if lies_within(folder, top):
         raise _elsewhere(mark, folder, "among the files of the work tree itself; remove the file")

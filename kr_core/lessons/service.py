@@ -109,7 +109,7 @@ class Lessons:
         if isinstance(asked, str):
             return requests.for_phase(asked, **options)
         if options:
-            raise TypeError(f"{', '.join(options)}: options stand beside a phase; a request has its own")
+            raise TypeError(f"{', '.join(options)}: options go with a phase; a request has its own")
         return asked if isinstance(asked, LessonsRequest) else requests.lessons_from_mapping(asked)
 
     def _result(self, request: LessonsRequest, found: LessonsFile) -> LessonsResult:

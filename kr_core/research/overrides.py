@@ -101,7 +101,9 @@ def _named(components: Any, noun: str) -> Mapping[str, Any] | None:
             else f"Pipeline({noun}s=[...]) number {number}"
         )
         if not isinstance(name, str) or not name.isprintable() or not name.strip():
-            raise ConfigError(f"{name!r} is no name", where=at, hint="use letters, digits and _ on one line")
+            raise ConfigError(
+                f"{name!r} is not a name", where=at, hint="use letters, digits and _ on one line"
+            )
         if name in named:
             raise ConfigError(
                 f"two of the {noun}s are called `{name}`",

@@ -282,7 +282,7 @@ class Pipeline:
         if isinstance(asked, str):
             return self.request(asked, **options)
         if options:
-            raise TypeError(f"{', '.join(options)}: options stand beside a question; a request has its own")
+            raise TypeError(f"{', '.join(options)}: options go with a question; a request has its own")
         return (
             asked
             if isinstance(asked, ResearchRequest | requests.InvalidRequest)

@@ -194,7 +194,7 @@ class Table:
                 )
             if rule.agent is not None and rule.agent not in self.targets():
                 raise ConfigError(
-                    f"the rule for `{rule.topic}` names `{rule.agent}`, which is no agent or role",
+                    f"the rule for `{rule.topic}` names `{rule.agent}`, which is not an agent or role",
                     where=placed.where,
                     hint=suggestion(rule.agent, self.targets(), "there are"),
                 )

@@ -290,7 +290,7 @@ def test_a_list_is_not_asked_twice(ask, spec, kr):
             "there is no question in it; KR looks for [NEEDS CLARIFICATION: ...]",
         ),
         ("a.md", b"", "there is no question in it"),
-        ("a.md", b"\x7fELF\xff\xfe", "is no UTF-8 text (byte 4)"),
+        ("a.md", b"\x7fELF\xff\xfe", "is not UTF-8 text (byte 4)"),
         ("a.md", b"# Spec\n\0", "it has zero bytes"),
         ("a.md", b"[NEEDS CLARIFICATION: x]\n" * 400_000, "has more than 5,000,000 bytes"),
         ("a.json", b"{", "Invalid JSON"),

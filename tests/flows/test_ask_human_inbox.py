@@ -312,10 +312,10 @@ def test_straight_to_a_human(project_folder, inbox, kr_here):
     ("arguments", "words"),
     [
         (("confirm", "E9"), "there is no escalation `E9`; see `kr inbox list`"),
-        (("show", "7"), "`7` is no id; write it as `E7` or `E7@2`"),
+        (("show", "7"), "`7` is not an id; write it as `E7` or `E7@2`"),
         (("confirm", "E1@7"), "there is no E1@7; the one that waits is E1@1"),
         (("show", "E1@7"), "E1@7: only the newest answer is shown, E1@1; see `kr inbox show E1`"),
-        (("confirm", "E1", "--by", " "), "--by ' ': is no name"),
+        (("confirm", "E1", "--by", " "), "--by ' ': is not a name"),
         (("correct", "E1", " "), "`correct` needs a text"),
         (("context", "E1", "-"), "at most 100,000 can be asked"),
     ],

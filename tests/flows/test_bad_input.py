@@ -213,7 +213,7 @@ def test_a_read_only_knowledge_base(kr, mounted):
     (fault,) = done.json["errors"]
     assert fault["type"] == "write_error"
     people = kr("research", "How do I follow a parcel by its number?", "--framework", "parcel")
-    assert "The report could not be kept; this is all of it:" in people.out
+    assert "KR could not store the report. This is the full text:" in people.out
 
 
 @pytest.mark.req("R15", "K8")

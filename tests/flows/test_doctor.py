@@ -84,13 +84,13 @@ def test_a_knowledge_base_that_cannot_be(doctor, project_folder):
     code, said = doctor()
     assert code == 2
     assert said["journal", "fault"] == [
-        f"{project_folder / '.kr'} is no folder; remove it, or name another place"
+        f"{project_folder / '.kr'} is not a folder; remove it, or name another place"
     ]
     (project_folder / "taken").write_text("")
     code, said = doctor("knowledge_research: {knowledge_base_path: taken/deep}\n")
     assert code == 2
     assert said["knowledge base", "fault"] == [
-        f"{project_folder / 'taken'} is no folder; remove it, or name another place"
+        f"{project_folder / 'taken'} is not a folder; remove it, or name another place"
     ]
 
 

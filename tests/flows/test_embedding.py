@@ -100,7 +100,7 @@ class Bare:
         ({"sources": "web"}, "is the text 'web'; hand over a list"),
         ({"sources": [Sync(found())]}, "`query` is not async; write `async def query"),
         ({"sources": [Bare()]}, "is not a kr_core.plugin.Source: it has no attribute `external`; set it on the class"),
-        ({"sources": {"a\x1b[31m\n": ReleaseNotes(found())}}, "is no name; use letters"),
+        ({"sources": {"a\x1b[31m\n": ReleaseNotes(found())}}, "is not a name; use letters"),
         ({"store": 5}, r"Pipeline\(store=...\): is an object of int, not a store"),
         ({"scorer": ReleaseNotes(found())}, "is an object of ReleaseNotes, not a scorer"),
         ({"logs": [object()]}, "is an object of object, not a log"),
@@ -181,9 +181,9 @@ def test_options_stand_beside_a_question_only(bench):
     """A request has its own; one that is passed over in silence would be believed."""
     pipeline = bench.pipeline({"a": Given(found())})
     for asked in (bench.request(), pipeline.read_request(bench.request())):
-        with pytest.raises(TypeError, match="refresh: options stand beside a question"):
+        with pytest.raises(TypeError, match="refresh: options go with a question"):
             pipeline.research(asked, refresh=True)
-        with pytest.raises(TypeError, match="refresh: options stand beside a question"):
+        with pytest.raises(TypeError, match="refresh: options go with a question"):
             asyncio.run(pipeline.aresearch(asked, refresh=True))
     with pytest.raises(TypeError, match="frame"):
         pipeline.research(QUESTION, frame="parcel")

@@ -102,5 +102,5 @@ def test_an_interrupt_tells_how_to_go_on(parcels, environ):
     _out, errors = process.communicate(timeout=120)
     assert (process.returncode, errors) == (
         130,
-        b"X1 is kept; `kr expedition resume X1` goes on\nkr: interrupted\n",
+        b"X1 is saved; `kr expedition resume X1` goes on\nkr: interrupted\n",
     )

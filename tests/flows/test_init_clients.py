@@ -132,8 +132,8 @@ def test_the_rest_of_the_file_stays_byte_for_byte(init, folder, text):
         ('{\n  "a": 1,\n}\n', 3, "is not JSON"),
         ('{\n  // mine\n  "a": 1\n}\n', 2, "has comments"),
         ('{"a": 1} /* mine */', 1, "has comments"),
-        ("[]", 1, "is no JSON object"),
-        ('{\n\n"mcpServers": []}', 3, "`mcpServers` is no object"),
+        ("[]", 1, "is not a JSON object"),
+        ('{\n\n"mcpServers": []}', 3, "`mcpServers` is not an object"),
         ('{\n"mcpServers": {},\n"mcpServers": {}}', 3, "has `mcpServers` twice"),
         (b"\xff", None, "is not UTF-8"),
     ],
@@ -233,7 +233,7 @@ def test_only_a_regular_file_that_may_be_written_is_changed(init, folder):
     """A pipe is not waited for; a file without the permission is not replaced; nothing else is written either."""
     path = folder / ".mcp.json"
     os.mkfifo(path)
-    assert "is no regular file" in init("claude-code", "--yes").err
+    assert "is not a regular file" in init("claude-code", "--yes").err
     path.unlink()
     path.write_text("{}")
     path.chmod(0o444)
@@ -260,7 +260,7 @@ def test_what_changes_while_it_asks_is_not_overwritten(folder, environ):
         err = process.communicate(timeout=300)[1].decode()
     os.close(main)
     assert process.returncode == 2
-    assert "was changed by somebody else" in err
+    assert "was changed by someone else" in err
     assert (path.read_text(), there(folder)) == ('{"mine": 1}', [".mcp.json"])
 
 

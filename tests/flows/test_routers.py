@@ -58,8 +58,14 @@ def test_one_that_fails_is_noted_and_the_next_is_asked(tmp_path, monkeypatch, er
     ("made", "told"),
     [
         ("duc", "returned str instead of a kr_core.Route"),
-        (TO_DUC.model_copy(update={"agent": "nobody"}), "sent the question to `nobody`, which is no agent"),
-        (TO_DUC.model_copy(update={"also": ("ghost",)}), "sent the question to `ghost`, which is no agent"),
+        (
+            TO_DUC.model_copy(update={"agent": "nobody"}),
+            "sent the question to `nobody`, which is not an agent",
+        ),
+        (
+            TO_DUC.model_copy(update={"also": ("ghost",)}),
+            "sent the question to `ghost`, which is not an agent",
+        ),
     ],
 )
 def test_a_route_that_leads_nowhere_is_noted_and_the_next_is_asked(tmp_path, monkeypatch, made, told):

@@ -88,7 +88,7 @@ def test_what_it_cannot_do_is_said_before_it_serves(project_folder, kr):
             "needs a token; name an environment variable that holds a token: --token-env KR_TOKEN",
         ),
         (("--url", "https://kr.example.org"), "needs a token"),
-        (("--url", "kr.example.org"), "is no address of a server"),
+        (("--url", "kr.example.org"), "is not the address of a server"),
         (("--token-env", "NOT_SET"), "is not set"),
         (("--token-env", "SHORT"), "has less than 16 characters"),
     ):

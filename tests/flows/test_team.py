@@ -437,7 +437,7 @@ def test_of_a_peer_that_never_reads_no_more_is_read(folder, environ):
             assert said
         process.send_signal(signal.SIGTERM)
         assert process.wait(WAIT_SECONDS) == 1
-        assert b"nobody has read the last" in process.stderr.read()
+        assert b"no one has read the last" in process.stderr.read()
         writing.join(WAIT_SECONDS)
         assert stopped.is_set()
 

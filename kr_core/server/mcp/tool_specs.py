@@ -53,7 +53,7 @@ _TOOLS = {
     "expedition": _Entry(
         "Research a large question",
         tool_arguments.ExpeditionArguments,
-        "Research a question that one look-up cannot answer, over all sources, in cycles until nothing new comes: each fact with"
+        "Research a question that one look-up cannot answer, over all sources, in cycles until no new facts turn up: each fact with"
         " what says it, conflicts side by side. It takes seconds to minutes. Call it for surveys and comparisons across libraries"
         " or versions; for one thing about one library use `research`, which is quicker.",
         reads=False,

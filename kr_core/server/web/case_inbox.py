@@ -105,7 +105,7 @@ class Inbox:
             Refused: `before` is no id, or the journal cannot be read.
         """
         if before and not _ID.fullmatch(before):
-            raise RequestRefused("refused", f"`{before[:20]}` is no id; write it as `E7`")
+            raise RequestRefused("refused", f"`{before[:20]}` is not an id; write it as `E7`")
 
         def look() -> InboxPage:
             listing = self._listed()

@@ -78,7 +78,7 @@ class ExpeditionBrowser:
             Refused: `before` is no id, or the journal cannot be read.
         """
         if before and not _ID.fullmatch(before):
-            raise RequestRefused("refused", f"`{before[:20]}` is no id; write it as `X7`")
+            raise RequestRefused("refused", f"`{before[:20]}` is not an id; write it as `X7`")
         return await _able(lambda: self._list(before.upper(), limit))
 
     async def seen(self, key: str) -> ExpeditionView:

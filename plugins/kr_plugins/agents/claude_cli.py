@@ -168,7 +168,7 @@ class ClaudeCLI:
             raise self._fault(Outcome.unavailable, f"it ended {how} and wrote nothing{said}", hint)
         told = _last_object(ended.out)
         if told is None or told.get("type") != "result":
-            raise self._fault(Outcome.bad_answer, "what it wrote is no result in JSON")
+            raise self._fault(Outcome.bad_answer, "its output is not a JSON result")
         if ended.code or told.get("is_error") is not False:
             raise self._failure(told, ended)
         data, text = told.get("structured_output"), told.get("result")

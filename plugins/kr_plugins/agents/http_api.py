@@ -90,7 +90,7 @@ async def ask(
 
     Raises:
         RefusedError: the status is no success.
-        RequestError: nobody answered, or what was answered is no JSON object.
+        RequestError: nobody answered, or the answer is not a JSON object.
     """
     try:
         response = await job.http.post(
@@ -105,7 +105,7 @@ async def ask(
         raise _refusal(response, url, secret)
     told = json_of(response)
     if not isinstance(told, dict):
-        raise RequestError(Outcome.bad_answer, "the answer is no JSON object", where=url)
+        raise RequestError(Outcome.bad_answer, "the answer is not a JSON object", where=url)
     return told
 
 

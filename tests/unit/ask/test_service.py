@@ -23,7 +23,7 @@ def test_each_coroutine_has_a_plain_method(name):
     assert not inspect.iscoroutinefunction(plain)
     assert inspect.signature(plain).parameters == inspect.signature(coroutine).parameters
     assert plain.__name__ == name
-    assert plain.__doc__.startswith(("See `AsyncKnowledgeRouterService.", "End what is under way"))
+    assert plain.__doc__.startswith(("See `AsyncKnowledgeRouterService.", "Stop work in progress"))
 
 
 @pytest.mark.req("Q13")

@@ -164,7 +164,7 @@ def test_dotted_and_inline_toml_keys_have_lines_too(tmp_path):
         ),
         ("defaults:\n\tparallel: 1", "kr.yaml:2", None, "indent with spaces, not tabs"),
         ("store: !!python/name:os.system x", "kr.yaml:1", None, "correct the YAML there"),
-        ("store: a\nlogs: [\0]", "kr.yaml:2", "a control character stands there", "remove it"),
+        ("store: a\nlogs: [\0]", "kr.yaml:2", "contains a control character", "remove it"),
         (b"store: a\nlogs: [\xe9]", "kr.yaml:2", "not UTF-8", "save the file in UTF-8"),
         ("store: a\n---\nstore: b", "kr.yaml:2", None, "correct the YAML there"),
         ("a: &a [*a]", "kr.yaml", "its aliases (`*name`) grow without end", "write the values out"),

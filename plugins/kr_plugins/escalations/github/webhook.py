@@ -74,7 +74,7 @@ def _json(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
-        raise RequestError(Outcome.bad_answer, "the call is no JSON object")
+        raise RequestError(Outcome.bad_answer, "the call is not a JSON object")
     return told
 
 
