@@ -99,7 +99,10 @@ class Bare:
         ),
         ({"sources": "web"}, "is the text 'web'; hand over a list"),
         ({"sources": [Sync(found())]}, "`query` is not async; write `async def query"),
-        ({"sources": [Bare()]}, "is not a kr_core.plugin.Source: it has no attribute `external`; set it on the class"),
+        (
+            {"sources": [Bare()]},
+            "is not a kr_core.plugin.Source: it has no attribute `external`; set it on the class",
+        ),
         ({"sources": {"a\x1b[31m\n": ReleaseNotes(found())}}, "is not a name; use letters"),
         ({"store": 5}, r"Pipeline\(store=...\): is an object of int, not a store"),
         ({"scorer": ReleaseNotes(found())}, "is an object of ReleaseNotes, not a scorer"),
