@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Escalation,
         Journal,
         Log,
+        Lookup,
         Project,
         Renderer,
         Router,
@@ -158,6 +159,18 @@ def kr_store() -> Provider[Store]:
         @hookimpl
         def kr_store() -> Provider[Store]:
             return Provider(lambda settings, setup: Files(setup.knowledge_base))
+    """
+
+
+@hookspec(firstresult=True)
+def kr_lookup() -> Provider[Lookup]:
+    """Provide the look-up, which decides whether a kept report answers (configuration key `lookup`; exactly one).
+
+    When one of its methods raises or returns something else, KR's own rules decide, and a note says so.
+
+        @hookimpl
+        def kr_lookup() -> Provider[Lookup]:
+            return Provider(lambda settings, setup: TopicLookup())
     """
 
 
@@ -354,6 +367,7 @@ STAGE_HOOKS: dict[str, str] = {
 
 NOUNS: dict[str, str] = {
     "store": "kr_store",
+    "lookup": "kr_lookup",
     "source": "kr_source",
     "scorer": "kr_scorer",
     "renderer": "kr_renderer",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Document as Document
     from kr_core.protocols import DocumentStore as DocumentStore
     from kr_core.protocols import Embedder as Embedder
+    from kr_core.protocols import EntryMatch as EntryMatch
     from kr_core.protocols import Ephemeral as Ephemeral
     from kr_core.protocols import Escalation as Escalation
     from kr_core.protocols import EscalationContext as EscalationContext
@@ -50,11 +51,15 @@ if TYPE_CHECKING:
     from kr_core.protocols import Issue as Issue
     from kr_core.protocols import Job as Job
     from kr_core.protocols import Journal as Journal
+    from kr_core.protocols import KeptReport as KeptReport
     from kr_core.protocols import LightAppender as LightAppender
     from kr_core.protocols import Limited as Limited
     from kr_core.protocols import Log as Log
     from kr_core.protocols import LogCursors as LogCursors
     from kr_core.protocols import LogRecord as LogRecord
+    from kr_core.protocols import Lookup as Lookup
+    from kr_core.protocols import LookupDecision as LookupDecision
+    from kr_core.protocols import LookupRules as LookupRules
     from kr_core.protocols import Notice as Notice
     from kr_core.protocols import OpenCase as OpenCase
     from kr_core.protocols import PollResult as PollResult

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kr_core.knowledge.ids import fold_name as fold_name
     from kr_core.knowledge.ids import inside as inside
     from kr_core.knowledge.topic_index import TopicIndex as TopicIndex
+    from kr_core.knowledge.topic_lookup import TopicLookup as TopicLookup
     from kr_core.net.body import json_of as json_of
     from kr_core.net.domains import host_of as host_of
     from kr_core.net.domains import site_of as site_of

@@ -24,7 +24,13 @@ __all__ = [
     "plugin_of",
 ]
 
-SINGLE = {"store": "files", "journal": "sqlite", "scorer": "evidence", "renderer": "markdown"}
+SINGLE = {
+    "store": "files",
+    "lookup": "match",
+    "journal": "sqlite",
+    "scorer": "evidence",
+    "renderer": "markdown",
+}
 """The kinds of which there is exactly one, with its name where none is configured."""
 OFF = (None, False, "off", "no", "none")
 """How nothing is written where a kind may be left out, `embedder`."""

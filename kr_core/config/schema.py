@@ -273,6 +273,8 @@ class Schema(_Section):
     """KR accepts this key because BMAD's configuration has it; KR never writes story state."""
     store: Name = SINGLE["store"]
     """The plugin that stores the knowledge base."""
+    lookup: Name = SINGLE["lookup"]
+    """The plugin that decides whether a stored report answers."""
     journal: Name = SINGLE["journal"]
     """The plugin that stores events and budgets."""
     scorer: Name = SINGLE["scorer"]

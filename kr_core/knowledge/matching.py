@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kr_core.knowledge.ids import fold_name
 from kr_core.project.package_names import without_name
+from kr_core.protocols.lookup import EntryMatch
 from kr_core.text import STOP_WORDS, stem, stems, words
 
 if TYPE_CHECKING:
@@ -33,24 +34,6 @@ _LEADING = frozenset({"from", "into", "to"})
 _LONG_QUESTION_TAG = re.compile(r"q-[0-9a-f]{8}")
 _REMEMBERED = 65536
 """Subjects kept in memory; each is about a kilobyte."""
-
-
-class EntryMatch(NamedTuple):
-    """An entry that matches a query, and how.
-
-    `overlap` is the share of topic keywords, 0-1. `exact` says that the content words are the same ones, which
-    is what an inferred query asks for before an entry may serve as its answer.
-    """
-
-    entry: Entry
-    tier: Tier
-    overlap: float
-    exact: bool
-
-    @property
-    def warning(self) -> str | None:
-        """What a reader must know before trusting the match, or None."""
-        return "matched by tags only; it may be about another topic" if self.tier == "tags" else None
 
 
 def keywords(text: str) -> frozenset[str]:

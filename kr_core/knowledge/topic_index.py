@@ -12,8 +12,9 @@ from kr_core.knowledge.matching import TIERS, match, rank, subject_of, wants_exa
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from kr_core.knowledge.matching import EntryMatch, Subject
+    from kr_core.knowledge.matching import Subject
     from kr_core.model import Entry, ResearchQuery, Tier
+    from kr_core.protocols.lookup import EntryMatch
 
 _NONE: tuple[int, ...] = ()
 _TAGS = TIERS.index("tags")

@@ -34,6 +34,7 @@ from kr_core.protocols.journal import (
     StepResults,
 )
 from kr_core.protocols.log import Log, LogRecord
+from kr_core.protocols.lookup import EntryMatch, KeptReport, Lookup, LookupDecision, LookupRules
 from kr_core.protocols.renderer import Renderer
 from kr_core.protocols.router import Router
 from kr_core.protocols.scorer import Scorer
@@ -72,6 +73,7 @@ __all__ = [
     "Document",
     "DocumentStore",
     "Embedder",
+    "EntryMatch",
     "Ephemeral",
     "Escalation",
     "EscalationContext",
@@ -80,11 +82,15 @@ __all__ = [
     "Issue",
     "Job",
     "Journal",
+    "KeptReport",
     "LightAppender",
     "Limited",
     "Log",
     "LogCursors",
     "LogRecord",
+    "Lookup",
+    "LookupDecision",
+    "LookupRules",
     "Notice",
     "OpenCase",
     "PollResult",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Escalation,
         Journal,
         Log,
+        Lookup,
         Renderer,
         Router,
         Scorer,
@@ -149,6 +150,8 @@ class Registry:
 
     @overload
     def build(self, noun: Literal["store"], name: str) -> Store: ...
+    @overload
+    def build(self, noun: Literal["lookup"], name: str) -> Lookup: ...
     @overload
     def build(self, noun: Literal["source"], name: str) -> Source: ...
     @overload

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Escalation,
         Journal,
         Log,
+        Lookup,
         Renderer,
         Router,
         Scorer,
@@ -96,6 +97,18 @@ class Container:
         """The knowledge base."""
         given = self._given.store
         return self.registry.build("store", self.config.settings.store) if given is None else given
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """What decides whether a kept report answers."""
+        given = self._given.lookup
+        return self.registry.build("lookup", self.config.settings.lookup) if given is None else given
+
+    @property
+    def lookup_name(self) -> str:
+        """What messages call the look-up."""
+        given = self._given.lookup
+        return self.config.settings.lookup if given is None else type(given).__name__
 
     @cached_property
     def journal(self) -> Journal:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from kr_core.errors import KRError
 from kr_core.knowledge.ids import entry_id, report_path
-from kr_core.knowledge.matching import EntryMatch, best
-from kr_core.knowledge.staleness import FreshnessLimits, judge
-from kr_core.knowledge.topic_index import TopicIndex
+from kr_core.knowledge.matching import TIERS
+from kr_core.knowledge.topic_lookup import TopicLookup
 from kr_core.model import Entry, Match
 from kr_core.project.versions import gap
+from kr_core.protocols.lookup import EntryMatch, KeptReport, LookupDecision, LookupRules
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from kr_core.config import KnowledgeResearch
     from kr_core.model import EntryStatus, ResearchQuery
-    from kr_core.protocols import Store
+    from kr_core.protocols import Lookup, Store
     from kr_core.research.container import Container
 
 _REPORT_DATE = re.compile(
@@ -44,6 +43,8 @@ class LookupResult(NamedTuple):
     warnings: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     inferred: bool = False
+    notes: tuple[str, ...] = ()
+    """Those of the warnings that a reader of a hit sees, too: the plugin that should have decided failed."""
 
     @property
     def replaces(self) -> bool:
@@ -68,46 +69,136 @@ class LookupResult(NamedTuple):
 NOTHING = LookupResult("miss")
 
 
-def look_up(store: Store, query: ResearchQuery, settings: KnowledgeResearch, today: date) -> LookupResult:
+def look_up(components: Container, query: ResearchQuery) -> LookupResult:
     """Find the entry that answers a query, and say whether it is still good.
 
     An entry whose report is gone is dropped, and the next best one is tried. A store that fails is a miss, and
-    noted.
+    noted; where the look-up fails, KR's own decides, and that is noted.
+
+    Raises:
+        ConfigError: the store or the look-up is wrongly configured.
+        PluginError: it cannot be built.
     """
-    inferred = bool(query.inferred & {"topic", "tags"})
+    store = components.store
+    decider = _Decider(components.lookup, components.lookup_name)
+    rules = _rules(components)
     try:
         candidates = store.candidates(query)
     except Exception as error:
         return LookupResult("miss", warnings=(f"knowledge base not read: {describe(error)}",))
-    entries = candidates.entries
+    entries, files = candidates.entries, tuple(candidates.files)
     warnings = list(candidates.warnings)
     while True:
-        matched = _best(entries, query, settings)
+        matched = decider.find(query, entries, rules)
         if matched is None:
-            return LookupResult("miss", warnings=tuple(warnings), files=tuple(candidates.files))
+            return LookupResult("miss", warnings=(*warnings, *decider.notes), files=files)
         stored = _read(store, matched, warnings)
         if stored is not None:
             break
         entries = [entry for entry in entries if entry is not matched.entry]
     report, evidence = stored
     entry = as_reported(matched.entry, report, query.framework_version)
-    limits = FreshnessLimits(
-        settings.cache_ttl_days, settings.archive_after_days, settings.max_age_days, settings.version_match
-    )
-    fresh = judge(entry, report_date(report), query.framework_version, today, limits)
-    state: Literal["hit", "stale", "miss"] = "hit" if fresh.state == "fresh" else "stale"
-    if fresh.state == "expired":
-        state = "miss"
-    if inferred and not matched.exact and state == "hit":
-        state = "stale"  # near, but perhaps another question: it serves as the base of new research
-    reasons = [*fresh.reasons, *([matched.warning] if matched.warning else [])]
+    kept = KeptReport(report, evidence, report_date(report))
+    decision = decider.judge(query, matched._replace(entry=entry), kept, rules)
     match = Match(
         tier=matched.tier, overlap=round(matched.overlap, 2), entry_version=entry.framework_version,
-        version=query.framework_version, stale=fresh.state != "fresh", warning="; ".join(reasons) or None,
+        version=query.framework_version, stale=decision.state != "hit" and not decision.near,
+        warning="; ".join(decision.reasons) or None,
     )  # fmt: skip
+    inferred = bool(query.inferred & {"topic", "tags"})
     return LookupResult(
-        state, matched, report, evidence, match, tuple(warnings), tuple(candidates.files), inferred=inferred
-    )
+        decision.state, matched, report, evidence, match, (*warnings, *decider.notes), files, inferred=inferred,
+        notes=tuple(decider.notes),
+    )  # fmt: skip
+
+
+def _rules(components: Container) -> LookupRules:
+    research = components.config.settings.knowledge_research
+    return LookupRules(
+        components.today(), research.cache_fuzzy_match, research.cache_match_tiers, research.cache_ttl_days,
+        research.archive_after_days, research.max_age_days, research.version_match,
+    )  # fmt: skip
+
+
+class _Decider:
+    """The look-up; KR's own in its place from its first fault on, which is noted."""
+
+    def __init__(self, lookup: Lookup, name: str) -> None:
+        self._lookup = lookup
+        self._name = name
+        self.notes: list[str] = []
+
+    def find(self, query: ResearchQuery, entries: Sequence[Entry], rules: LookupRules) -> EntryMatch | None:
+        """The entry that it finds."""
+
+        def found() -> EntryMatch | None:
+            match = self._lookup.find(query, entries, rules)
+            if (
+                type(self._lookup) is not TopicLookup
+            ):  # its answers need no check, which takes time on each hit
+                _check_match(match, entries)
+            return match
+
+        return self._first_of(found, lambda: _OWN.find(query, entries, rules))
+
+    def judge(
+        self, query: ResearchQuery, match: EntryMatch, report: KeptReport, rules: LookupRules
+    ) -> LookupDecision:
+        """What it decides."""
+
+        def decided() -> LookupDecision:
+            decision = self._lookup.judge(query, match, report, rules)
+            _check_decision(decision)
+            return decision
+
+        return self._first_of(decided, lambda: _OWN.judge(query, match, report, rules))
+
+    def _first_of(self, theirs: Callable[[], _T], ours: Callable[[], _T]) -> _T:
+        try:
+            return theirs()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a plugin may raise anything
+            if self._lookup is _OWN:
+                raise
+            fault = f"{type(error).__name__}: {error}"
+            self.notes.append(f"lookup {self._name}: it failed ({fault}); KR's own look-up decided")
+            self._lookup = _OWN
+            return ours()
+
+
+_OWN = TopicLookup()
+_T = TypeVar("_T")
+
+
+def _check_match(match: object, entries: Sequence[Entry]) -> None:
+    """Refuse what is not a match of one of these entries.
+
+    Raises:
+        TypeError: it is not.
+    """
+    if match is None:
+        return
+    if not isinstance(match, EntryMatch):
+        raise TypeError(f"`find` returned {type(match).__name__}, not an EntryMatch or None")
+    if not any(entry is match.entry for entry in entries):
+        raise TypeError("`find` returned an entry that is not one of those it was given")
+    if match.tier not in TIERS or not isinstance(match.overlap, int | float):
+        raise TypeError("`find` returned an EntryMatch whose `tier` or `overlap` is not one")
+
+
+def _check_decision(decision: object) -> None:
+    """Refuse what is not a decision.
+
+    Raises:
+        TypeError: it is not.
+    """
+    if not isinstance(decision, LookupDecision):
+        raise TypeError(f"`judge` returned {type(decision).__name__}, not a LookupDecision")
+    if decision.state not in {"hit", "stale", "miss"}:
+        raise TypeError("`judge` returned a state that is not `hit`, `stale` or `miss`")
+    if not isinstance(decision.reasons, tuple) or not all(isinstance(one, str) for one in decision.reasons):
+        raise TypeError("`judge` returned reasons that are not a tuple of texts")
 
 
 def files_read(lookup_result: LookupResult, knowledge_base: Path) -> tuple[Path, ...]:
@@ -156,13 +247,6 @@ def entry_to_write(
         last_accessed=today,
         status=status,
     )
-
-
-def _best(entries: Sequence[Entry], query: ResearchQuery, settings: KnowledgeResearch) -> EntryMatch | None:
-    fuzzy, tiers = settings.cache_fuzzy_match, settings.cache_match_tiers
-    if isinstance(entries, TopicIndex):
-        return entries.best(query, fuzzy=fuzzy, tiers=tiers)
-    return best(entries, query, fuzzy=fuzzy, tiers=tiers)
 
 
 def _read(store: Store, matched: EntryMatch, warnings: list[str]) -> tuple[str, dict[str, Any]] | None:

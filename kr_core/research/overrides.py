@@ -13,6 +13,7 @@ from kr_core.protocols import (
     Escalation,
     Journal,
     Log,
+    Lookup,
     Renderer,
     Router,
     Scorer,
@@ -28,6 +29,7 @@ class OwnComponents(TypedDict, total=False):
     """What an embedding program may give a `Pipeline` in place of configured plugins, by keyword."""
 
     store: Store | None
+    lookup: Lookup | None
     sources: Mapping[str, Source | str] | Sequence[Source | str] | None
     scorer: Scorer | None
     renderer: Renderer | None
@@ -44,6 +46,7 @@ class Overrides(NamedTuple):
     store: Store | None = None
     sources: Mapping[str, Source | str] | None = None
     """A text is the name of a configured plugin or instance."""
+    lookup: Lookup | None = None
     scorer: Scorer | None = None
     renderer: Renderer | None = None
     journal: Journal | None = None
@@ -55,7 +58,7 @@ class Overrides(NamedTuple):
 
 
 _PROTOCOLS: dict[str, type] = {
-    "store": Store, "source": Source, "scorer": Scorer, "renderer": Renderer, "journal": Journal, "log": Log,
+    "store": Store, "lookup": Lookup, "source": Source, "scorer": Scorer, "renderer": Renderer, "journal": Journal, "log": Log,
     "router": Router, "agent": Agent, "escalation": Escalation,
 }  # fmt: skip
 

@@ -51,8 +51,8 @@ class Pipeline:
     Args:
         config: keys and values as in a `kr.yaml`; if not given, found from the working folder.
         project: the project's environments and lock files.
-        store: replaces the configured one; `scorer`, `renderer` and `journal` likewise. Closing the pipeline does not
-            close a journal that you pass.
+        store: replaces the configured one; `lookup`, `scorer`, `renderer` and
+            `journal` likewise. Closing the pipeline does not close a journal that you pass.
         sources: replaces the configured chain, in order: a list of objects, or a mapping of names to objects. Objects
             in a list take their name from their `name` attribute or their class (`ReleaseNotes` becomes
             `release_notes`). A string in the list names an installed plugin or a configured instance.

@@ -56,11 +56,14 @@ def hit(state: RunState, index_count: int, faults: Sequence[Fault]) -> Completed
     """
     matched = state.lookup.matched
     assert matched is not None, "it is a hit"
+    notes = state.lookup.notes
+    update = {"cache_hit": True, "index_updated": not faults, "index_count": index_count}
     body = stored(state.lookup, state.budget.remaining).model_copy(
-        update={"cache_hit": True, "index_updated": not faults, "index_count": index_count}
+        update={**update, "degradation_notes": notes}
     )
     result = _result(state, "cache-hit", body, faults)
-    files = depends_on(state.lookup, matched.entry.path, state.components)
+    # what a plugin's fault came to is not shown again without asking the plugin
+    files = () if notes else depends_on(state.lookup, matched.entry.path, state.components)
     return CompletedResearch(result, state.lookup.report, files)
 
 

@@ -202,10 +202,7 @@ def keep(state: RunState) -> None:
 
 
 def look_up(state: RunState) -> LookupResult:
-    components = state.components
-    return knowledge.look_up(
-        components.store, state.query, state.settings.knowledge_research, components.today()
-    )
+    return knowledge.look_up(state.components, state.query)
 
 
 async def _pass_gate(state: RunState, gate: Semaphore) -> bool:

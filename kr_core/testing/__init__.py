@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kr_core.testing.hooks import HookContract as HookContract
     from kr_core.testing.journal import JournalContract as JournalContract
     from kr_core.testing.log import LogContract as LogContract
+    from kr_core.testing.lookup import LookupContract as LookupContract
     from kr_core.testing.plugin import PluginContract as PluginContract
     from kr_core.testing.renderer import RendererContract as RendererContract
     from kr_core.testing.router import RouterContract as RouterContract

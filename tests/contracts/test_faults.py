@@ -166,6 +166,7 @@ def test_the_public_names_are_these():
         "HookContract",
         "JournalContract",
         "LogContract",
+        "LookupContract",
         "NetworkFault",
         "PluginContract",
         "RendererContract",

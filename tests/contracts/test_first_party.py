@@ -31,6 +31,7 @@ from kr_core.testing import (
     HookContract,
     JournalContract,
     LogContract,
+    LookupContract,
     RendererContract,
     RouterContract,
     ScorerContract,
@@ -146,6 +147,10 @@ class TestOpenAICompatibleEmbedder(EmbedderContract):
     def build(self, project):
         settings = {**self.settings, "base_url": f"{self.server.url}/v1"}
         return surroundings.build(self.module, self.noun, settings, project)
+
+
+class TestMatch(LookupContract):
+    module = "kr_plugins.lookups.match"
 
 
 class TestEvidence(ScorerContract):

@@ -107,6 +107,11 @@ class TestRightPartialLog(PartialLogTwin):
 
 
 @pytest.mark.req("P4")
+class TestRightLookup(TWINS["lookup"]):
+    """The right look-up passes."""
+
+
+@pytest.mark.req("P4")
 class TestRightScorer(TWINS["scorer"]):
     """The right scorer passes."""
 

@@ -201,7 +201,8 @@ def _refused_by(bench, noun, monkeypatch):
     "face", [Pipeline.research, lambda *asked: asyncio.run(Pipeline.aresearch(*asked))], ids=["sync", "async"]
 )
 @pytest.mark.parametrize(
-    ("noun", "stage"), [("store", "lookup"), ("scorer", "score"), ("renderer", "render")]
+    ("noun", "stage"),
+    [("store", "lookup"), ("lookup", "lookup"), ("scorer", "score"), ("renderer", "render")],
 )
 def test_a_run_whose_plugin_cannot_be_built_ends_as_a_failure(bench, monkeypatch, noun, stage, face):
     """The error is the caller's; the journal has the run's end, durably."""

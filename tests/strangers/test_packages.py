@@ -82,12 +82,12 @@ def test_a_configuration_activates_a_source(kr, project, source, question, place
 
 @pytest.mark.req("P3", "P4")
 def test_every_part_is_replaced_at_once(kr, project):
-    """With the six packages of the template KR runs on strangers' parts alone."""
+    """With the seven packages of the template KR runs on strangers' parts alone."""
     configure(
         project,
         knowledge_research={"sources": [OURS["source"]]},
         logs=[OURS["log"]],
-        **{noun: OURS[noun] for noun in ("store", "scorer", "renderer", "journal")},
+        **{noun: OURS[noun] for noun in ("store", "lookup", "scorer", "renderer", "journal")},
     )
     asked = ("research", "What is the lead time of an order?", "--framework", "shop", "--json")
     first, again = (json.loads(kr(*asked).stdout) for _ in range(2))

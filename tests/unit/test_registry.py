@@ -215,19 +215,19 @@ def test_an_unknown_name_is_told_where_it_stands_with_the_nearest_installed_one(
     [
         ("{}", "kr.yaml"),
         (
-            "store: notes\njournal: notes\nscorer: notes\nrenderer: notes\nlogs: [notes, x]\nrouters: []\nescalations: []",
-            "kr.yaml:5",
+            "store: notes\nlookup: notes\njournal: notes\nscorer: notes\nrenderer: notes\nlogs: [notes, x]\nrouters: []\nescalations: []",
+            "kr.yaml:6",
         ),
         (
-            "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: []}\n",
+            "{store: notes, lookup: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: []}\n",
             None,
         ),
         (
-            "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: [], knowledge_research: {sources: [\n\nx]}}",
+            "{store: notes, lookup: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: [], knowledge_research: {sources: [\n\nx]}}",
             "kr.yaml:3",
         ),
         (
-            "{store: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: [],\nplugins: {nots: {}}}",
+            "{store: notes, lookup: notes, journal: notes, scorer: notes, renderer: notes, logs: [], routers: [], escalations: [],\nplugins: {nots: {}}}",
             "kr.yaml:2",
         ),
     ],

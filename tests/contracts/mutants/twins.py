@@ -11,6 +11,7 @@ from kr_core.testing import (
     EscalationContract,
     JournalContract,
     LogContract,
+    LookupContract,
     RendererContract,
     RouterContract,
     ScorerContract,
@@ -64,6 +65,10 @@ class PartialLogTwin(LogContract):
     kinds = ("run.*", "source.failed")
 
 
+class LookupTwin(LookupContract):
+    module = "right_lookup"
+
+
 class ScorerTwin(ScorerContract):
     module = "right_scorer"
 
@@ -105,6 +110,7 @@ TWINS = {
     "store": StoreTwin,
     "journal": JournalTwin,
     "log": LogTwin,
+    "lookup": LookupTwin,
     "scorer": ScorerTwin,
     "renderer": RendererTwin,
     "embedder": EmbedderTwin,

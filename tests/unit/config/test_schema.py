@@ -49,8 +49,15 @@ def test_every_key_of_the_seeds_has_its_default():
 @pytest.mark.req("P3")
 def test_one_plugin_of_each_kind_is_named_by_default():
     settings = Schema()
-    named = (settings.store, settings.journal, settings.scorer, settings.renderer, settings.logs)
-    assert named == ("files", "sqlite", "evidence", "markdown", ("jsonl",))
+    named = (
+        settings.store,
+        settings.journal,
+        settings.lookup,
+        settings.scorer,
+        settings.renderer,
+        settings.logs,
+    )
+    assert named == ("files", "sqlite", "match", "evidence", "markdown", ("jsonl",))
 
 
 @pytest.mark.req("P7")
