@@ -428,6 +428,7 @@ class TestLooking:
             "context7",
             "deepwiki",
             "web_search",
+            "match",
             "evidence",
             "markdown",
             "rules",
