@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import re
 import sys
 from hashlib import sha256
@@ -16,6 +15,7 @@ from kr_core.agents.dependencies import FINAL, answered
 from kr_core.agents.exchange import Key, key
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import output
+from kr_core.cli.given_file import place_of
 from kr_core.config.discovery import find
 from kr_core.errors import ConfigError
 from kr_core.files import lock, read_start, write_atomically
@@ -98,16 +98,7 @@ def _place(options: argparse.Namespace) -> Path:
         if given:
             raise ConfigError(f"{name} beside --from", where="kr ask", hint="give one of them")
     folder = (options.folder or Path.cwd()).resolve()
-    named = Path(os.path.normpath(folder / options.source))
-    file = Path(os.path.realpath(folder / options.source))
-    root = os.path.realpath(find(folder, options.config).root)
-    if not file.is_relative_to(root) and root in map(os.path.realpath, named.parents):
-        raise ConfigError(
-            f"is in the project, and a link leads to {file}, outside of it",
-            where=_name(named),
-            hint="give that path itself if you mean it",
-        )
-    return file
+    return place_of(folder / options.source, find(folder, options.config).root)
 
 
 def _name(file: Path) -> str:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kr_core.cli.excerpt import excerpt
-from kr_core.cli.given_file import lines_of
+from kr_core.cli.given_file import lines_of, place_of
 from kr_core.cli.output import as_json
 from kr_core.cli.screen import Screen
 from kr_core.config.plugin_names import DOCUMENTS_SOURCE
 from kr_core.errors import ConfigError, StorageError
 from kr_core.research import Pipeline
-from kr_core.search.documents.index_errors import absent, fault, is_there, unread
+from kr_core.search.documents.index_errors import fault, is_there, out_of_place, unread
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.terminal_text import printable
 
@@ -62,11 +62,11 @@ def _index_into(store: DocumentStore, pipeline: Pipeline, options: argparse.Name
 
     roots = list(store.roots_of())
     before = set(roots)
-    named = _named(roots, options, working)
+    named = _named(roots, pipeline, options, working)
     wanted = named or _indexed(store, options.name)
-    gone = [(name, path) for name, path in wanted if not is_there(path)]
-    for name, path in gone:
-        _note(options, absent(name, str(path)))
+    gone = {one: said for one in wanted if (said := out_of_place(*one))}
+    for said in gone.values():
+        _note(options, said)
     nothing: list[ConfigError] = []
     for name, path in [one for one in wanted if one not in gone]:
         done = _index_path(store, name, path, pipeline, options)
@@ -85,13 +85,13 @@ def _index_into(store: DocumentStore, pipeline: Pipeline, options: argparse.Name
 
 
 def _named(
-    roots: Iterable[tuple[int, str, str]], options: argparse.Namespace, working: Path
+    roots: Iterable[tuple[int, str, str]], pipeline: Pipeline, options: argparse.Namespace, working: Path
 ) -> list[tuple[str, Path]]:
     """The paths of the command line, each with the name to index it under."""
     known = {path: name for _root, name, path in roots}
     return [
         (options.name or known.get(str(path)) or _name_of(path, known), path)
-        for path in _paths(options.paths, working)
+        for path in _paths(options.paths, working, pipeline.config.root)
     ]
 
 
@@ -259,7 +259,7 @@ def _store(pipeline: Pipeline, *, writable: bool = False) -> DocumentStore:
     return DocumentStore(path, writable=writable)
 
 
-def _paths(given: list[str], working: Path) -> list[Path]:
+def _paths(given: list[str], working: Path, root: Path) -> list[Path]:
     if "" in given:  # of a variable that is not set, say; the working folder is called `.`
         raise ConfigError("is empty", where="PATH", hint="name a folder or a file")
     paths = [Path(os.path.abspath(working / Path(path).expanduser())) for path in given]  # noqa: PTH100  keeps symbolic links
@@ -267,7 +267,7 @@ def _paths(given: list[str], working: Path) -> list[Path]:
         if not path.exists():
             raise ConfigError("there is no such file or folder", where=str(path))
         _check_text(str(path.resolve()))
-    return [path.resolve() for path in paths]
+    return [place_of(path, root) for path in paths]
 
 
 def _check_text(name: str) -> None:

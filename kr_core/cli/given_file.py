@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from kr_core.files import open_regular
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["lines_of", "text_of"]
+__all__ = ["lines_of", "place_of", "text_of"]
 
 LARGEST = 20_000_000
 """Bytes of a request or a batch: some 10,000 questions of a page each."""
@@ -55,6 +56,29 @@ def lines_of(name: str) -> Iterator[str]:
                 yield line.decode("utf-8", "replace")
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", where=name) from None
+
+
+def place_of(path: Path, root: Path) -> Path:
+    """Where a file or folder really is that the user names; a link in the project may not lead out of it.
+
+    Args:
+        path: as it was given, from the working folder on.
+        root: of the project.
+
+    Raises:
+        ConfigError: the path is in the project, and a link in it leads outside.
+    """
+    named = Path(os.path.normpath(path))
+    place = Path(os.path.realpath(path))
+    project = os.path.realpath(root)
+    if not place.is_relative_to(project) and project in map(os.path.realpath, named.parents):
+        here = Path.cwd()
+        raise ConfigError(
+            f"is in the project, and a link leads to {place}, outside of it",
+            where=str(named.relative_to(here) if named.is_relative_to(here) else named),
+            hint="give that path itself if you mean it",
+        )
+    return place
 
 
 def _opened(path: Path) -> BinaryIO:

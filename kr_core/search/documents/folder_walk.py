@@ -50,7 +50,7 @@ class FolderWalk:
     def files(self) -> Iterator[CandidateFile]:
         """The files, a folder's own before those of the folders in it."""
         try:
-            status = self._root.stat()
+            status = self._root.lstat()
         except OSError as error:
             self.faults.append(f"{self._root}: {error.strerror}")
             return
@@ -59,7 +59,7 @@ class FolderWalk:
             return
         if not stat.S_ISDIR(status.st_mode):  # to open a pipe is to wait for somebody who writes
             self.faults.append(
-                f"{self._root}: passed over: is no file or folder, but a pipe, socket or device"
+                f"{self._root}: passed over: is not a file or folder, but a link, pipe, socket or device"
             )
             return
         waiting = [str(self._root)]

@@ -13,7 +13,7 @@ from kr_core.errors import StorageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["absent", "fault", "is_there", "unread"]
+__all__ = ["absent", "fault", "is_there", "out_of_place", "unread"]
 
 _REMEDIES = {
     sqlite3.SQLITE_CORRUPT: "the index is damaged: delete it, and index again with `kr docs index PATH`",
@@ -53,6 +53,19 @@ def is_there(path: str | Path) -> bool:
 def absent(name: str, path: str) -> str:
     """What to say of a collection's path where nothing is any more."""
     return f"{name}: {path} is not there, and nothing is answered from it; `kr docs remove {quote(name)}` takes {name} out of the index"
+
+
+def out_of_place(name: str, path: str | Path) -> str:
+    """What to say of a collection's path that is gone or leads elsewhere by now; nothing of one that is where it was."""
+    if not is_there(path):
+        return absent(name, str(path))
+    place = os.path.realpath(path)
+    if place == str(path):
+        return ""
+    return (
+        f"{name}: {path} leads to {place} by now, and KR does not read that; `kr docs index {quote(place)}` reads it"
+        f" if you mean it, and `kr docs remove {quote(name)}` takes {name} out of the index"
+    )
 
 
 def unread(name: str, path: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, StorageError
 from kr_core.search.documents.folder_walk import FolderWalk
+from kr_core.search.documents.index_errors import out_of_place
 from kr_core.search.documents.sqlite_index import FileRecord
 from kr_core.search.documents.worker_pool import ReadJob, processors, read_all
 
@@ -65,17 +66,19 @@ def update(
 
     Args:
         store: writable.
-        path: a folder or a file; absolute.
+        path: a folder or a file; absolute and without links.
         name: of the collection.
         told: called now and then with the number of files looked at and of passages written.
         processes: how many others may read files where there are many; None for one for each processor.
 
     Raises:
-        ConfigError: there is nothing at the path.
+        ConfigError: there is nothing at the path, or a link leads elsewhere.
         StorageError: the index cannot be written.
     """
     if not path.exists():
         raise ConfigError("there is no such file or folder", where=str(path))
+    if said := out_of_place(name, path):
+        raise ConfigError(said)
     return _Update(store, path, name, told).run(processors() if processes is None else processes)
 
 

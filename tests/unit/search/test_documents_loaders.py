@@ -240,7 +240,7 @@ class TestFolders:
                 walk = FolderWalk(tmp_path / name)
                 assert list(walk.files()) == []
                 assert walk.faults == [
-                    f"{tmp_path / name}: passed over: is no file or folder, but a pipe, socket or device"
+                    f"{tmp_path / name}: passed over: is not a file or folder, but a link, pipe, socket or device"
                 ]
 
     @pytest.mark.req("E6")
