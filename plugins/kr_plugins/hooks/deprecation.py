@@ -21,15 +21,15 @@ __all__ = ["kr_passages_found"]
 KR_CONTRACT = 2
 
 _PARTS = re.compile(
-    r"^[ \t]*(?:(?:parameters|args|arguments|attributes|returns|yields|raises|notes|examples?)[ \t]*:?[ \t]*$|:param|@param)",
+    r"^[ \t]*+(?:(?:parameters|args|arguments|attributes|returns|yields|raises|notes|examples?)(?:[ \t]*+:)?+[ \t]*+$|:param|@param)",
     re.IGNORECASE | re.MULTILINE,
 )
 """Where the parts of a docstring begin."""
-_SINCE = r"(?:[ \t]+since)?(?:[ \t]+version)?:?[ \t]*(?P<since>v?\d[\w.]*\w)?"
+_SINCE = r"(?:[ \t]++since)?+(?:[ \t]++version)?+:?+[ \t]*+(?P<since>v?+\d(?:\.*+\w)++)?+"
 _MARKERS = (
-    re.compile(rf"^[ \t]*\.\.[ \t]+deprecated::{_SINCE}", re.MULTILINE),
-    re.compile(rf"^[ \t/*]*@deprecated\b{_SINCE}", re.MULTILINE),
-    re.compile(rf"^[ \t*_>]*(?:\(|\[)?deprecated\b[*_]*{_SINCE}", re.IGNORECASE | re.MULTILINE),
+    re.compile(rf"^[ \t]*+\.\.[ \t]++deprecated::{_SINCE}", re.MULTILINE),
+    re.compile(rf"^[ \t/*]*+@deprecated\b{_SINCE}", re.MULTILINE),
+    re.compile(rf"^[ \t*_>]*+[(\[]?+deprecated\b[*_]*+{_SINCE}", re.IGNORECASE | re.MULTILINE),
     re.compile(rf"\b(?:is|are|was|were|has been|have been) deprecated\b{_SINCE}", re.IGNORECASE),
 )
 _MAX_LENGTH = 2_000
