@@ -13,6 +13,8 @@ from hostile_texts import TEXTS, readers
 from regexes import seconds_for
 from support import install, make_environment
 
+from kr_core.search.documents.source_code import pieces
+
 pytestmark = pytest.mark.req("Z8")
 
 _SMALL, _LARGE = 2_000, 100_000
@@ -80,3 +82,16 @@ def test_a_readme_without_spaces_does_not_hold_research_up(kind: str, tmp_path) 
     )  # fmt: skip
     assert done.returncode in {0, 4}, done.stderr.decode()
     assert isinstance(json.loads(done.stdout), dict)
+
+
+_CRAFTED = {
+    "blanks in a function's parentheses": (pieces, ("int f(" + " " * 393 + "x\n") * 250),
+}
+"""Texts that were made for one reader, each some 100 kB or as long as its time needs to tell."""
+
+
+@pytest.mark.parametrize("name", sorted(_CRAFTED))
+def test_a_text_made_for_a_reader_is_read_in_seconds(name: str) -> None:
+    """What once took a reader minutes takes seconds."""
+    reader, text = _CRAFTED[name]
+    assert seconds_for(lambda: list(reader(text)), limit=_AT_ONCE, tries=2) < _AT_ONCE

@@ -21,7 +21,7 @@ _DEFINES = re.compile(
     re.VERBOSE,
 )
 _C_FUNCTION = re.compile(
-    r"^[A-Za-z_][\w \t*&:<>,]{0,120}?\b([A-Za-z_]\w*)\s*\([^;{}\n]{0,300}\)?\s*(?:const\s*)?\{?\s*$"
+    r"^[A-Za-z_][\w \t*&:<>,]{0,120}?\b([A-Za-z_]\w*)\s*+\([^;{}\n]{0,300}+\)?+\s*+(?:const\s*+)?+\{?+\s*+$"
 )
 _NOT_NAMES = frozenset("if for while switch return else do sizeof catch".split())
 _SHELL = re.compile(r"^(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)\s*\{?")
