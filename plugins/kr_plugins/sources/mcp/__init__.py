@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import httpx
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from kr_core.plugin import Program, Provider, Settings, Source, hookimpl
 from kr_core.toolkit import require
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from kr_core.plugin import Finding, ResearchQuery, Setup, SourceContext
 
 __all__ = ["Tool", "ToolSettings", "kr_source"]
+
+_MOST_PATTERNS = 50
+_LONGEST_PATTERN = 500
+"""Characters; a longer one may take seconds to compile."""
+_SHOWN = 80
 
 
 class ToolSettings(Settings):
@@ -37,7 +42,9 @@ class ToolSettings(Settings):
     `{version}`, `{topic}` and `{tags}` by those of the question.
     """
     failure_patterns: tuple[str, ...] = ()
-    """Regular expressions that mark a text as a failure instead of an answer; they ignore case."""
+    """Regular expressions that mark a text as a failure instead of an answer; they ignore case. At most 50, of 500
+    characters each.
+    """
     headers: dict[str, str] = Field(default_factory=dict)
     """Headers of each HTTP request, such as `Authorization`."""
     environment: dict[str, str] = Field(default_factory=dict)
@@ -52,12 +59,20 @@ class ToolSettings(Settings):
 
     @field_validator("failure_patterns")
     @classmethod
-    def _are_patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    def _are_patterns(cls, patterns: tuple[str, ...], said: ValidationInfo) -> tuple[str, ...]:
+        """Compile them once the rest is in order: a file that names no server needs no trust, and a pattern may take long."""
+        if bool(said.data.get("command")) == bool(said.data.get("url")):
+            return patterns  # `_is_one_server` refuses them
+        if len(patterns) > _MOST_PATTERNS:
+            raise ValueError(f"are more than {_MOST_PATTERNS}: write one pattern with `|`, or leave some out")
         for pattern in patterns:
+            shown = repr(pattern[:_SHOWN] + "..." if len(pattern) > _SHOWN else pattern)
+            if len(pattern) > _LONGEST_PATTERN:
+                raise ValueError(f"{shown} is longer than {_LONGEST_PATTERN} characters: write a shorter one")
             try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+                re.compile(pattern, re.IGNORECASE)
+            except (re.error, OverflowError, RecursionError) as error:
+                raise ValueError(f"{shown} is not a regular expression: {error}") from None
         return patterns
 
     @model_validator(mode="after")

@@ -37,7 +37,11 @@ def answer(text="", structured=None, *, is_error=False, patterns=(), question="H
         ({"tool": "ask", "command": ["a"], "url": URL}, "say either `command` or `url`"),
         ({"url": URL}, "tool"),
         ({"tool": "ask", "url": "mcp.example"}, "give the address of a server"),
-        ({"tool": "ask", "url": URL, "failure_patterns": ["("]}, "is no regular expression"),
+        ({"tool": "ask", "url": URL, "failure_patterns": ["("]}, "'(' is not a regular expression"),
+        ({"tool": "ask", "url": URL, "failure_patterns": ["a{99999999999}"]}, "is not a regular expression"),
+        ({"tool": "ask", "url": URL, "failure_patterns": ["a"] * 51}, "are more than 50"),
+        ({"tool": "ask", "url": URL, "failure_patterns": ["a" * 501]}, "is longer than 500 characters"),
+        ({"tool": "ask", "failure_patterns": [r"(?i)[\0-\uffff]" * 20_000]}, "say either `command` or `url`"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(settings, said):
