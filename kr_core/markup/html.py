@@ -23,6 +23,7 @@ __all__ = [
     "parts",
     "simplified",
     "tidy",
+    "unescaped",
     "with_blocks",
 ]
 
@@ -68,6 +69,7 @@ _NO_LANGUAGE = frozenset(
 )
 _LINE_NUMBERS = re.compile(r"\s*+\d[\s\d]*+")
 _NUMBER_CLASS = re.compile(r"\b(?:linenos?|line-?numbers?|lineno|gutter)\b", re.IGNORECASE)
+_NOT_A_CHARACTER = re.compile("&#[0-9]{1000,}+;?")
 _MAX_PARTS = 100_000
 _MAX_CHARACTERS = 1_000_000
 """The longest references in one page have as much; it takes three seconds."""
@@ -131,6 +133,11 @@ def parts(html: str) -> Iterator[HTMLPart]:
 _ENDS = {name: re.compile(rf"</{name}[^>]{{0,1000}}+>", re.IGNORECASE) for name in _UNREAD}
 
 
+def unescaped(text: str) -> str:
+    """A text with its character references replaced, whatever number they have; Python reads no number of thousands of digits."""
+    return unescape(_NOT_A_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
 def beginning(page: Iterable[HTMLPart]) -> Iterator[HTMLPart]:
     """The same, up to what anybody would read of a page."""
     left = _MAX_CHARACTERS
@@ -182,7 +189,7 @@ def _block(inner: list[HTMLPart], nearest: list[str]) -> Iterator[PreBlock]:
         if skipped:
             skipped = "" if part.kind == "close" and part.name == skipped else skipped
         elif part.kind == "text":
-            said.append(unescape(part.data))
+            said.append(unescaped(part.data))
         elif part.name == "br" and part.kind == "open":
             said.append("\n")
         elif part.kind == "open" and (
@@ -256,7 +263,7 @@ def markdown(page: Iterable[HTMLPart | PreBlock]) -> str:
 def _written(part: HTMLPart) -> str:
     name, opens = part.name, part.kind == "open"
     if part.kind == "text":
-        return re.sub(r"\s+", " ", unescape(part.data))
+        return re.sub(r"\s+", " ", unescaped(part.data))
     if re.fullmatch("h[1-6]", name):
         return f"\n\n{'#' * int(name[1])} " if opens else "\n\n"
     if name == "li":

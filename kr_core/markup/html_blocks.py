@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from html import unescape
 from typing import TYPE_CHECKING
 
 from kr_core.markup.blocks import LARGE_TABLE, Block, table_parts
+from kr_core.markup.html import unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,7 +164,7 @@ class _Page:
             return
         if not self._place:
             self._place = self._where(position)
-        self._words.append(_SPACES.sub(" ", unescape(raw) if "&" in raw else raw))
+        self._words.append(_SPACES.sub(" ", unescaped(raw) if "&" in raw else raw))
 
     def _said(self) -> Iterator[Block]:
         """What was said since the last block began."""
@@ -187,7 +187,7 @@ class _Page:
             yield Block("prose", f"- {said}" if tag == "li" else said, place)
 
     def _code(self, raw: str, place: int) -> Iterator[Block]:
-        code = unescape(_TAG.sub("", raw)).strip("\n").rstrip()
+        code = unescaped(_TAG.sub("", raw)).strip("\n").rstrip()
         if code.strip():
             fence = "````" if "```" in code else "```"
             where = self._where(place)
@@ -258,7 +258,7 @@ def _ends(name: str, text: str) -> dict[int, int]:
 
 def _attributes(raw: str) -> dict[str, str]:
     return {
-        found[1].lower(): unescape(found[2] or found[3] or found[4] or "")
+        found[1].lower(): unescaped(found[2] or found[3] or found[4] or "")
         for found in _ATTRIBUTE.finditer(raw)
     }
 
@@ -277,4 +277,4 @@ def _is_around(name: str, attributes: dict[str, str], around: frozenset[str]) ->
 def title(text: str) -> str:
     """The title that a page gives itself."""
     found = re.search(r"<title[^<>]*>([^<]{1,300})", text, re.IGNORECASE)
-    return " ".join(unescape(found[1]).split()) if found else ""
+    return " ".join(unescaped(found[1]).split()) if found else ""

@@ -28,6 +28,8 @@ _MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|<(/?)([a-zA-Z][\w-]*+)([^<>]*+)>|<[!?][
 _RAW = frozenset({"script", "style"})
 _CLASS = re.compile(r"""\bclass=["']([^"'<>]*)["']""")
 _LINE_NUMBER = re.compile(r'<span class="linenos">[^<]*</span>')
+_NOT_A_CHARACTER = re.compile("&#[0-9]{1000,}+;?")
+"""Python reads no number of thousands of digits."""
 _ID = re.compile(r"""\bid=["']([^"'<>]+)["']""")
 _PYTHON = frozenset({"default", "python", "python3", "pycon", "pycon3", "ipython", "ipython3", "py"})
 
@@ -63,7 +65,9 @@ def parse(html: str) -> Node:
     root = Node("html")
     opened = [root]
     place = 0
-    for found in _MARKUP.finditer(_LINE_NUMBER.sub("", html)):
+    for found in _MARKUP.finditer(
+        _LINE_NUMBER.sub("", _NOT_A_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", html))
+    ):
         if found.start() < place:
             continue  # inside a script
         if found.start() > place:
