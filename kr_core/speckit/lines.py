@@ -118,13 +118,17 @@ class _Indented:
 
 def _without_comments(text: str, *, hidden: bool) -> tuple[str, bool]:
     """A line with comments blank, and whether one is open at its end."""
-    shown = ""
-    while text:
+    shown = []
+    place = 0
+    while place < len(text):
         mark = "-->" if hidden else "<!--"
-        before, found, text = text.partition(mark)
-        shown += " " * len(before + found) if hidden else before + " " * len(found)
-        hidden = hidden is not bool(found)
-    return shown, hidden
+        found = text.find(mark, place)
+        end = len(text) if found < 0 else found + len(mark)
+        seen = "" if hidden else text[place:end] if found < 0 else text[place:found]
+        shown.append(seen.ljust(end - place))
+        hidden = hidden is not (found >= 0)
+        place = end
+    return "".join(shown), hidden
 
 
 def headings(lines: Sequence[FileLine], level: int) -> Iterator[FileLine]:

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.speckit.lines import FileLine, key, lines_of, plain, section
@@ -48,13 +48,15 @@ _SAMPLES = {"question", "specific question", "question text", "specific question
 
 _BEGINS = re.compile(
     r"""\s*+(?:
-        \#{1,6}\s*+(?:Question|Q)\s*+\[?(?P<n1>\d+)?\]?(?:\s*+(?:of|/)\s*+\d+)?\s*+(?:[:.–—-]\s*+(?P<topic>.*))?$
-        |\*\*(?:Question|Q)\s*+\[?(?P<n2>\d+)?\]?(?:\s*+(?:of|/)\s*+\d+)?\s*+:?\*\*\s*+:?\s*+(?P<text>.*)$
-        |Q(?P<n3>\d+)?:\s++(?P<plain>(?>.*?\?).*)$
+        \#{1,6}\s*+(?:Question|Q)\s*+\[?(?P<n1>\d{1,9})?\]?(?:\s*+(?:of|/)\s*+\d+)?\s*+(?:[:.–—-]\s*+(?P<topic>.*))?$
+        |\*\*(?:Question|Q)\s*+\[?(?P<n2>\d{1,9})?\]?(?:\s*+(?:of|/)\s*+\d+)?\s*+:?\*\*\s*+:?\s*+(?P<text>.*)$
+        |Q(?P<n3>\d{1,9})?:\s++(?P<plain>(?>.*?\?).*)$
     )""",
     re.VERBOSE,
 )
 """`## Question 1: Topic`, `**Question:** text`, `**Q2**: text`, `Q3: text?`."""
+_MAX_SAID = 5_000
+"""Characters of the lines around a question; all those in one long line would have all of it."""
 _TABLE = re.compile(r"\s*+(?:\|\s*+)?\**+Option\**+\s*+\|", re.IGNORECASE)
 _RULE = re.compile(r"(?=[\s:|]*+-)[\s:|-]*+$")
 _NAMED = re.compile(r"\s*+\*\*(?P<name>[^*]+?):?\*\*\s*+:?\s*+(?P<value>.*)$")
@@ -115,15 +117,16 @@ def answers_in(text: str) -> dict[str, str]:
 def _marks(lines: Sequence[FileLine], about: str) -> Iterator[SpecQuestion]:
     whole = "\n".join(line.text for line in lines)
     code = [found.span() for found in _CODE.finditer(whole)]
+    ends = [found.start() for found in re.finditer(r"\n", whole)]
     for match in _MARK.finditer(whole):
         before = bisect_left(code, match.span()) - 1
         if before >= 0 and match.end() < code[before][1]:
             continue
-        line = lines[whole.count("\n", 0, match.start())]
+        line = lines[bisect_left(ends, match.start())]
         text = plain(match[1])
         if text.casefold() in _SAMPLES:
             continue
-        last = whole.count("\n", 0, match.end())
+        last = bisect_left(ends, match.end())
         yield SpecQuestion(
             line.number, text, _topic(line), _context(about, line, lines[line.number - 1 : last + 1])
         )
@@ -156,7 +159,7 @@ def _topic(line: FileLine) -> str:
 
 def _context(about: str, line: FileLine, said: Sequence[FileLine]) -> str:
     where = f"Section: {' / '.join(line.path)}" if line.path else ""
-    text = "\n".join(one.text for one in said).strip()
+    text = "\n".join(one.text for one in said).strip()[:_MAX_SAID]
     return "\n\n".join(part for part in (about, where, text) if part)
 
 
@@ -177,7 +180,8 @@ def _blocks(lines: Sequence[FileLine]) -> tuple[list[SpecQuestion], set[int]]:
     found: list[SpecQuestion] = []
     within: set[int] = set()
     for first, end in _regions(lines, starts, tables):
-        table = next((number for number in tables if first <= number < end), None)
+        index = bisect_left(tables, first)
+        table = tables[index] if index < len(tables) and tables[index] < end else None
         one = _block(lines[first:end], None if table is None else table - first, len(found) + 1)
         if one is not None:
             found.append(one)
@@ -196,10 +200,15 @@ def _begins(line: FileLine) -> bool:
 def _regions(lines: Sequence[FileLine], starts: list[int], tables: list[int]) -> Iterator[tuple[int, int]]:
     """From where to where each block goes: to the next one, or to a heading that is no part of it."""
     begins = list(starts)
-    for table in tables:  # older files have a table alone: the paragraph before it asks
-        before = max((start for start in starts if start < table), default=None)
-        if before is None or any(before < other < table for other in tables) or _ended(lines, before, table):
-            begins.append(_paragraph_before(lines, table))
+    paragraphs = _paragraphs(lines)
+    for number, table in enumerate(tables):  # older files have a table alone: the paragraph before it asks
+        before = bisect_left(starts, table) - 1
+        if (
+            before < 0
+            or (number and tables[number - 1] > starts[before])
+            or _ended(lines, starts[before], table)
+        ):
+            begins.append(_paragraph_before(lines, table, paragraphs))
     begins = sorted(set(begins))
     merged: list[int] = []
     for begin in begins:  # `## Question 1: Topic` and `**Question:** text` below it are one
@@ -207,7 +216,7 @@ def _regions(lines: Sequence[FileLine], starts: list[int], tables: list[int]) ->
             merged
             and lines[merged[-1]].level
             and not lines[begin].level
-            and not any(merged[-1] < one < begin for one in tables)
+            and bisect_right(tables, merged[-1]) == bisect_left(tables, begin)
         ):
             continue
         merged.append(begin)
@@ -220,14 +229,22 @@ def _ended(lines: Sequence[FileLine], start: int, table: int) -> bool:
     return any(line.level for line in lines[start + 1 : table])
 
 
-def _paragraph_before(lines: Sequence[FileLine], table: int) -> int:
+def _paragraphs(lines: Sequence[FileLine]) -> list[int]:
+    """For each line, the one in which its paragraph begins: behind an empty line, or a heading."""
+    found: list[int] = []
+    goes_on = False
+    for number, line in enumerate(lines):
+        found.append(found[-1] if goes_on else number)
+        goes_on = bool(line.text.strip()) and not line.level
+    return found
+
+
+def _paragraph_before(lines: Sequence[FileLine], table: int, paragraphs: Sequence[int]) -> int:
     """Where the last paragraph before a table begins that ends with a question mark; else the table itself."""
     number = table - 1
     while number >= 0 and not lines[number].level and not _RULE.match(lines[number].text):
         if lines[number].text.rstrip(" *").endswith("?"):
-            while number > 0 and lines[number - 1].text.strip() and not lines[number - 1].level:
-                number -= 1
-            return number
+            return paragraphs[number]
         number -= 1
     return table
 
@@ -301,18 +318,18 @@ def _asks(lines: Sequence[FileLine], beginning: re.Match[str] | None, named: dic
 
 def _named(lines: Sequence[FileLine]) -> dict[str, str]:
     """The fields of a block: `**Context**: text`, with the lines that go on with it."""
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     current = ""
     for line in lines:
         match = _NAMED.match(line.text)
         if match is not None:
             current = plain(match["name"]).casefold()
-            found[current] = match["value"].strip()
+            found[current] = [match["value"].strip()]
         elif not line.text.strip() or line.text.lstrip().startswith("|"):
             current = ""
         elif current:
-            found[current] = f"{found[current]} {line.text.strip()}".strip()
-    return found
+            found[current].append(line.text.strip())
+    return {name: " ".join(said).strip() for name, said in found.items()}
 
 
 def _options(lines: Sequence[FileLine]) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:

@@ -14,6 +14,7 @@ from regexes import seconds_for
 from support import install, make_environment
 
 from kr_core.search.documents.source_code import pieces
+from kr_core.speckit.parser import questions_in
 
 pytestmark = pytest.mark.req("Z8")
 
@@ -85,6 +86,12 @@ def test_a_readme_without_spaces_does_not_hold_research_up(kind: str, tmp_path) 
 
 
 _CRAFTED = {
+    "comments in a specification": (questions_in, "<!---->" * 200_000),
+    "tables in a specification": (questions_in, "Which?\n| Option | A |\n|---|---|\n| A | x |\n" * 8_000),
+    "markers in one line of a specification": (
+        questions_in,
+        "# A\n\n## B\n" + "".join(f"[NEEDS CLARIFICATION: {number}?]" for number in range(20_000)),
+    ),
     "blanks in a function's parentheses": (pieces, ("int f(" + " " * 393 + "x\n") * 250),
 }
 """Texts that were made for one reader, each some 100 kB or as long as its time needs to tell."""

@@ -271,3 +271,17 @@ def test_a_long_file_is_read_in_time_that_grows_with_it():
     assert questions_in("[NEEDS CLARIFICATION: [" * 20_000) == []
     assert questions_in("".join("`" * length + "x" for length in range(1, 1500))) == []
     assert len(questions_in("Which?\n\n| Option | A |\n|---|---|\n| A | x |\n\n" * 2_000)) == 1
+
+
+def test_a_number_of_thousands_of_digits_is_none():
+    """A heading with such a number is not a question, and the file is read."""
+    assert [one.text for one in questions_in(f"## Question {'1' * 5000}: A\n\n**Question:** Which?\n")] == [
+        "Which?"
+    ]
+
+
+def test_of_a_very_long_line_the_beginning_is_context():
+    """Markers in one long line have its first 5,000 characters each, and not all of it."""
+    found = questions_in("# A\n\n## B\n" + "x" * 10_000 + "[NEEDS CLARIFICATION: Which?]\n")
+    assert [one.text for one in found] == ["Which?"]
+    assert 5_000 < len(found[0].context) < 5_100
