@@ -183,6 +183,15 @@ def _written(config: Config, key: tuple[str, ...]) -> bool:
 # -- plugins ---------------------------------------------------------------------------------------------
 
 
+def _hook_check(pipeline: Pipeline, name: str) -> Check:
+    plugin, _module = pipeline.registry.stage_plugin(name)
+    kinds = pipeline.registry.kind_of(plugin.name)
+    if "hook" in kinds:
+        return Check(f"hook {name}", "ok", "imported")
+    said = f"has no hook around a stage, so it adds nothing there: it is a plugin of another kind ({', '.join(kinds)})"
+    return Check(f"hook {name}", "fault", f"{said}; take it out of `hooks`")
+
+
 def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
     """Build what is active; the names of sources that leave the machine are added to `external`."""
     config = pipeline.config
@@ -198,8 +207,7 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
             continue
         try:
             if noun == "hook":
-                pipeline.registry.stage_plugin(name)
-                yield Check(label, "ok", "imported")
+                yield _hook_check(pipeline, name)
                 continue
             component = pipeline.registry.build(noun, name)  # type: ignore[call-overload]  # the overloads name each noun
         except KRError as error:

@@ -120,6 +120,14 @@ def test_the_doctor_looks_at_hooks(hooked):
     assert "imports kr_core.text (kr_private.py:1); these modules may change at any time" in done.out
 
 
+def test_the_doctor_names_what_is_not_a_hook(hooked):
+    """A plugin without a hook around a stage does nothing under `hooks`, and the doctor says what to do."""
+    done, _ = hooked({"hooks": ["installed_docs", "watch"]}, "doctor")
+    (said,) = [line for line in done.out.splitlines() if "hook installed_docs" in line]
+    assert "a plugin of another kind (source); take it out of `hooks`" in said
+    assert done.code == 2
+
+
 def test_a_name_that_is_near_a_hook_is_suggested(hooked):
     """A misspelt name is compared with plugins that have hooks."""
     done, _ = hooked({"hooks": ["deprecatoin"]}, "doctor")
