@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from kr_core.user_state import STATE_FOLDER, mark
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -167,7 +169,9 @@ def write_atomically(path: Path, text: str) -> os.stat_result:
 
 
 def make_state_folder(folder: Path) -> None:
-    """Create the folder of KR's own state, with a file that keeps it out of git.
+    """Create the folder of KR's own state, or one in it, with a file that keeps it out of git.
+
+    A project's state folder gets the user's mark, so that KR knows it again (`kr_core.user_state`).
 
     Raises:
         OSError: the folder cannot be created or written, or is a link, which could lead out of the project.
@@ -175,8 +179,10 @@ def make_state_folder(folder: Path) -> None:
     if folder.is_symlink():
         raise OSError(errno.ELOOP, "it is a link; remove it, and KR makes a folder", str(folder))
     _make_folder(folder)
-    if not (folder / ".gitignore").exists():
-        write_atomically(folder / ".gitignore", "*\n")
+    top = next((one for one in (folder, *folder.parents) if one.name == STATE_FOLDER), folder)
+    for one in dict.fromkeys((top, folder)):
+        if not (one / ".gitignore").exists():
+            write_atomically(one / ".gitignore", mark() if one.name == STATE_FOLDER else "*\n")
 
 
 def _make_folder(folder: Path) -> None:

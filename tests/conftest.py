@@ -2,7 +2,9 @@
 
 import os
 import signal
+import tempfile
 
+import pytest
 from hypothesis import settings
 
 # Who starts the tests in the background has interrupts ignored, and every program that they start would inherit that.
@@ -12,3 +14,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # examples each time; everybody else tries others in each run.
 settings.register_profile("untimed", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("untimed")
+
+# KR marks state folders as the user's own: nothing of the tester's is read or left behind, whatever makes a folder.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="kr-tests-state-")
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path, monkeypatch):
+    """The pipelines of a test and its commands are one user's."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

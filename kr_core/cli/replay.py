@@ -174,19 +174,11 @@ def _find(arguments: "list[str]") -> "tuple[str, str] | None":
 
 
 def results_folder() -> str:
-    """Where results are kept, in the user's state folder as `platformdirs` has it; empty where the user has none.
+    """Where results are kept, in the user's state folder; empty if the user has none."""
+    from kr_core.user_state import user_state_folder
 
-    To import that would take longer than the rest of a hit.
-    """
-    folder = os.environ.get("XDG_STATE_HOME", "")
-    if os.name != "posix":
-        import platformdirs
-
-        return os.path.join(platformdirs.user_state_dir("kr", appauthor=False), FOLDER)
-    if not folder.startswith("/"):
-        beside = "Library/Application Support" if sys.platform == "darwin" else ".local/state"
-        folder = os.path.join(os.path.expanduser("~"), beside)
-    return os.path.join(folder, "kr", FOLDER) if folder.startswith("/") else ""
+    folder = user_state_folder()
+    return os.path.join(folder, FOLDER) if folder else ""
 
 
 def _key(arguments: "list[str]") -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kr_core.config import load, trust_store
 from kr_core.config.plugin_names import dotted
 from kr_core.errors import ConfigError
+from kr_core.git.ownership import adopt, is_foreign
 from kr_core.registry import Registry
 from kr_core.terminal_text import printable
 
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace) -> int:
     """Trust the configuration file as it stands, or with `--forget` no longer."""
     config = load((options.folder or Path.cwd()).resolve(), options.config)
+    adopted = not options.forget and is_foreign(config)
+    if adopted:
+        adopt(config)
+        print(printable(f"{config.state_folder}: not made by your KR; what it holds is used from now on"))
+    if config.document is None and adopted:
+        return 0
     if config.document is None:
         raise ConfigError(
             "no configuration file was found", where=str(config.root), hint="there is nothing to trust"

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kr_core.config.plugin_names import dotted
+from kr_core.user_state import STATE_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,8 +67,8 @@ class Config:
 
     @property
     def state_folder(self) -> Path:
-        """The project's `.kr/`; whoever needs it makes it."""
-        return self.root / ".kr"
+        """The project's `.kr/`; the part that needs it makes it."""
+        return self.root / STATE_FOLDER
 
     def origin(self, key: KeyPath) -> str:
         """`kr.yaml:12`, where a key stands, or its nearest parent; for messages."""

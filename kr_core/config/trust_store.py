@@ -31,6 +31,7 @@ from kr_core.config.trust_policy import (
 )
 from kr_core.errors import ConfigError, StorageError
 from kr_core.files import lies_within, lock, read_bytes, write_atomically
+from kr_core.user_state import user_state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -199,9 +200,7 @@ def _place(config: Config) -> str:
 
 
 def _file() -> Path:
-    import platformdirs
-
-    return platformdirs.user_state_path("kr", appauthor=False) / "trusted.json"
+    return Path(user_state_folder(), "trusted.json")
 
 
 def _kept(part: str) -> dict[str, Any]:

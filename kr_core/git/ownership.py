@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from kr_core.config.trust_policy import ALL, VARIABLE
 from kr_core.errors import StorageError
+from kr_core.files import read_text, write_atomically
 from kr_core.git.index import tracks
+from kr_core.user_state import is_known, mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
 
     from kr_core.config import Config
 
-__all__ = ["require_own_state"]
+_IGNORE = ".gitignore"
+_LARGEST = 1_000
+
+__all__ = ["adopt", "is_foreign", "require_own_state"]
 
 
 def require_own_state(config: Config) -> None:
@@ -50,8 +55,46 @@ def require_own_state(config: Config) -> None:
             hint=f"remove it, or set {VARIABLE}={ALL} where several users share a project",
         )
     _require_untracked(folder, config)
+    if is_foreign(config):
+        raise StorageError(
+            "was not made by your KR, so that what it holds may be anybody's",
+            where=str(folder),
+            hint=f"remove it; or, if all in it is your own, run `kr trust`, or set {VARIABLE}={ALL}",
+        )
     for path, kind in _strange(folder):
         raise StorageError(f"is {kind}, and KR makes none", where=path, hint="remove it")
+
+
+def is_foreign(config: Config) -> bool:
+    """Whether the state folder came from elsewhere, such as from an archive; one that holds nothing yet did not."""
+    if config.environ.get(VARIABLE) == ALL:
+        return False
+    folder = config.state_folder
+    try:
+        names = os.listdir(folder)  # noqa: PTH208  names are enough
+    except OSError:  # there is none, or the part that needs it says why it cannot be read
+        return False
+    if all(name.startswith(_IGNORE) for name in names):
+        return False
+    try:
+        return not is_known(read_text(folder / _IGNORE, limit=_LARGEST))
+    except (OSError, ValueError):
+        return True
+
+
+def adopt(config: Config) -> None:
+    """Take a state folder from elsewhere for the user's own.
+
+    Raises:
+        StorageError: its mark cannot be written.
+    """
+    file = config.state_folder / _IGNORE
+    try:
+        write_atomically(file, mark())
+    except OSError as error:
+        raise StorageError(
+            f"cannot be written: {error.strerror or error}", where=str(file), hint="check its permissions"
+        ) from error
 
 
 def _require_untracked(folder: Path, config: Config) -> None:

@@ -33,7 +33,7 @@ class LookupContract(PluginContract):
     noun = "lookup"
 
     def test_the_entry_on_the_same_topic_is_found(self, project: Path) -> None:
-        """Of several entries it finds that of the same framework, topic and tags, whatever kind of sequence holds them."""
+        """Of several entries it finds that of the same framework, topic and tags, of any kind of sequence holds them."""
         entries = [samples.entry("parcel", topic) for topic in _TOPICS]
         lookup = self.build(project)
         for given in (entries, tuple(reversed(entries)), TopicIndex(entries)):
@@ -60,7 +60,7 @@ class LookupContract(PluginContract):
             )
 
     def test_a_decision_says_why(self, project: Path) -> None:
-        """What is no hit has a reason, for reports young and old and for another version."""
+        """What is not a hit has a reason, for reports young and old and for another version."""
         lookup = self.build(project)
         for entry, report, days in _cases():
             decision = self._judged(lookup, entry, report, days)
@@ -74,7 +74,7 @@ class LookupContract(PluginContract):
             )
 
     def test_the_day_is_that_of_the_rules(self, project: Path) -> None:
-        """The same distances of days come to the same decision, whatever day it is."""
+        """The same distances of days come to the same decision, on any day."""
         lookup = self.build(project)
         for entry, report, days in _cases():
             states = []
@@ -113,7 +113,7 @@ class LookupContract(PluginContract):
 
     @pytest.mark.parametrize("kind", HOSTILE)
     def test_hostile_text_is_decided(self, project: Path, kind: str) -> None:
-        """Whatever stands in entries, reports and evidence, there is a decision."""
+        """There is a decision for any text in entries, reports and evidence."""
         text = HOSTILE[kind]
         lookup = self.build(project)
         entry = samples.entry("parcel", "timeout of a parcel").model_copy(

@@ -131,7 +131,7 @@ def test_a_kept_result_is_of_one_project(kr, project, tmp_path):
     kept = json.loads(memo.read_text())
     memo.write_text(json.dumps({**kept, "stdout": "Kept in the first project.\n"}))
     assert kr(*ASK).out == "Kept in the first project.\n"
-    assert "first project" not in kr(*ASK, XDG_STATE_HOME=str(tmp_path / "other")).out
+    assert "first project" not in kr(*ASK, XDG_STATE_HOME=str(tmp_path / "other"), KR_TRUST="all").out
     other = tmp_path / "other project"
     shutil.copytree(project, other, symlinks=True)
     assert "first project" not in kr(*ASK, cwd=other).out
@@ -482,3 +482,72 @@ def test_a_state_folder_that_git_may_track_is_refused(kr, project, tmp_path):
         file.truncate(2**29 + 1)
     refused(kr, "may be tracked by git", "KR_TRUST=all", [(*ASK, "-v"), *COMMANDS[1:]])
     assert kr("log", "--verify", KR_TRUST="all").code == 0
+
+
+# -- whose a state folder is -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unpacked(kr, project, tmp_path):
+    """A project with the state of another user, as an archive brings it; runs `kr` as its new user."""
+    assert kr(*ASK).code == 0
+    theirs = project / ".kr/journal.sqlite"
+    assert theirs.exists()
+
+    def run(*arguments, **env):
+        return kr(*arguments, XDG_STATE_HOME=str(tmp_path / "mine"), **env)
+
+    return run
+
+
+@pytest.mark.req("Z8")
+def test_a_state_folder_of_an_archive_is_refused(unpacked):
+    """What an archive brings as `.kr/` is not the user's memory; the message says how to accept it."""
+    done = unpacked(*ASK)
+    assert done.code == 1, done
+    assert "was not made by your KR" in done.err
+    assert "kr trust" in done.err
+    assert unpacked("log").code == 1
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize(
+    "ignore", [None, "*\n", "*\n# mark: " + "0" * 32 + "\n", "# mark: ../../x\n", "\0" * 2_000]
+)
+def test_a_state_folder_without_a_known_mark_is_refused(kr, project, ignore):
+    """A mark that the archive's author made up, a wrong one or none: each is unknown."""
+    (project / ".kr").mkdir()
+    (project / ".kr/journal.sqlite").write_bytes(b"")
+    if ignore is not None:
+        (project / ".kr/.gitignore").write_text(ignore)
+    assert "was not made by your KR" in kr(*ASK).err
+
+
+@pytest.mark.req("Z8")
+def test_the_user_accepts_a_state_folder(unpacked):
+    """`kr trust` makes the folder the user's own; KR_TRUST=all asks nobody."""
+    assert unpacked(*ASK, KR_TRUST="all").code == 0
+    assert unpacked(*ASK).code == 1
+    accepted = unpacked("trust")
+    assert (accepted.code, "not made by your KR" in accepted.out) == (0, True)
+    assert unpacked(*ASK).code == 0
+    assert "not made by your KR" not in unpacked("trust").out
+
+
+@pytest.mark.req("Z8")
+def test_a_project_that_was_moved_keeps_its_state(kr, project, tmp_path):
+    """The mark moves with the folder, and a new state folder is the user's own from its beginning."""
+    assert kr(*ASK).code == 0
+    moved = project.rename(tmp_path / "moved")
+    assert kr(*ASK, cwd=moved).code == 0
+    assert "not made by your KR" not in kr("log", cwd=moved).err
+
+
+@pytest.mark.req("Z8")
+def test_without_a_folder_of_the_user_kr_works(kr, project, tmp_path):
+    """If the user's state folder cannot be written, the first run works, and the next one says what to set."""
+    (tmp_path / "file").write_text("")
+    home = {"XDG_STATE_HOME": str(tmp_path / "file")}
+    assert kr(*ASK, **home).code == 0
+    assert "KR_TRUST=all" in kr(*ASK, **home).err
+    assert kr(*ASK, KR_TRUST="all", **home).code == 0

@@ -54,7 +54,7 @@ def test_form(tmp_path):
         ("kind", "report.kept"),
         ("data", {"n": 7, "text": "虚拟\n\u2028"}),
     ]
-    assert (folder / ".gitignore").read_text() == "*\n"
+    assert (folder / ".gitignore").read_text().startswith("*\n")
 
 
 def test_nothing(tmp_path):

@@ -63,7 +63,7 @@ def in_threads(work, count=8):
 class TestFile:
     def test_state_folder(self, journal, folder):
         """The state folder is made on first use and keeps itself out of git."""
-        assert (folder / ".gitignore").read_text() == "*\n"
+        assert (folder / ".gitignore").read_text().startswith("*\n")
         assert (folder / "journal.sqlite").exists()
 
     @pytest.mark.req("Z7")

@@ -93,4 +93,4 @@ def test_only_where_several_work_at_once(tmp_path, parallel, queues):
 def test_tickets_stay_out_of_git(tmp_path):
     """The first writer of a project makes the state folder, which keeps itself out of git."""
     with in_turn(tmp_path / ".kr" / "turns"):
-        assert (tmp_path / ".kr" / ".gitignore").read_text() == "*\n"
+        assert (tmp_path / ".kr" / ".gitignore").read_text().startswith("*\n")
