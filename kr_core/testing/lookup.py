@@ -33,7 +33,7 @@ class LookupContract(PluginContract):
     noun = "lookup"
 
     def test_the_entry_on_the_same_topic_is_found(self, project: Path) -> None:
-        """Of several entries it finds that of the same framework, topic and tags, of any kind of sequence holds them."""
+        """Of several entries it finds that of the same framework, topic and tags, in any kind of sequence."""
         entries = [samples.entry("parcel", topic) for topic in _TOPICS]
         lookup = self.build(project)
         for given in (entries, tuple(reversed(entries)), TopicIndex(entries)):
