@@ -158,8 +158,9 @@ def test_rules_are_replaced_at_run_time(tmp_path):
         assert made.ask(question()).route.reason == "unknown topic"
 
 
-def test_coroutines_in_a_running_loop(tmp_path):
+def test_coroutines_in_a_running_loop(tmp_path, monkeypatch):
     """Many questions at once in the program's own loop, which goes on meanwhile."""
+    monkeypatch.chdir(tmp_path)
     duc = Says(lambda job: said(job.question.text))
 
     async def main():
@@ -278,8 +279,9 @@ def test_a_closed_service_says_so(tmp_path):
 
 
 @pytest.mark.req("P5", "Q13")
-def test_a_closed_service_with_coroutines_says_so(tmp_path):
+def test_a_closed_service_with_coroutines_says_so(tmp_path, monkeypatch):
     """What only reads is refused, too, and so is what would be found without a look at the record."""
+    monkeypatch.chdir(tmp_path)
 
     async def main():
         async with AsyncKnowledgeRouterService(
