@@ -33,6 +33,11 @@ DISAGREE = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _own_state():
+    """The same user for all tests: they share a project, whose state folder has that user's mark."""
+
+
 @pytest.fixture(scope="module")
 def inbox(tmp_path_factory):
     """A project in which three expeditions have ended: a usual one, one whose sources disagree, one over hostile pages."""
