@@ -249,7 +249,7 @@ class SourceChain:
             return SourceResult(slot.name, None), False
         if self._rules.call_seconds is None:
             limit = min(suggested, limit)
-        limit -= round(built - started, 1)  # a tenth of a second is no import
+        limit -= int(10 * (built - started)) / 10  # less than a tenth of a second is no import
         left = end - loop.time()
         seconds = max(0.0, min(limit, left))
         self._emit("source.started", {"source": slot.name, "timeout_seconds": seconds})
