@@ -128,7 +128,7 @@ def _place(url: str) -> str:
     except (httpx.InvalidURL, ValueError):
         host = ""
     if not host or parts.scheme not in {"http", "https"} or not re.fullmatch(r"[!-~]+", url):
-        raise ConfigError("`url` is no address of http or https", hint="copy it anew from the service")
+        raise ConfigError("`url` is not an address of http or https", hint="copy it again from the service")
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 

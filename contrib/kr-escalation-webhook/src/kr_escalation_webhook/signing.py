@@ -82,7 +82,7 @@ class Signer:
         if not sum(hmac.compare_digest(wanted, one) for one in given):
             raise RequestError(Outcome.blocked, "the call is not signed with the secret")
         if abs(now - int(seconds)) > WINDOW_SECONDS:
-            hint = "sign it anew each time it is sent, and see that both clocks are right"
+            hint = "sign it again each time it is sent, and see that both clocks are right"
             raise RequestError(
                 Outcome.blocked, f"the call was signed more than {WINDOW_SECONDS} s ago, or ahead", hint=hint
             )

@@ -45,7 +45,7 @@ class Server:
         except ValueError:
             right = False
         if not right:
-            raise ConfigError("`url` is no address of a server", hint="write it as http://127.0.0.1:8000")
+            raise ConfigError("`url` is not an address of a server", hint="write it as http://127.0.0.1:8000")
         self._place = f"{parts.scheme}://{parts.netloc}"
         self._base = (
             f"{url.rstrip('/')}/api/v2/tenants/{quote(tenant, safe='')}/databases/{quote(database, safe='')}"
