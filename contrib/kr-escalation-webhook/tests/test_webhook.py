@@ -190,7 +190,7 @@ def test_nobody_listens():
 )
 def test_an_address_that_is_none_is_refused_and_not_shown(url):
     """When the sink is built, not when the first question waits."""
-    with pytest.raises(ConfigError, match="`url` is no address") as raised:
+    with pytest.raises(ConfigError, match="`url` is not an address") as raised:
         sink(url)
     assert "hidden-part" not in str(raised.value)
 

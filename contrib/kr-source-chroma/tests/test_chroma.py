@@ -166,7 +166,7 @@ def test_the_token_is_sent_and_never_shown(on):
 )
 def test_an_address_that_is_none(url):
     """It is refused when it is built."""
-    with pytest.raises(ConfigError, match="no address of a server"):
+    with pytest.raises(ConfigError, match="not an address of a server"):
         Server(url, PLACE, None)
 
 
