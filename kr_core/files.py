@@ -171,16 +171,17 @@ def write_atomically(path: Path, text: str) -> os.stat_result:
 def make_state_folder(folder: Path) -> None:
     """Create the folder of KR's own state, or one in it, with a file that keeps it out of git.
 
-    A project's state folder gets the user's mark, so that KR knows it again (`kr_core.user_state`).
+    A project's state folder gets the user's mark, so that KR knows it again (`kr_core.user_state`), before anything else
+    is in it: another process that looks meanwhile would take it for a folder from elsewhere.
 
     Raises:
         OSError: the folder cannot be created or written, or is a link, which could lead out of the project.
     """
     if folder.is_symlink():
         raise OSError(errno.ELOOP, "it is a link; remove it, and KR makes a folder", str(folder))
-    _make_folder(folder)
     top = next((one for one in (folder, *folder.parents) if one.name == STATE_FOLDER), folder)
     for one in dict.fromkeys((top, folder)):
+        _make_folder(one)
         if not (one / ".gitignore").exists():
             write_atomically(one / ".gitignore", mark() if one.name == STATE_FOLDER else "*\n")
 

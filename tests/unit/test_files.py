@@ -3,6 +3,8 @@
 import os
 import socket
 import stat
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -78,6 +80,20 @@ def test_the_state_folder_stays_out_of_git(tmp_path):
     (tmp_path / "x/.kr/.gitignore").write_text("mine\n")
     make_state_folder(tmp_path / "x/.kr")
     assert (tmp_path / "x/.kr/.gitignore").read_text() == "mine\n"
+
+
+@pytest.mark.req("K8")
+def test_the_state_folder_is_marked_before_anything_is_in_it(tmp_path):
+    """A process that looks while another makes the folder never sees content without the user's mark."""
+    program = (
+        "import os, sys; from pathlib import Path; from kr_core.files import make_state_folder\n"
+        "def watch(event, args):\n"
+        "    if event == 'os.mkdir' and str(args[0]).endswith('locks'):\n"
+        "        print((Path(args[0]).parent / '.gitignore').exists())\n"
+        "sys.addaudithook(watch); make_state_folder(Path(sys.argv[1], '.kr/locks'))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 @pytest.mark.req("K8")
