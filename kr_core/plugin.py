@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kr_core.model import ResearchQuery as ResearchQuery
     from kr_core.model import Score as Score
     from kr_core.model import ToolResult as ToolResult
+    from kr_core.model import UnresolvedName as UnresolvedName
     from kr_core.model.questions import Reply as Reply
     from kr_core.model.routing import AgentProfile as AgentProfile
     from kr_core.protocols import Agent as Agent

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from kr_core.project.project import LocalProject as LocalProject
     from kr_core.project.project import is_python as is_python
     from kr_core.project.versions import gap as gap
+    from kr_core.question.understanding import Identifier as Identifier
+    from kr_core.question.understanding import ParsedQuestion as ParsedQuestion
+    from kr_core.question.understanding import parse_question as parse_question
     from kr_core.search.documents.documents import Documents as Documents
     from kr_core.search.documents.hits import DocumentHit as DocumentHit
     from kr_core.search.passage_index import FORMAT as _FORMAT

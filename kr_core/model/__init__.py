@@ -13,6 +13,7 @@ from kr_core.model.evidence import (
     Passage,
     PassageKind,
     Score,
+    UnresolvedName,
 )
 from kr_core.model.knowledge import SKELETON_MARK, STALE_MARK, Attribution, Entry, EntryStatus, Report
 from kr_core.model.outside import Page, Program, ToolResult
@@ -62,6 +63,7 @@ __all__ = [
     "Status",
     "Tier",
     "ToolResult",
+    "UnresolvedName",
     "Value",
     "WrittenBy",
     "new_id",

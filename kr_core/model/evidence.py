@@ -127,6 +127,12 @@ class Passage(Value):
     """What the reader of a quote should also know, a sentence each, such as `deprecated since 2.0`. If the passage is
     cited, they appear among the report's caveats; KR looks up no quotes in them.
     """
+    pinned: bool = False
+    """Whether the question names what the passage describes, and asks about it."""
+    deprecated: str | None = None
+    """What the source says of its deprecation, in its own words; None if it is not deprecated."""
+    replacement: str | None = None
+    """The public name of what replaces it, if the source names one that exists."""
     fetched_at: datetime = Field(default_factory=_now)
     """When KR read the text."""
 
@@ -150,6 +156,15 @@ class Passage(Value):
     def sha256(self) -> str:
         """The fingerprint of `text`, 64 hexadecimal digits."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+class UnresolvedName(Value):
+    """A name in a question that the library does not have."""
+
+    name: str
+    """As the question spells it."""
+    nearest: tuple[str, ...] = ()
+    """The public names that are most like it, best first; at most three."""
 
 
 class Finding(Value):
@@ -182,6 +197,8 @@ class Finding(Value):
     """What the user should know even if there is an answer, such as unreadable files; each becomes a line of
     `degradation_notes`.
     """
+    unresolved: tuple[UnresolvedName, ...] = ()
+    """Names in the question that clearly belong to the library and do not occur in the version that was read."""
     reached: bool = True
     """False if no request left the machine (not configured, circuit open, connection refused); such a consultation
     costs no budget.

@@ -29,6 +29,8 @@ class ResearchQuery(Value):
     question: str
     inferred: frozenset[str] = frozenset()
     version_from: str | None = None
+    names: tuple[str, ...] = ()
+    """Names that the asker expects in the answer; each is looked up in the installed version."""
 
 
 class ResearchRequest(Value):

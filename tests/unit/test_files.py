@@ -92,7 +92,9 @@ def test_the_state_folder_is_marked_before_anything_is_in_it(tmp_path):
         "        print((Path(args[0]).parent / '.gitignore').exists())\n"
         "sys.addaudithook(watch); make_state_folder(Path(sys.argv[1], '.kr/locks'))"
     )
-    done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "True\n"
 
 
