@@ -26,7 +26,7 @@ _SECTIONS = {
     "Errors": ("kr_core.errors",),
     "Plugins": ("kr_core.hookspecs", "kr_core.protocols", "kr_core.entry_points"),
     "Values": ("kr_core.model",),
-    "Scoring": ("kr_core.evidence",),
+    "Scoring": ("kr_core.evidence", "kr_core.calibration"),
     "Files, programs and text": (
         "kr_core.files",
         "kr_core.toml_text",
