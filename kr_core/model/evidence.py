@@ -253,6 +253,8 @@ class Draft(Value):
 
     summary: tuple[Claim, ...] = ()
     summary_code: tuple[CodeExample, ...] = ()
+    direct: bool = False
+    """Whether the first sentence answers in the question's kind, and not only with the nearest documentation."""
     code_after: int = 1
     """How many sentences of the summary come before its code."""
     details: tuple[Claim, ...] = ()

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from kr_core.net.shared_resources import SharedResources
 from kr_core.net.source_context import ConsultationContext
-from kr_core.plugin import Finding, ResearchQuery
+from kr_core.plugin import Draft, Finding, ResearchQuery, Score
 from kr_core.question.topics import topic_and_tags
 from kr_core.research import report
 from kr_core.toolkit import LocalProject, yaml_text
@@ -61,20 +61,37 @@ class Figures(NamedTuple):
     levels: dict[str, int]
 
 
-def ask(source: InstalledDocs, project: LocalProject, entry: dict[str, Any]) -> Outcome:
-    """Answer one question as the pipeline would, without keeping anything."""
-    framework = entry["package"].lower()
+class Answered(NamedTuple):
+    """An answer as the pipeline would give it, with what it was made from."""
+
+    query: ResearchQuery
+    finding: Finding
+    found: list[tuple[str, Finding]]
+    draft: Draft
+    score: Score
+    summary: str
+
+
+def answered_by(source: InstalledDocs, project: LocalProject, framework: str, question: str) -> Answered:
+    """Answer a question as the pipeline would, without keeping anything."""
     known = project.version_of(framework)
-    topic, tags = topic_and_tags(entry["question"], framework)
+    topic, tags = topic_and_tags(question, framework)
     query = ResearchQuery(
         framework=framework, framework_version=known[0] if known else "latest", topic=topic, tags=tags,
-        question=entry["question"], inferred=frozenset({"framework_version", "topic", "tags"}),
+        question=question, inferred=frozenset({"framework_version", "topic", "tags"}),
     )  # fmt: skip
     finding = asyncio.run(_consult(source, project, query))
     found = [("installed_docs", finding)] if finding.passages else []
     draft = report.draft_of(query, found)
     score = Evidence().score(query, found, draft)
-    summary = report.summary_text(draft)
+    return Answered(query, finding, found, draft, score, report.summary_text(draft))
+
+
+def ask(source: InstalledDocs, project: LocalProject, entry: dict[str, Any]) -> Outcome:
+    """What became of one question of the set."""
+    _query, finding, _found, _draft, score, summary = answered_by(
+        source, project, entry["package"].lower(), entry["question"]
+    )
     wanted = set(entry["answers"])
     place = next((n for n, passage in enumerate(finding.passages) if names(passage) & wanted), None)
     head = re.sub(r"\s+", " ", summary)[:USABLE_WITHIN]

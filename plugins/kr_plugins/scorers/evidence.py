@@ -1,75 +1,131 @@
-"""The scorer `evidence` rates how sure an answer is, from the cited passages."""
+"""The scorer `evidence` says how likely it is that a reader who knows the library would act on the answer.
+
+The probability comes from a logistic model on a few features of the answer. `tests/quality/fit_confidence.py` fits it on the
+question sets of `tests/quality`, and `docs/quality.md` says how well it holds.
+"""
 
 from __future__ import annotations
 
+import functools
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kr_core
 from kr_core.plugin import Provider, Score
-from kr_core.toolkit import COVERED, FULLY, answered, gap
+from kr_core.toolkit import LogisticModel, answered, gap, parse_question
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from kr_core.plugin import Draft, Finding, Level, ResearchQuery
+    from kr_core.plugin import Draft, Finding, Level, Passage, ResearchQuery
 
 HIGH, MEDIUM = 80, 50
+WEIGHTS = Path(__file__).with_name("evidence.json")
+_MAX_WORDS = 40
+"""A longer question is a story with a question in it."""
 
 
 class Evidence:
-    """Scores by coverage of the question, kind of source, code example and version.
+    """Scores by the fitted probability, in percent; what it could not learn from its questions are limits.
 
-    `high` (80-100) asks for official documentation of the version in use that covers the question and shows code;
-    `medium` (50-79) for official documentation that covers it, or for independent places that agree; all else is `low`.
+    An answer is never `high` that is for another minor version, or to a question with a name that the library does not
+    have; never `medium` for another major version, or where texts that are not official disagree or are alone.
     """
 
     def score(self, query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> Score:
         """Score a draft; pure."""
         if not draft.citations:
             return Score(score=0, level="low", reasons=("no quote could be verified",))
-        found = answered(findings)
-        share = round(100 * found.coverage)
-        reasons = [f"the first passage holds {share} % of what was asked, weighted by rarity"]
-        official = draft.citations[0].official
-        agreement = _agreement(draft, findings)
-        if official:
-            reasons.append("official documentation")
-        elif agreement > 1:
-            reasons.append(f"not official documentation, but {agreement} independent places agree")
-        else:
-            reasons.append("not official documentation")
-        cap = 100
-        if found.missing:
-            reasons.append(f"nothing was found about: {', '.join(found.missing[:5])}")
-        if found.coverage < COVERED:
-            cap = min(cap, MEDIUM - 1)
-            reasons.append("too little of the question is covered")
-        if not official:
-            cap = min(cap, HIGH - 1 if agreement > 1 else MEDIUM - 1)
-        if draft.summary_code:
-            reasons.append("a code example from the documentation")
-        else:
-            cap = min(cap, HIGH - 1)
-            reasons.append("no code example")
-        read = next((finding.version for _source, finding in findings if finding.version), None)
-        difference = gap(read, query.framework_version) if read else None
-        if difference:
-            cap = min(cap, HIGH - 1 if difference == "minor" else MEDIUM - 1)
-            reasons.append(f"read in {read}, asked about {query.framework_version}")
-        elif read:
-            reasons.append(f"read in the version in use, {read}")
-        backed = official or agreement > 1
-        value = min(cap, self._value(found.coverage, code=bool(draft.summary_code), backed=backed))
-        return Score(score=value, level=_level(value), reasons=tuple(reasons))
+        known = features(query, findings, draft)
+        value = round(100 * _model().probability(known))
+        limit, reasons = _limit(query, findings, draft)
+        value = min(value, limit)
+        return Score(score=value, level=_level(value), reasons=(*_reasons(known, findings), *reasons))
 
-    @staticmethod
-    def _value(coverage: float, *, code: bool, backed: bool) -> int:
-        """0-100: up to 49 below `COVERED`, up to 79 below `FULLY` or without code, and from 80 above with code."""
-        if coverage < COVERED or not backed:
-            return round((MEDIUM - 1) * min(1.0, coverage / COVERED))
-        if coverage < FULLY or not code:
-            return round(MEDIUM + (HIGH - 1 - MEDIUM) * min(1.0, (coverage - COVERED) / (1 - COVERED) * 2))
-        return round(HIGH + (100 - HIGH) * (coverage - FULLY) / (1 - FULLY))
+
+def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> dict[str, float]:
+    """What the model knows of an answer; each value is between 0 and 1."""
+    shown = [passage for _source, finding in findings for passage in finding.passages]
+    if not shown:
+        return {}
+    found = answered(findings)
+    first = shown[0]
+    question = parse_question(query.question)
+    known: dict[str, float] = {
+        "coverage": found.coverage,
+        "squared coverage": found.coverage**2,
+        "pinned": first.pinned,
+        "direct": draft.direct,
+        "example": bool(draft.summary_code),
+        "documented": _is_documented(first),
+        "missing words": min(1.0, len(found.missing) / 3),
+        "unresolved name": any(finding.unresolved for _source, finding in findings),
+        "lead": _lead(shown),
+        "deprecated": first.deprecated is not None,
+        "long question": min(1.0, len(query.question.split()) / _MAX_WORDS),
+        f"kind {question.kind}": 1.0,
+        f"passage {first.kind}": 1.0,
+        f"pinned {question.kind}": first.pinned,
+    }
+    return {name: float(value) for name, value in known.items() if value}
+
+
+@functools.cache
+def _model() -> LogisticModel:
+    kept: Mapping[str, object] = json.loads(WEIGHTS.read_text("utf-8"))
+    weights, intercept = kept["weights"], kept["intercept"]
+    assert isinstance(weights, dict)
+    assert isinstance(intercept, float)
+    return LogisticModel(intercept, weights)
+
+
+def _is_documented(passage: Passage) -> bool:
+    return len(passage.lead.split()) >= 3 or not passage.symbol
+
+
+def _lead(shown: Sequence[Passage]) -> float:
+    """How far the first passage is ahead of the second, by coverage."""
+    second = shown[1].coverage if len(shown) > 1 else 0.0
+    return min(1.0, max(0.0, shown[0].coverage - second))
+
+
+def _limit(
+    query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft
+) -> tuple[int, list[str]]:
+    limit, reasons = 100, []
+    agreement = _agreement(draft, findings)
+    if draft.citations[0].official:
+        reasons.append("official documentation")
+    elif agreement > 1:
+        limit = HIGH - 1
+        reasons.append(f"not official documentation, but {agreement} independent places agree")
+    else:
+        limit = MEDIUM - 1
+        reasons.append("not official documentation")
+    unresolved = [name.name for _source, finding in findings for name in finding.unresolved]
+    if unresolved:
+        limit = min(limit, HIGH - 1)
+        reasons.append(f"the documentation does not have {', '.join(unresolved[:3])}")
+    read = next((finding.version for _source, finding in findings if finding.version), None)
+    difference = gap(read, query.framework_version) if read else None
+    if difference:
+        limit = min(limit, HIGH - 1 if difference == "minor" else MEDIUM - 1)
+        reasons.append(f"read in {read}, asked about {query.framework_version}")
+    elif read:
+        reasons.append(f"read in the version in use, {read}")
+    return limit, reasons
+
+
+def _reasons(known: Mapping[str, float], findings: Sequence[tuple[str, Finding]]) -> list[str]:
+    found = answered(findings)
+    share = round(100 * found.coverage)
+    reasons = ["the question names what is cited"] if known.get("pinned") else []
+    reasons.append(f"the first passage holds {share} % of what was asked, weighted by rarity")
+    if found.missing:
+        reasons.append(f"nothing was found about: {', '.join(found.missing[:5])}")
+    reasons.append("a code example from the documentation" if known.get("example") else "no code example")
+    return reasons
 
 
 def _agreement(draft: Draft, findings: Sequence[tuple[str, Finding]]) -> int:

@@ -1,0 +1,70 @@
+"""Fit the scorer `evidence` on the question sets, and print how well it holds.
+
+    python tests/quality/fit_confidence.py
+
+It fits on the parts `tuning` and `choosing`; the part `reported` is only counted, by `tests/quality/measure_sets.py`. Each
+figure printed here is from questions that a fit did not see: the two parts are divided by package into five folds, so
+that a package is never on both sides.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from quality.measure_sets import Outcome, load, measure, python_project
+
+from kr_core.calibration.logistic import fit_logistic
+from kr_core.calibration.metrics import auroc, brier, ece, reliability, risk_coverage
+from kr_plugins.scorers.evidence import HIGH, MEDIUM, WEIGHTS
+
+_FOLDS = 5
+_RIDGE = 1.0
+
+
+def held_out(outcomes: list[Outcome]) -> list[float]:
+    """For each outcome its probability by a fit on other packages."""
+    packages = sorted({str(one.entry["package"]) for one in outcomes})
+    fold = {package: number % _FOLDS for number, package in enumerate(packages)}
+    models = []
+    for number in range(_FOLDS):
+        seen = [one for one in outcomes if fold[str(one.entry["package"])] != number]
+        models.append(fit_logistic([one.features for one in seen], [one.right for one in seen], ridge=_RIDGE))
+    return [models[fold[str(one.entry["package"])]].probability(one.features) for one in outcomes]
+
+
+def main() -> None:
+    cache = Path(os.environ.get("KR_CACHE_DIR") or tempfile.mkdtemp())
+    with tempfile.TemporaryDirectory() as root:
+        project = python_project(Path(root))
+        outcomes = [one for part in ("tuning", "choosing") for one in measure(load(part), project, cache)]
+    outcomes = [one for one in outcomes if one.features]
+    right = [one.right for one in outcomes]
+    chances = held_out(outcomes)
+    print(
+        f"{len(outcomes)} questions, {sum(right)} right; on packages not fitted on: AUROC {auroc(chances, right):.3f}, "
+        f"Brier {brier(chances, right):.3f}, ECE {ece(chances, right, 8):.3f}"
+    )
+    for bin_ in reliability(chances, right, 8):
+        print(f"  said {bin_.confidence:.2f}  was {bin_.accuracy:.2f}  ({bin_.cases})")
+    for lower, upper, level in ((HIGH, 101, "high"), (MEDIUM, HIGH, "medium"), (0, MEDIUM, "low")):
+        found = [fact for chance, fact in zip(chances, right, strict=True) if lower <= 100 * chance < upper]
+        print(f"  {level:6} {len(found):4}  right {sum(found) / (len(found) or 1):.0%}")
+    for share, risk in risk_coverage(chances, right)[:: max(1, len(outcomes) // 12)]:
+        print(f"  the surest {share:4.0%}: {risk:.0%} wrong")
+    model = fit_logistic([one.features for one in outcomes], right, ridge=_RIDGE)
+    kept = {
+        "intercept": round(model.intercept, 3),
+        "weights": {name: round(weight, 3) for name, weight in model.weights.items()},
+    }
+    WEIGHTS.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+    print(f"wrote {WEIGHTS.name}")
+
+
+if __name__ == "__main__":
+    main()

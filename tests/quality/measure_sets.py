@@ -1,0 +1,134 @@
+"""Blind question sets measured: is the key fact within reach, is the right symbol first, does the level hold?
+
+    python tests/quality/measure_sets.py tuning [-v]
+
+The sets lie in `tests/quality/sets` in three parts: one to tune on, one to choose with, one only reported. A question counts
+as right if every pattern of its key fact is within the first 900 characters of the summary, and a symbol that the set
+names is cited among the first three passages; patterns are kinder than readers. A question without an answer counts as
+right if its level is `low`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from quality.measure import ENVIRONMENT, answered_by, names
+
+from kr_core.toolkit import LocalProject, yaml_text
+from kr_plugins.scorers.evidence import features
+from kr_plugins.sources.installed_docs import InstalledDocs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+SETS = Path(__file__).parent / "sets"
+REACH = 900
+"""Characters of the summary in which the key fact must be."""
+_FIRST = 3
+
+
+class Outcome(NamedTuple):
+    """What became of one question."""
+
+    entry: Mapping[str, Any]
+    answerable: bool
+    fact: bool
+    """The key fact is within reach."""
+    symbol: int | None
+    """The position of the first passage that the set names, from 0."""
+    level: str
+    score: int
+    summary: str
+    features: Mapping[str, float]
+
+    @property
+    def right(self) -> bool:
+        """Whether a reader who knows the library would most likely act on it."""
+        cited = self.symbol is not None and self.symbol < _FIRST
+        return self.answerable and self.fact and (cited or not self.entry.get("symbols"))
+
+
+def measure(entries: Iterable[Mapping[str, Any]], project: LocalProject, cache: Path) -> list[Outcome]:
+    """Ask every question."""
+    source = InstalledDocs(cache)
+    return [_outcome(source, project, entry) for entry in entries]
+
+
+def _outcome(source: InstalledDocs, project: LocalProject, entry: Mapping[str, Any]) -> Outcome:
+    asked = answered_by(source, project, entry["package"].lower(), entry["question"])
+    wanted = set(entry.get("symbols") or ())
+    shown = asked.finding.passages
+    place = next((n for n, passage in enumerate(shown) if names(passage) & wanted), None)
+    head = re.sub(r"\s+", " ", asked.summary)[:REACH]
+    patterns = entry.get("fact") or ()
+    fact = bool(patterns) and all(re.search(one, head, re.IGNORECASE | re.DOTALL) for one in patterns)
+    return Outcome(
+        entry, entry.get("answerable", True), fact, place, asked.score.level, asked.score.score, asked.summary,
+        features(asked.query, asked.found, asked.draft),
+    )  # fmt: skip
+
+
+def load(part: str, language: str = "python") -> list[Mapping[str, Any]]:
+    """The questions of a part: `tuning`, `choosing` or `reported`."""
+    entries = yaml_text.load((SETS / f"{language}_{part}.yaml").read_text("utf-8"))
+    assert isinstance(entries, list)
+    return entries
+
+
+def python_project(root: Path) -> LocalProject:
+    """An empty project that uses the environment of the sets."""
+    return LocalProject(root, root, {"VIRTUAL_ENV": str(ENVIRONMENT)})
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """The figures by kind and by level, as lines of text."""
+    answerable = [one for one in outcomes if one.answerable]
+    others = [one for one in outcomes if not one.answerable]
+    lines = [_line("all", answerable)]
+    by_kind = defaultdict(list)
+    for one in answerable:
+        by_kind[str(one.entry.get("kind"))].append(one)
+    lines += [_line(kind, found) for kind, found in sorted(by_kind.items())]
+    for level in ("high", "medium", "low"):
+        found = [one for one in answerable if one.level == level]
+        wrong = sum(one.level == level for one in others)
+        lines.append(f"{_line(level, found)}   unanswerable at this level: {wrong} of {len(others)}")
+    return "\n".join(lines)
+
+
+def _line(name: str, found: Sequence[Outcome]) -> str:
+    count = len(found) or 1
+    fact, first = sum(one.fact for one in found), sum(one.symbol == 0 for one in found)
+    right = sum(one.right for one in found)
+    return (
+        f"{name:12} {len(found):4}   fact {fact:3} ({fact / count:4.0%})   symbol first {first:3} ({first / count:4.0%})"
+        f"   right {right:3} ({right / count:4.0%})"
+    )
+
+
+def main() -> None:
+    part = sys.argv[1]
+    cache = Path(os.environ.get("KR_CACHE_DIR") or tempfile.mkdtemp())
+    with tempfile.TemporaryDirectory() as root:
+        outcomes = measure(load(part), python_project(Path(root)), cache)
+    if "-v" in sys.argv:
+        if part == "reported":
+            raise SystemExit("the reported part is only counted; look at the tuning part")
+        for one in outcomes:
+            if one.right != one.answerable or (not one.answerable and one.level != "low"):
+                print(f"\n=== {one.level} {one.score} fact={one.fact} symbol={one.symbol} {one.entry['id']}")
+                print(f"{one.entry['question']}\n--- want {one.entry.get('symbols')} {one.entry.get('fact')}")
+                print(one.summary[:REACH])
+    print(table(outcomes))
+
+
+if __name__ == "__main__":
+    main()
