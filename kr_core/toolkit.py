@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kr_core.escalation.commands import read_replies as read_replies
     from kr_core.escalation.page_url import served_at as served_at
     from kr_core.escalation.render import for_terminal as for_terminal
+    from kr_core.evidence.coverage import ABOUT as ABOUT
     from kr_core.evidence.coverage import COVERED as COVERED
     from kr_core.evidence.coverage import FULLY as FULLY
     from kr_core.evidence.coverage import answered as answered
@@ -41,23 +42,32 @@ if TYPE_CHECKING:
     from kr_core.project.project import LocalProject as LocalProject
     from kr_core.project.project import is_python as is_python
     from kr_core.project.versions import gap as gap
-    from kr_core.question.understanding import Identifier as Identifier
+    from kr_core.question.spelled_names import Identifier as Identifier
     from kr_core.question.understanding import ParsedQuestion as ParsedQuestion
     from kr_core.question.understanding import parse_question as parse_question
+    from kr_core.question.versions import is_same_version as is_same_version
     from kr_core.search.documents.documents import Documents as Documents
     from kr_core.search.documents.hits import DocumentHit as DocumentHit
+    from kr_core.search.named import Resolution as Resolution
+    from kr_core.search.named import look_up as look_up
+    from kr_core.search.named import resolve as resolve
     from kr_core.search.passage_index import FORMAT as _FORMAT
     from kr_core.search.passage_index import IndexedPassage as IndexedPassage
     from kr_core.search.passage_index import PassageIndex as PassageIndex
     from kr_core.search.passage_index import build as _build
+    from kr_core.search.ranking import Focus as Focus
+    from kr_core.search.ranking import Pin as Pin
     from kr_core.search.ranking import RankedPassage as RankedPassage
     from kr_core.search.ranking import closest_name as closest_name
+    from kr_core.search.ranking import is_about_other_versions as is_about_other_versions
     from kr_core.search.ranking import rank as rank
     from kr_core.search.ranking import telling_parameters as telling_parameters
     from kr_core.search.terms import Term as Term
     from kr_core.search.terms import question_terms as question_terms
     from kr_core.templates import render as _render
     from kr_core.text import content_words as content_words
+    from kr_core.text import stem as stem
+    from kr_core.text import words as words
     from kr_core.toml_text import load_toml as load_toml
 
     # Another name than at home is an export to type checkers only by assignment.

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-QuestionKind = Literal[
-    "how_to", "meaning", "default", "difference", "replacement", "error", "yes_no", "options"
+from kr_core.question.kinds import QuestionKind, kinds_of
+from kr_core.question.pasted import Place, asking_sentences, parts_of
+from kr_core.question.spelled_names import Form, Identifier, Role, identifiers_of
+from kr_core.question.versions import versions_in
+
+__all__ = [
+    "Form",
+    "Identifier",
+    "ParsedQuestion",
+    "Place",
+    "QuestionKind",
+    "Role",
+    "parse_question",
 ]
-Form = Literal["code", "keyword", "call", "dotted", "snake", "camel", "weak"]
-Place = Literal["prose", "code", "traceback"]
-Role = Literal["subject", "context", "ignored"]
 
-_KINDS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
-    ("difference", re.compile(r"\bdifferen(?:ce|t from)\b|\bvs\.?\b|\bversus\b|\binstead of\b.*\bwhen\b|\bwhen should I use\b.*\b(?:and|or)\b", re.IGNORECASE)),
-    ("replacement", re.compile(r"\breplace(?:d|s|ment)\b|\bhappened to\b|\bdeprecated\b|\bremoved\b|\brenamed\b", re.IGNORECASE)),
-    ("error", re.compile(r"\b\w+(?:Error|Exception|Warning)\b|\bTraceback\b|\berror:|\bfails? with\b", re.IGNORECASE)),
-    ("default", re.compile(r"\bdefaults?\b", re.IGNORECASE)),
-    ("options", re.compile(r"\b(?:which|what) (?:\w+ )?(?:options|values|choices|modes|formats|strategies)\b", re.IGNORECASE)),
-    ("yes_no", re.compile(r"(?:\A|[.;:,]\s+)(?:is|are|does|do|can|could|will|has|should)\s", re.IGNORECASE)),
-    ("meaning", re.compile(r"\bwhat (?:is|are|does|do)\b|\bmeaning of\b", re.IGNORECASE)),
-)  # fmt: skip
-
-
-class Identifier(NamedTuple):
-    """A name that a question spells."""
-
-    name: str
-    """As spelled, without back-ticks, brackets or `=`."""
-    form: Form
-    """How it is spelled: `code` in back-ticks, `keyword` as `name=`, `weak` as a plain word with a cue."""
-    place: Place = "prose"
-    role: Role = "subject"
-    """Whether the question asks about it, only mentions it, or means something else by it."""
+_LONGEST = 1_000_000
 
 
 class ParsedQuestion(NamedTuple):
@@ -57,5 +44,11 @@ class ParsedQuestion(NamedTuple):
 
 def parse_question(text: str) -> ParsedQuestion:
     """Parse a question; pure and linear in the length of the text."""
-    kinds = tuple(kind for kind, pattern in _KINDS if pattern.search(text))
-    return ParsedQuestion(text, text, kinds or ("how_to",))
+    pasted = parts_of(text[:_LONGEST])
+    asking = asking_sentences(pasted)
+    kinds = kinds_of(asking, error=bool(pasted.error))
+    names = identifiers_of(pasted, asking, kinds)
+    return ParsedQuestion(
+        text, asking or " ".join(dict.fromkeys(name.name for name in names))[:300] or text[:300], kinds, names,
+        versions_in(asking),
+    )  # fmt: skip

@@ -13,6 +13,7 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kr_core.search.name_table import NameEntry, NameTable
 from kr_core.text import stem, words
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class IndexedPassage(NamedTuple):
     prose: str | None = None
 
 
-FORMAT = 5
+FORMAT = 6
 """Incremented whenever the tables change; KR rebuilds an index of another format."""
 
 _TABLES = """
@@ -57,6 +58,10 @@ create virtual table postings using fts5(
     name, lead, body, words, code, content='', tokenize='porter unicode61 remove_diacritics 2'
 );
 create virtual table vocabulary using fts5vocab(postings, instance);
+create table names (
+    word text not null, name text not null, parameter text not null, own integer not null, standing real not null,
+    passage integer not null
+);
 create table meta (key text primary key, value text not null);
 """
 _COLUMNS = "kind, title, text, locator, symbol, parameter, name, lead, code, words, prior, data"
@@ -64,8 +69,12 @@ _LETTERS = str.maketrans(
     {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
 )
 """Latin letters that are no letter with an accent: SQLite's stemmer, which counts bytes, would take each for two."""
+_FIELDS = ("name", "lead", "body", "words", "code")
 _FIELD_WEIGHTS = (6.0, 3.0, 1.0, 0.6, 0.6)
 """BM25 weights of name, lead, body, words and code."""
+
+
+_MOST_NAMED = 2_000
 
 
 class Hit(NamedTuple):
@@ -101,10 +110,18 @@ class PassageIndex:
         self._connection.close()
 
     def postings(self, root: str) -> list[tuple[int, str]]:
-        """Where a stem occurs: (passage, field), with the field name, lead, body, words or code."""
+        """Where a stem, or a version number's parts side by side, occurs: (passage, field), with the field name, lead, body, words or code."""
         if not root.isascii():
             root = stem(_folded(root))
-        if root not in self._postings:
+        if root not in self._postings and " " in root and root.replace(" ", "").isdigit():
+            self._postings[root] = [
+                (int(number), field)
+                for field in _FIELDS
+                for (number,) in self._connection.execute(
+                    "select rowid from postings where postings match ?", (f'{field} : "{root}"',)
+                )
+            ]
+        elif root not in self._postings:
             self._postings[root] = self._connection.execute(
                 "select distinct doc, col from vocabulary where term = ?", (root,)
             ).fetchall()
@@ -141,6 +158,38 @@ class PassageIndex:
             (symbol, parameter),
         ).fetchall()
         return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+
+    def named(self, word: str) -> list[NameEntry]:
+        """The public names and parameters whose last part is this word, however it is capitalised."""
+        rows = self._connection.execute(
+            "select name, parameter, own, standing, passage from names where word = ? limit ?",
+            (word.lower(), _MOST_NAMED),
+        )
+        return [
+            NameEntry(str(name), str(parameter), bool(own), float(standing), int(passage))
+            for name, parameter, own, standing, passage in rows
+        ]
+
+    def like_words(self, word: str, most: int) -> list[str]:
+        """The last parts of names that have about the length of a word and begin or end as it does."""
+        word = word.lower()
+        margin = max(2, len(word) // 3)
+        rows = self._connection.execute(
+            "select distinct word from names where length(word) between ? and ? and (substr(word, 1, 2) = ? or substr(word, -3) = ? or instr(word, ?)) limit ?",
+            (len(word) - margin, len(word) + 2 * margin, word[:2], word[-3:], word[1:-1], most),
+        )
+        return [str(found) for (found,) in rows]
+
+    def saying(self, phrase: str, most: int) -> list[Hit]:
+        """The passages that hold the words of a name side by side."""
+        parts = words(_folded(phrase))
+        if not parts:
+            return []
+        rows = self._connection.execute(
+            "select rowid from postings where postings match ? limit ?",
+            ('"' + " ".join(part.replace('"', '""') for part in parts) + '"', most),
+        ).fetchall()
+        return self.get([int(row[0]) for row in rows])
 
     def parameters_of(self, symbol: str) -> list[Hit]:
         """The passages about the parameters of a symbol."""
@@ -209,7 +258,9 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
     connection.executescript(_TABLES)
     connection.execute("begin")
     size = 0
+    names = NameTable()
     for size, passage in enumerate(passages, start=1):
+        names.add(size, passage)
         connection.execute(
             f"insert into passages (id, {_COLUMNS}) values (?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
@@ -233,6 +284,8 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
             ),
         )
     connection.execute("create index passages_symbol on passages (symbol, parameter)")
+    connection.executemany("insert into names values (?,?,?,?,?,?)", names.rows())
+    connection.execute("create index names_word on names (word)")
     connection.executemany(
         "insert into meta values (?, ?)", [*meta.items(), ("format", str(FORMAT)), ("size", str(size))]
     )

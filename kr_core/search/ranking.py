@@ -12,11 +12,12 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.question.versions import is_same_version, versions_in
 from kr_core.search.weights import TUNED, Weights
 from kr_core.text import STOP_WORDS, split_identifier, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from kr_core.search.passage_index import Hit, IndexedPassage, PassageIndex
     from kr_core.search.terms import Term
@@ -36,6 +37,12 @@ _ERROR_WORDS = ("error", "except", "exception", "rais", "catch")
 _FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout)(?:\.\w+)?$")
 _NEAR_TOP = 700
 """Characters of a passage in which neighbouring words are looked for."""
+_PROPOSED = 1.5
+"""What a passage counts more that the asker expects in the answer."""
+_MENTIONED = 1.15
+"""What a member or parameter counts more of what the question mentions."""
+_OTHER_VERSION = 0.3
+"""What a passage still counts whose heading names other versions than the question."""
 _SAID = 0.99
 """A likeness from which on a word counts as said itself."""
 
@@ -53,6 +60,35 @@ class RankedPassage(NamedTuple):
     """The words of the question that it contains."""
     also: tuple[str, ...] = ()
     """Symbols of near copies that were merged into it."""
+    named: str = ""
+    """The symbol that the question names, where the passage is there for that."""
+
+
+class Pin(NamedTuple):
+    """A passage that the question, or the asker beside it, names."""
+
+    passage: int
+    symbol: str
+    """The symbol, by the name that was asked for."""
+    said: frozenset[str] = frozenset()
+    """Words of the question that say no more than this name."""
+    first: bool = True
+    """Whether it comes first in any case; otherwise it competes with the rest."""
+
+
+class Focus(NamedTuple):
+    """What a question's names and versions say about where to look."""
+
+    within: Sequence[str] = ()
+    """Top-level modules that the question names; passages elsewhere count less."""
+    pins: Sequence[Pin] = ()
+    near: Collection[str] = ()
+    """Symbols that the question mentions: their members and parameters count more."""
+    versions: Sequence[str] = ()
+    """Versions that the question names; a passage about others counts less."""
+
+
+_NOWHERE = Focus()
 
 
 def rank(
@@ -60,7 +96,7 @@ def rank(
     terms: Sequence[Term],
     limit: int = 10,
     *,
-    within: Sequence[str] = (),
+    focus: Focus = _NOWHERE,
     weights: Weights = TUNED,
 ) -> list[RankedPassage]:
     """The best passages for the terms, best first.
@@ -69,9 +105,10 @@ def rank(
         index: where to look.
         terms: from `question_terms`.
         limit: how many at most.
-        within: top-level modules that the question names; passages elsewhere count less.
+        focus: what the question names.
         weights: for measurements only; otherwise keep the default.
     """
+    pins = {pin.passage: pin for pin in reversed(focus.pins)}
     total = sum(term.weight for term in terms) or 1.0
     held = _held(index, terms, weights)
     bm25 = index.bm25(
@@ -88,14 +125,15 @@ def rank(
         for number, gains in held.items()
     }
     best = sorted(rough, key=lambda number: -rough[number])[:_CANDIDATES]
+    best += [number for number in pins if number not in best]
     errors_asked = any(term.alike.get(root) == 1.0 for term in terms for root in _ERROR_WORDS)
     ranked = [
         _ranked(
             hit,
             terms,
-            held[hit.id],
+            _gained(held.get(hit.id, {}), terms, pins.get(hit.id)),
             weights.bm25 * bm25.get(hit.id, 0.0) / top,
-            within,
+            focus,
             weights,
             errors_asked=errors_asked,
         )
@@ -103,8 +141,34 @@ def rank(
     ]
     pairs = _pairs(terms)
     ranked = _supported([_paired(found, pairs, weights) for found in ranked], weights)
-    ranked.sort(key=lambda found: (-found.score, found.passage.title))
-    return _diverse(ranked)[:limit]
+    placed = [_named_by(pins.get(number), found, terms) for number, found in zip(best, ranked, strict=True)]
+    places = {pin.passage: place for place, pin in enumerate(focus.pins) if pin.first}
+    first = sorted((n for n in range(len(best)) if best[n] in places), key=lambda n: places[best[n]])
+    rest = [found for number, found in zip(best, placed, strict=True) if number not in places]
+    rest.sort(key=lambda found: (-found.score, found.passage.title))
+    return _diverse(rest, [placed[n] for n in first])[:limit]
+
+
+def _gained(
+    gains: dict[int, tuple[float, float]], terms: Sequence[Term], pin: Pin | None
+) -> dict[int, tuple[float, float]]:
+    """What a passage holds of the question; one that the question names holds the words of its name."""
+    if pin is None or not pin.said:
+        return gains
+    said = {
+        position: (max(term.weight, gains.get(position, (0.0, 0.0))[0]), 1.0)
+        for position, term in enumerate(terms)
+        if any(likeness >= _SAID and root in pin.said for root, likeness in term.alike.items())
+    }
+    return {**gains, **said}
+
+
+def _named_by(pin: Pin | None, found: RankedPassage, terms: Sequence[Term]) -> RankedPassage:
+    if pin is None:
+        return found
+    if not pin.first:
+        return found._replace(score=found.score * _PROPOSED, named=pin.symbol)
+    return found._replace(coverage=found.coverage if terms else 1.0, named=pin.symbol)
 
 
 def telling_parameters(
@@ -205,14 +269,14 @@ def _held(
     return held
 
 
-def _diverse(ranked: list[RankedPassage]) -> list[RankedPassage]:
-    """The same order with near copies folded into the first of them, and third passages about one symbol last.
+def _diverse(ranked: list[RankedPassage], named: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """The same order, behind what is named, with near copies folded into the first of them, and third passages about one symbol last.
 
     `numpy.choose(choices)` and `numpy.ma.choose(choices)` say the same: one place, and the other is named beside it.
     """
-    first: list[RankedPassage] = []
+    first = list(named)
     later: list[RankedPassage] = []
-    seen: Counter[str] = Counter()
+    seen: Counter[str] = Counter(found.passage.symbol or found.passage.title for found in named)
     for found in ranked:
         passage = found.passage
         symbol = passage.symbol or passage.title
@@ -246,7 +310,7 @@ def _are_twins(one: IndexedPassage, other: IndexedPassage) -> bool:
 
 
 def _ranked(
-    hit: Hit, terms: Sequence[Term], gains: dict[int, tuple[float, float]], bm25: float, within: Sequence[str], weights: Weights, *, errors_asked: bool
+    hit: Hit, terms: Sequence[Term], gains: dict[int, tuple[float, float]], bm25: float, focus: Focus, weights: Weights, *, errors_asked: bool
 ) -> RankedPassage:  # fmt: skip
     passage = hit.passage
     total = sum(term.weight for term in terms) or 1.0
@@ -261,8 +325,7 @@ def _ranked(
     score = gained * normal * (1 - weights.precision + weights.precision * precision) + bm25
     score *= passage.prior**weights.prior * (0.1 + held) ** weights.together
     score *= 1 - weights.rarest * (1 - _rarest_likeness(terms, gains))
-    if within and (passage.symbol or passage.title).partition(".")[0] not in within:
-        score *= _ELSEWHERE
+    score *= _place(passage, focus)
     if not errors_asked and _FAULT.search(passage.symbol or ""):
         score *= weights.fault
     if passage.kind == "section":
@@ -272,6 +335,25 @@ def _ranked(
         score *= weights.parameter * (weights.needed if passage.data.get("needed") else 1.0)
         score *= 1 - weights.unnamed * (1 - said)
     return RankedPassage(passage, score, _coverage(terms, gains), covered)
+
+
+def _place(passage: IndexedPassage, focus: Focus) -> float:
+    """What it counts that a passage lies where the question looks, or elsewhere."""
+    symbol = passage.symbol or ""
+    counts = 1.0
+    if focus.within and (symbol or passage.title).partition(".")[0] not in focus.within:
+        counts *= _ELSEWHERE
+    if (symbol if passage.parameter else symbol.rpartition(".")[0]) in focus.near:
+        counts *= _MENTIONED
+    return counts * _OTHER_VERSION if is_about_other_versions(passage, focus.versions) else counts
+
+
+def is_about_other_versions(passage: IndexedPassage, asked: Sequence[str]) -> bool:
+    """Whether a passage's heading names versions, and not those that were asked for."""
+    if not asked or passage.kind not in {"section", "page"}:
+        return False
+    told = versions_in(passage.title)
+    return bool(told) and not all(any(is_same_version(one, other) for other in told) for one in asked)
 
 
 def _rarest_likeness(terms: Sequence[Term], gains: dict[int, tuple[float, float]]) -> float:

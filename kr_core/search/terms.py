@@ -33,9 +33,22 @@ class Term:
 
 
 def question_terms(
-    index: PassageIndex, question: str, *, without: Iterable[str] = (), weights: Weights = TUNED
+    index: PassageIndex,
+    question: str,
+    *,
+    without: Iterable[str] = (),
+    versions: Iterable[str] = (),
+    weights: Weights = TUNED,
 ) -> list[Term]:
-    """The significant words of a question, weighted by rarity; `without` names words that apply to every passage."""
+    """The significant words of a question, weighted by rarity.
+
+    Args:
+        index: where they are looked for.
+        question: its asking sentences.
+        without: words that apply to every passage.
+        versions: version numbers that it names, each a term of its own.
+        weights: for measurements only.
+    """
     names = "|".join(sorted(map(re.escape, without), key=len, reverse=True))
     asked = re.sub(rf"(?i)(?<![\w.])(?:{names})(?![\w])", " ", question) if names else question
     asides = _asides(asked)
@@ -59,7 +72,17 @@ def question_terms(
         _widen(index, found, expansion, weights)
     for term in found.values():
         _add_neighbours(index, term, weights)
+    for version in versions:
+        found[version] = _version_term(index, version)
     return list(found.values())
+
+
+def _version_term(index: PassageIndex, version: str) -> Term:
+    """A version number, as it stands in headings and "New in version"."""
+    numbers = version.replace(".", " ")
+    alike = {numbers: 1.0} if " " in numbers else {numbers: 1.0, f"v{numbers}": 1.0}
+    rarity = _alike_rarity(index, [root for root in alike if index.postings(root)])
+    return Term(version, rarity, alike, known=any(index.postings(root) for root in alike))
 
 
 def _add_neighbours(index: PassageIndex, term: Term, weights: Weights) -> None:

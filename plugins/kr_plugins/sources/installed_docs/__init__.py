@@ -87,7 +87,12 @@ class InstalledDocs:
             return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")
         try:
             answered = answer(
-                index, query.question, found.names, found.origin, found.modules_in(query.question)
+                index,
+                query.question,
+                found.names,
+                found.origin,
+                found.modules_in(query.question),
+                query.names,
             )
         finally:
             index.close()
@@ -97,7 +102,7 @@ class InstalledDocs:
                 outcome=Outcome.empty,
                 reason=f"nothing about the question in {found.material.label} {found.material.version}",
                 url=found.origin.url, version=found.origin.version, version_from=found.where,
-                missing=answered.missing, notes=tuple(notes),
+                missing=answered.missing, unresolved=answered.unresolved, notes=tuple(notes),
             )  # fmt: skip
         return Finding(
             outcome=Outcome.ok,
@@ -107,6 +112,7 @@ class InstalledDocs:
             version=found.origin.version,
             version_from=found.where,
             missing=answered.missing,
+            unresolved=answered.unresolved,
             notes=tuple(notes),
         )
 

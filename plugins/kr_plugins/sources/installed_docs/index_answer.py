@@ -6,25 +6,46 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import Passage
+from kr_core.plugin import UnresolvedName
 from kr_core.toolkit import (
+    ABOUT,
     COVERED,
+    Focus,
+    Pin,
     RankedPassage,
     Term,
     closest_name,
+    is_about_other_versions,
+    is_same_version,
+    look_up,
+    parse_question,
     question_terms,
     rank,
+    resolve,
+    stem,
     telling_parameters,
+    words,
 )
 from kr_plugins.sources.installed_docs.parameters import with_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kr_core.toolkit import IndexedPassage, PassageIndex
+    from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Resolution
 
 _SHOWN = 8
-_DOTTED = re.compile(r"(?<!\w)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-"""From the start of a word only: tried within one as well, a word of a megabyte takes minutes."""
+_SHORT = 400
+"""A question on one line of so many characters is searched for whole; of a longer one the sentences that ask."""
+_PINNED = 4
+_MOST_PROPOSED = 20
+_OF_KIND = {
+    "default": frozenset({"default", "valu"}),
+    "meaning": frozenset({"mean", "purpos", "explain"}),
+    "options": frozenset({"option", "valu"}),
+    "difference": frozenset({"differ", "vs", "versu"}),
+}
+"""Stems of the words that ask for a kind of answer, and say nothing of its subject."""
+_PYTHON_VERSION = re.compile(r"(?i)\bpython\s?(?:version\s)?v?(\d[\d.]*)")
 _EXPLAINED = 3
 """Types, defaults and code are looked up for so many of the first passages."""
 
@@ -44,44 +65,109 @@ class IndexAnswer(NamedTuple):
     support: tuple[Passage, ...]
     missing: tuple[str, ...]
     """Words of the question that no passage holds in any form."""
+    unresolved: tuple[UnresolvedName, ...] = ()
+    """Names that clearly belong to the library and that it does not have."""
 
 
 def answer(
-    index: PassageIndex, question: str, names: Iterable[str], origin: Origin, modules: Sequence[str] = ()
+    index: PassageIndex,
+    question: str,
+    names: Iterable[str],
+    origin: Origin,
+    modules: Sequence[str] = (),
+    proposed: Sequence[str] = (),
 ) -> IndexAnswer:
-    """The best passages for a question, each under the name the question asks for, and what explains them."""
-    terms = question_terms(index, question, without=names)
-    ranked = _named_first(rank(index, terms, _SHOWN, within=modules), question)
+    """The best passages for a question, each under the name the question asks for, and what explains them.
+
+    Args:
+        index: where they are looked for.
+        question: as it was asked.
+        names: names of the whole, which say nothing about one passage.
+        origin: where the passages come from.
+        modules: top-level modules that the question names.
+        proposed: names that the asker expects in the answer.
+    """
+    names = tuple(names)
+    parsed = parse_question(question)
+    named = resolve(index, parsed, names, modules)
+    offered = [
+        found for name in proposed[:_MOST_PROPOSED] if (found := look_up(index, name, names)) is not None
+    ]
+    versions = _asked_versions(parsed, names, origin)
+    focus = Focus(
+        modules,
+        (*_pins(named, parsed), *(Pin(one.passage, one.name, first=False) for one in offered if not isinstance(one, UnresolvedName))),
+        frozenset(one.entry.name for one in named.context),
+        versions,
+    )  # fmt: skip
+    is_short = len(question) <= _SHORT and "\n" not in question.strip()
+    terms = question_terms(index, question if is_short else parsed.asking, without=names, versions=versions)
+    ranked = rank(index, terms, _SHOWN, focus=focus)
+    pinned = {pin.passage for pin in focus.pins if pin.first}
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
-    shown = [_not_sure(found, _passage(found, terms, origin), missing) for found in ranked]
+    shown = [_not_sure(found, _passage(found, terms, origin), missing, versions) for found in ranked]
+    shown = [
+        _marked(passage, found, position, len(pinned))
+        for position, (found, passage) in enumerate(zip(ranked, shown, strict=True))
+    ]
     support = [
         passage
         for found, passage in list(zip(ranked, shown, strict=True))[:_EXPLAINED]
         for passage in _explain(index, found, passage, origin, terms)
     ]
-    return IndexAnswer(tuple(shown), tuple({passage.title: passage for passage in support}.values()), missing)
+    unresolved = {one.name: one for one in (*named.unresolved, *offered) if isinstance(one, UnresolvedName)}
+    return IndexAnswer(
+        tuple(shown),
+        tuple({passage.title: passage for passage in support}.values()),
+        missing,
+        tuple(unresolved.values()),
+    )
 
 
-def _not_sure(found: RankedPassage, passage: Passage, missing: Sequence[str]) -> Passage:
-    """A page of prose says most of a package's everyday words: where a telling one stands nowhere, it is no sure answer."""
-    if found.passage.kind != "page" or not missing:
+def _pins(named: Resolution, parsed: ParsedQuestion) -> list[Pin]:
+    """What the question asks about, in its order."""
+    asked = frozenset().union(*(_OF_KIND.get(kind, frozenset()) for kind in parsed.kinds))
+    said = frozenset(
+        stem(word) for one in (*named.subjects, *named.context) for word in words(one.identifier.name)
+    )
+    return [Pin(one.entry.passage, one.entry.name, said | asked) for one in named.subjects[:_PINNED]]
+
+
+def _marked(passage: Passage, found: RankedPassage, position: int, pinned: int) -> Passage:
+    """Say of a passage whether it is what the question, or the asker beside it, names."""
+    is_named = position < pinned or (position == pinned and found.named and found.coverage >= ABOUT)
+    return passage.model_copy(update={"pinned": True}) if is_named and found.named else passage
+
+
+def _asked_versions(parsed: ParsedQuestion, names: Sequence[str], origin: Origin) -> tuple[str, ...]:
+    """The versions that a question asks about; the one in use, if it is the only one, is what all passages are about."""
+    elsewhere = set() if "python" in names else set(_PYTHON_VERSION.findall(parsed.asking))
+    asked = tuple(version for version in parsed.versions if version not in elsewhere)
+    if len(asked) == 1 and origin.version and is_same_version(asked[0], origin.version):
+        return ()
+    return asked
+
+
+def _not_sure(
+    found: RankedPassage, passage: Passage, missing: Sequence[str], versions: Sequence[str]
+) -> Passage:
+    """A page of prose says most of a package's everyday words: where a telling one stands nowhere, it is no sure answer.
+
+    Neither is one about other versions than those that were asked about.
+    """
+    if not is_about_other_versions(found.passage, versions) and (found.passage.kind != "page" or not missing):
         return passage
     return passage.model_copy(update={"coverage": min(passage.coverage, COVERED - 0.01)})
-
-
-def _named_first(ranked: list[RankedPassage], question: str) -> list[RankedPassage]:
-    """The symbols that a question names in full (`json.dumps`) before all others."""
-    named = set(_DOTTED.findall(question))
-    return sorted(
-        ranked, key=lambda found: found.passage.symbol not in named or found.passage.parameter is not None
-    )
 
 
 def _passage(found: RankedPassage, terms: Sequence[Term], origin: Origin) -> Passage:
     indexed = found.passage
     if indexed.kind == "parameter":
         sites = [indexed.data["site"], *indexed.data.get("sites", [])]
-        chosen = sites.pop(closest_name([site["symbol"] for site in sites], terms))
+        symbols = [site["symbol"] for site in sites]
+        chosen = sites.pop(
+            symbols.index(found.named) if found.named in symbols else closest_name(symbols, terms)
+        )
         base = _at_site(indexed, chosen, tuple(site["symbol"] for site in sites), origin)
     else:
         base = _plain(indexed, origin)

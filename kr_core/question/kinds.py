@@ -1,0 +1,95 @@
+"""What kind of answer a question wants."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+QuestionKind = Literal[
+    "how_to", "meaning", "default", "difference", "replacement", "error", "yes_no", "options"
+]
+
+_FAULT = r"\b\w*(?:Error|Exception|Warning)\b"
+_AUX = r"(?:is|are|does|do|can|could|will|would|has|have|should|must|was|did)(?:n't)?"
+_NAME = r"[`'\"]?[\w.]+(?:\(\))?[`'\"]?"
+_DIFFERENCE = re.compile(
+    rf"\bdifferences?\b(?! (?:between )?(?:two|the two|dates|times|rows|columns)\b)|\bdiffers?\b|\bhow (?:is|are|does) .{{1,80}}? (?:different|differ) (?:from|to|than)\b|(?<=\w[ `'\")])(?:vs\.?|versus)(?= )|\bcompared (?:to|with)\b"
+    rf"|\bwhen (?:should|do|would|to|must) .{{0,20}}?\buse\b.{{1,60}}?\b(?:and when|or|over|instead of|rather than|versus|vs)\b|\bshould i (?:use|prefer|choose|pick|go for) {_NAME} (?:or|over) "
+    rf"|\bwhich (?:one )?(?:is better|should i use|to use)\b.{{0,20}}? {_NAME} or |\b(?:better to use|prefer) {_NAME} (?:or|over) ",
+    re.IGNORECASE,
+)
+_COMPUTED = re.compile(
+    r"\b(?:compute|computing|calculate|calculating|get|find|take|show|display|measure)\s(?:\w+\s){0,3}differences?\b|\btime difference\b",
+    re.IGNORECASE,
+)
+_REPLACEMENT = re.compile(
+    r"\bwhat (?:has |have )?(?:replaced|replaces|superseded|supersedes)\b|\breplacements? (?:for|of)\b|\b(?:been |was |is |were |are |got )(?:now )?(?:replaced (?:by|with)|deprecated|removed|renamed|superseded|moved)\b"
+    r"|\b(?:happened to|become of|became of|successor (?:to|of))\b|\bdeprecat\w{0,5}\b(?![._(])|\brenamed to\b|\bno longer (?:exists?|available|there|works?|supported|found)\b|\bwhere did\b.{1,60}?\bgo\b"
+    r"|\b(?:use|call|write|do|pass|there)\b(?: \w+){0,3} (?:instead\b(?! of\b)|in place of|in lieu of)|\bwhat (?:should|do|can|must|would) (?:i|we|you|one) (?:use|call|write|pass|do) instead of\b|\b(?:new|modern|current) (?:way|equivalent|name|version) (?:of|for|to)\b|\bequivalent (?:of|to|for)\b.{0,60}?\b(?:v?\d|new)",
+    re.IGNORECASE,
+)
+_ASKED_INSTEAD = re.compile(rf"(?:\A|[.;:,?]\s+){_AUX} (?:i|we|you|one|it)\b", re.IGNORECASE)
+_RAISED = re.compile(
+    rf"{_FAULT}(?=:\s)|\bTraceback\b|\berror:|\bfail(?:s|ed|ing)? with\b|\b(?:an?|the|this|following|error) (?:error|exception) (?:message|says?|that|saying|when|about|from|if|in|on|after)\b"
+    rf"|(?:get|gets|getting|got|see|seeing|raise[sd]?|raising|throw[sn]?|threw|throwing|fix|solve|resolve|avoid|cause[sd]?|trigger(?:s|ed)?|why|hit|with|gives?|gave|says?|complains|mean|means|meaning of|is)\b[^.?!]{{0,60}}?{_FAULT}"
+    rf"|{_FAULT}[^.?!]{{0,60}}?\b(?:mean|means|raised|thrown|occur|occurs|happen|happens|come from|fix|solve|avoid|cause|why)\b"
+    r"|\bhas no attribute\b|\bunexpected keyword argument\b|\bcannot import name\b|\bis not a function\b|\bNo module named\b|\bmissing \d+ required\b|\bis not callable\b|\bwhy (?:do|does|am|is) (?:i|my|it)\b.{0,60}?\b(?:error|exception|fail|crash)",
+)
+_HANDLES = re.compile(
+    rf"\bhow (?:do|can|should|would|to|does)\b[^.?!]{{0,30}}?\b(?:catch|handle|raise|throw|return|define|create|test|assert|ignore|suppress|customi[sz]e|log|use|mock|register|retry)\b[^.?!:]{{0,60}}?(?:{_FAULT}|\bexceptions?\b|\berrors?\b)",
+    re.IGNORECASE,
+)
+_DEFAULT = re.compile(r"\bdefaults?\b(?![_.(\w])", re.IGNORECASE)
+_SETS_DEFAULT = re.compile(
+    r"\b(?:set|change|override|overriding|provide|give|giving|specify|define|add|use|make|apply|setting|have|with|remove|disable|declare|assign|fill|return)\b(?: \w+){0,4}? defaults?\b|\bdefault (?:factory|dict|argument that)\b"
+    r"|\bthe default (?:\w+ ){0,3}(?:to|with|from|so)\b",
+    re.IGNORECASE,
+)
+_OPTIONS = re.compile(
+    r"\b(?:which|what)(?: are(?: the| all)?| kinds? of| the)? (?:\w+ )?(?:options|values|choices|modes|formats|strategies|levels|arguments|parameters|methods|engines|flags|types|orders|kinds|keywords|settings|schemes|backends|codecs|algorithms|drivers)\b(?! (?:do i|should i|mean))"
+    r"|\b(?:allowed|possible|valid|accepted|supported|available|legal) (?:\w+ )?(?:options|values|choices|modes|formats|strategies|arguments|parameters|strings|inputs|engines|types|levels)\b|\bwhat can (?:i|you|be|we) (?:pass(?:ed)?|give|given|set|specif(?:y|ied))\b(?: \w+){0,3} (?:to|as|for|into)\b|\blist of (?:all )?(?:\w+ )?(?:options|values|modes)\b",
+    re.IGNORECASE,
+)
+_YES_NO = re.compile(
+    rf"(?:\A|[.;:,!?]\s+|\b(?:but|and|so|or) (?=(?:is|are|does|can|will)))[\"'(]*(?!(?:can|could|would|will) you\b|{_AUX} there (?:a|an|any|some) (?:\w+ )?(?:way|method|function|option|built-?in|helper|equivalent|class|setting|parameter|possibility)\b){_AUX} \S|\bwhether\b",
+    re.IGNORECASE,
+)
+_HOW = re.compile(
+    r"\bhow (?:do|does|did|can|could|should|would|to|is|are|come)\b|\bhow'd\b|\b(?:is|are) there (?:a|an|any|some)\b.{0,40}?\b(?:way|method|function|option|built-?in|helper|possibility)\b|\bany way to\b|\b(?:best|right|correct|easiest|simplest|proper|recommended|cleanest|idiomatic) (?:way|method|practice)\b"
+    r"|\bi (?:want|need|wish)\b|\bi'd like\b|\btrying to\b|\bneed to\b|\bwant to\b|\bwhat (?:do|should|must|can|would) (?:i|we|you|one)\b|\b(?:which|what) (?:\w+ ){1,3}(?:do|should|must|can|would) (?:i|we|you|one)\b",
+    re.IGNORECASE,
+)
+_MEANING = re.compile(
+    rf"\bwhat(?: exactly|'s|s)? (?:is|are|does|do|happens|will|did) (?!(?:the )?(?:best|right|correct|easiest|simplest|proper|recommended|cleanest|idiomatic|way)\b)(?!(?:i|we|you|one)\b)|\bwhat's (?!the (?:best|right|correct|easiest|simplest|proper|recommended|way)\b)|\bmeaning of\b|\bexplain\b|\bpurpose of\b|\bmeant by\b|\bwhen (?:is|are|does) |\bhow does {_NAME} (?:\w+ )?(?:work|behave)\b|\bwhat (?:causes|triggers|raises)\b",
+    re.IGNORECASE,
+)
+
+
+def kinds_of(asking: str, *, error: bool = False) -> tuple[QuestionKind, ...]:
+    """The kinds of a question, the most telling first; never empty.
+
+    Args:
+        asking: the sentences that ask.
+        error: an error was pasted with them.
+    """
+    how = bool(_HOW.search(asking))
+    found: list[QuestionKind] = []
+    if _DIFFERENCE.search(asking) and not _COMPUTED.search(asking):
+        found.append("difference")
+    if _REPLACEMENT.search(asking):
+        found.append("replacement")
+    if (error or _RAISED.search(asking)) and not (_HANDLES.search(asking) and not error):
+        found.append("error")
+    yes_no = bool(_YES_NO.search(asking))
+    defaults = bool(_DEFAULT.search(asking)) and not _SETS_DEFAULT.search(asking)
+    if yes_no and defaults and not re.search(r"(?i)\b(?:what|which)\b", asking):
+        found.append("yes_no")
+    if defaults:
+        found.append("default")
+    if _OPTIONS.search(asking):
+        found.append("options")
+    if yes_no and "yes_no" not in found:
+        found.append("yes_no")
+    if _MEANING.search(asking) and (not found or found[0] in {"error", "yes_no"}):
+        found.append("meaning")
+    return (*found, "how_to") if how or not found else tuple(found)

@@ -1,0 +1,38 @@
+"""Version numbers in a text: of a library, not of other things."""
+
+from __future__ import annotations
+
+import re
+
+_VERSION = re.compile(
+    r"(?<![\w.@/-])(?:v(?:ersion)?\s?)?(\d{1,4}(?:\.(?:\d{1,4}|x)){1,3})(?![\w%]|\.\d)|(?<![\w.])[vV](?:ersion )?(\d{1,3})(?![\w.]\d|\w)"
+    r"|\b(?:version|versions|release|from|to|since|before|after|upgrading to|migrat\w{1,6} (?:from|to)) (\d{1,2})(?![\w.%:]\w| ?%)(?=\s*(?:$|[?.,;!)]|to\b|and\b|or\b|in\b))",
+)
+_AMOUNT = re.compile(
+    r"\s?(?:seconds?|secs?|s\b|ms\b|minutes?|hours?|days?|bytes?|[kKMG]i?B\b|times\b|rows|columns|items|values|%|px|percent)"
+)
+_NAMED_VERSION = re.compile(
+    r"\b[A-Z]?[A-Za-z]{2,30}[ -](\d{1,2})(?=\s*(?:$|[?.,;!)]|to\b|and\b|or\b))(?!\.\d)"
+)
+_COUNTS = re.compile(
+    r"(?i)\b(?:top|first|last|of|by|than|least|most|than|every|only|with|between|is|are|equals?|exactly|about|level|python|step|page|chapter|axis|size|length|code|status|http|utf|http/|for|after|retry|and|or|on|at|in|the|port|base|column|row|line|error|dimension)[ -]\d"
+)
+
+
+def versions_in(text: str) -> tuple[str, ...]:
+    """The version numbers that a text names, each once, in order."""
+    found: dict[str, int] = {}
+    for match in _VERSION.finditer(text):
+        if not _AMOUNT.match(text, match.end()):
+            found.setdefault(match[1] or match[2] or match[3], match.start())
+    for match in _NAMED_VERSION.finditer(text):
+        if not _COUNTS.match(match[0]):
+            found.setdefault(match[1], match.start())
+    return tuple(sorted(found, key=found.__getitem__))
+
+
+def is_same_version(asked: str, told: str) -> bool:
+    """Whether two version numbers agree as far as both go: `5` and `5.2`, `2.0` and `2`."""
+    ours, theirs = (one.lower().replace(".x", "").split(".") for one in (asked, told))
+    shared = min(len(ours), len(theirs))
+    return ours[:shared] == theirs[:shared]
