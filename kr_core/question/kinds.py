@@ -23,16 +23,15 @@ _COMPUTED = re.compile(
     re.IGNORECASE,
 )
 _REPLACEMENT = re.compile(
-    r"\bwhat (?:has |have )?(?:replaced|replaces|superseded|supersedes)\b|\breplacements? (?:for|of)\b|\b(?:been |was |is |were |are |got )(?:now )?(?:replaced (?:by|with)|deprecated|removed|renamed|superseded|moved)\b"
-    r"|\b(?:happened to|become of|became of|successor (?:to|of))\b|\bdeprecat\w{0,5}\b(?![._(])|\brenamed to\b|\bno longer (?:exists?|available|there|works?|supported|found)\b|\bwhere did\b.{1,60}?\bgo\b"
-    r"|\b(?:use|call|write|do|pass|there)\b(?: \w+){0,3} (?:instead\b(?! of\b)|in place of|in lieu of)|\bwhat (?:should|do|can|must|would) (?:i|we|you|one) (?:use|call|write|pass|do) instead of\b|\b(?:new|modern|current) (?:way|equivalent|name|version) (?:of|for|to)\b|\bequivalent (?:of|to|for)\b.{0,60}?\b(?:v?\d|new)",
+    rf"\bwhat (?:has |have )?(?:replaced|replaces|superseded|supersedes)\b|\breplacements? (?:for|of)\b|\b(?:been |was |is |were |are |got )(?:now )?(?:replaced (?:by|with)|deprecated|removed|renamed|superseded|moved)\b"
+    rf"|\b(?:is|are|was|were|has|have|got) {_NAME} (?:now |been )?(?:deprecated|removed|renamed|replaced|superseded|moved|gone)\b|\b(?:happened to|become of|became of|successor (?:to|of))\b|\bdeprecat\w{{0,5}}\b(?![._(])|\brenamed to\b|\bno longer (?:exists?|available|there|works?|supported|found)\b|\bwhere did\b.{{1,60}}?\bgo\b"
+    rf"|\b(?:use|call|write|do|pass|there)\b(?: \w+){{0,3}} (?:instead\b(?! of\b)|in place of|in lieu of)|\bwhat (?:should|do|can|must|would) (?:i|we|you|one) (?:use|call|write|pass|do) instead of\b|\b(?:new|modern|current) (?:way|equivalent|name|version) (?:of|for|to)\b|\bequivalent (?:of|to|for)\b.{0,60}?\b(?:v?\d|new)",
     re.IGNORECASE,
 )
-_ASKED_INSTEAD = re.compile(rf"(?:\A|[.;:,?]\s+){_AUX} (?:i|we|you|one|it)\b", re.IGNORECASE)
 _RAISED = re.compile(
     rf"{_FAULT}(?=:\s)|\bTraceback\b|\berror:|\bfail(?:s|ed|ing)? with\b|\b(?:an?|the|this|following|error) (?:error|exception) (?:message|says?|that|saying|when|about|from|if|in|on|after)\b"
-    rf"|(?:get|gets|getting|got|see|seeing|raise[sd]?|raising|throw[sn]?|threw|throwing|fix|solve|resolve|avoid|cause[sd]?|trigger(?:s|ed)?|why|hit|with|gives?|gave|says?|complains|mean|means|meaning of|is)\b[^.?!]{{0,60}}?{_FAULT}"
-    rf"|{_FAULT}[^.?!]{{0,60}}?\b(?:mean|means|raised|thrown|occur|occurs|happen|happens|come from|fix|solve|avoid|cause|why)\b"
+    rf"|(?:get|gets|getting|got|see|seeing|raise[sd]?|raising|throw[sn]?|threw|throwing|fix|solve|resolve|avoid|cause[sd]?|trigger(?:s|ed)?|why|hit|with|gives?|gave|says?|complains)\b[^.?!]{{0,60}}?{_FAULT}"
+    rf"|{_FAULT}[^.?!]{{0,60}}?\b(?:come from|comes from|fix|solve|avoid|cause|why)\b"
     r"|\bhas no attribute\b|\bunexpected keyword argument\b|\bcannot import name\b|\bis not a function\b|\bNo module named\b|\bmissing \d+ required\b|\bis not callable\b|\bwhy (?:do|does|am|is) (?:i|my|it)\b.{0,60}?\b(?:error|exception|fail|crash)",
 )
 _HANDLES = re.compile(

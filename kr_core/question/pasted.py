@@ -29,7 +29,7 @@ _STATEMENT = re.compile(
 )
 _CODE_END = re.compile(r"(?:[{;]|\}\)?,?|\]\)?,?|\)\s*+\{)\s*+$")
 _DATA = re.compile(r"\s*+(?:[\[{}\]<]|\"[^\"]*+\"\s*+:|\d++[,;|\t])")
-_SENTENCE_END = re.compile(r"(?<=[.?!])[\"')\]]*+\s++")
+_SENTENCE_END = re.compile(r"(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.?!])[\"')\]]*+\s++")
 _ASKS = re.compile(
     r"\?[\s\"')\]]*+$|\b(?:how (?:do|does|did|can|could|should|would|to|come|is|are|many|much|long)|how'd|what|which|whats|where (?:do|does|can|is|are|did)|when (?:do|does|should|is|are)|why"
     r"|(?:is|are) there (?:a|an|any)|any way to|i(?:'d| would) like|i(?:'m| am) (?:trying|looking)|(?:i|we) (?:want|need|wish)|trying to|looking for|(?:can|could|should|may) (?:i|we|you|one)|(?:want|need|like) to"

@@ -29,6 +29,7 @@ _LONGEST = 120
 _STRENGTH = {
     form: n for n, form in enumerate(("code", "keyword", "call", "dotted", "snake", "camel", "weak"))
 }
+_ASKED = frozenset({"pair", "use", "what"})
 _PLACES = {"prose": 0, "traceback": 1, "code": 2}
 _TOKEN = re.compile(r"(?<![\w.@/\\$-])[^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+")
 _TICKED = re.compile(r"(?<!`)(`{1,2})([^`\n]{1,200}+)\1(?!`)")
@@ -45,12 +46,13 @@ _FILE_ENDINGS = frozenset(
 _URL = re.compile(r"\b\w++://\S++|(?<!\w)(?:~?/|\.{1,2}/)[\w.-]++(?:/[\w.-]*+)*+")
 _NEVER_NAMES = frozenset(
     """a an the it its this that these those they them my your our his her i we you he she one ones someone something anything there here and or
-    not no any all some each every both what which when where why how who in on of for with by from to is are was be""".split()
+    not no any all some each every both what which when where why how who in on of for with by from to is are was be has have do does did can
+    will should if as at into after before than then so but also only""".split()
 )
 _SELDOM_NAMES = frozenset(
     """best right correct difference default value type name way purpose point meaning reason same other new old following above below first last
     next given line code error exception warning message method function class module package library option parameter argument attribute
-    decorator setting exactly actually really mean use using used""".split()
+    decorator setting replacement equivalent possible allowed accepted available supported valid alternative successor usage example exactly actually really mean use using used""".split()
 )
 """Words that stand where a name might, and seldom are one; "the default of X in Y" is where they may be."""
 _WORD = r"[`'\"]?([^\W\d][\w.$]{0,80})"
@@ -128,7 +130,7 @@ def _keep(found: dict[str, _Spelled], spelled: _Spelled) -> None:
 def _role(one: _Spelled, cue: str, kinds: Sequence[QuestionKind], *, alone: bool) -> Role:
     """Whether a question of these kinds asks about a name."""
     kind = kinds[0]
-    if one.name in BUILTIN_NAMES and cue != "of":
+    if one.name in BUILTIN_NAMES and (cue not in _ASKED or not _is_callable(one.name)) and cue != "of":
         return "ignored"
     if cue == "message":
         return "subject"
@@ -147,6 +149,11 @@ def _role(one: _Spelled, cue: str, kinds: Sequence[QuestionKind], *, alone: bool
     if kind in {"how_to", "error"}:
         return "subject" if cue == "use" or alone or (kind == "error" and cue == "what") else "context"
     return "subject"
+
+
+def _is_callable(builtin: str) -> bool:
+    """Whether a name of the language may be a library's method too: `map`, `filter`."""
+    return builtin.islower() and not keyword.iskeyword(builtin)
 
 
 def _spelled(text: str, place: Place) -> Iterator[_Spelled]:

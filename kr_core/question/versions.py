@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _VERSION = re.compile(
-    r"(?<![\w.@/-])(?:v(?:ersion)?\s?)?(\d{1,4}(?:\.(?:\d{1,4}|x)){1,3})(?![\w%]|\.\d)|(?<![\w.])[vV](?:ersion )?(\d{1,3})(?![\w.]\d|\w)"
+    r"(?<![\w.@/-])(?:v(?:ersion)?\s?)?(\d{1,4}(?:\.(?:\d{1,4}|x)){1,2})(?![\w%]|\.\d)|(?<![\w.])[vV](?:ersion )?(\d{1,3})(?![\w.]\d|\w)"
     r"|\b(?:version|versions|release|from|to|since|before|after|upgrading to|migrat\w{1,6} (?:from|to)) (\d{1,2})(?![\w.%:]\w| ?%)(?=\s*(?:$|[?.,;!)]|to\b|and\b|or\b|in\b))",
 )
 _AMOUNT = re.compile(
