@@ -25,7 +25,7 @@ _COMPUTED = re.compile(
 _REPLACEMENT = re.compile(
     rf"\bwhat (?:has |have )?(?:replaced|replaces|superseded|supersedes)\b|\breplacements? (?:for|of)\b|\b(?:been |was |is |were |are |got )(?:now )?(?:replaced (?:by|with)|deprecated|removed|renamed|superseded|moved)\b"
     rf"|\b(?:is|are|was|were|has|have|got) {_NAME} (?:now |been )?(?:deprecated|removed|renamed|replaced|superseded|moved|gone)\b|\b(?:happened to|become of|became of|successor (?:to|of))\b|\bdeprecat\w{{0,5}}\b(?![._(])|\brenamed to\b|\bno longer (?:exists?|available|there|works?|supported|found)\b|\bwhere did\b.{{1,60}}?\bgo\b"
-    rf"|\b(?:use|call|write|do|pass|there)\b(?: \w+){{0,3}} (?:instead\b(?! of\b)|in place of|in lieu of)|\bwhat (?:should|do|can|must|would) (?:i|we|you|one) (?:use|call|write|pass|do) instead of\b|\b(?:new|modern|current) (?:way|equivalent|name|version) (?:of|for|to)\b|\bequivalent (?:of|to|for)\b.{0,60}?\b(?:v?\d|new)",
+    rf"|\b(?:use|call|write|do|pass|there)\b(?: \w+){{0,3}} (?:instead\b(?! of\b)|in place of|in lieu of)|\bwhat (?:should|do|can|must|would) (?:i|we|you|one) (?:use|call|write|pass|do) instead of\b|\b(?:new|modern|current) (?:way|equivalent|name|version) (?:of|for|to)\b|\bequivalent (?:of|to|for)\b.{0, 60}?\b(?:v?\d|new)",
     re.IGNORECASE,
 )
 _RAISED = re.compile(

@@ -5,7 +5,6 @@ An undotted name may mean many things: what the question names beside it decides
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from collections import Counter
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.model.evidence import UnresolvedName
 from kr_core.question.spelled_names import BUILTIN_NAMES, Identifier
+from kr_core.search.unknown_names import is_said, nearest_names
+from kr_core.text import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,11 +38,10 @@ _STRONG = frozenset({"code", "keyword", "call", "dotted", "snake", "camel"})
 _TOLD_KINDS = frozenset({"meaning", "default", "difference", "replacement", "error"})
 _BASES = re.compile(r"class \w+(?:\[[^\]]*\])?\(([^)]*)\)")
 _MOST_BASES = 12
-_MOST_NEAREST = 3
-_MOST_LIKE = 4_000
-_MOST_SAYING = 60
-_NEAR = 0.6
-"""A name that is less like another is not near it."""
+_MOST_UNRESOLVED = 3
+_MOST_WORDS = 40
+_PLAIN_WORTH = 4.9
+"""Below this standing a name is not public, or not documented."""
 _PARAMETER_BONUS = 0.6
 _WORD = re.compile(r"[^\W\d]\w*")
 
@@ -93,8 +93,8 @@ def look_up(index: PassageIndex, name: str, names: Sequence[str]) -> NameEntry |
     if found.subjects:
         return found.subjects[0].entry
     return (
-        UnresolvedName(name=identifier.name, nearest=resolver.nearest(identifier))
-        if not resolver.is_said(identifier)
+        UnresolvedName(name=identifier.name, nearest=nearest_names(index, identifier.name, resolver.spelled))
+        if not is_said(index, identifier.last)
         else None
     )
 
@@ -148,31 +148,104 @@ class _Resolver:
     # -- looking up --
 
     def resolve(self) -> Resolution:
+        """What each name means, and which of them are asked about."""
         symbols = {one: self._symbols(one) for one in self.asked if _plain(one.name) not in self.library}
         shared = self._shared_owners(symbols)
         chosen = {one: self._best(found, shared) for one, found in symbols.items() if found}
-        subjects: list[Resolved] = []
-        context: list[Resolved] = []
-        owners: set[Identifier] = set()
-        for one, found in symbols.items():
-            entry = chosen.get(one)
-            parameter, owner = self._parameter(
-                one, {other: entry for other, entry in chosen.items() if other != one}, entry
-            )
-            if parameter is not None and self._prefers(parameter, entry, one):
-                entry = parameter
-                if owner is not None:
-                    owners.add(owner)
-            if entry is not None and self._is_meant(one, entry, found):
-                (subjects if one.role == "subject" else context).append(Resolved(one, entry))
-        if self.kind != "difference":  # `timeout` in `Client`: the parameter is asked about, not the class
-            context += [each for each in subjects if each.identifier in owners]
-            subjects = [each for each in subjects if each.identifier not in owners]
-        return Resolution(
-            tuple(_distinct(subjects)),
-            tuple(context),
-            self._unresolved({each.identifier for each in (*subjects, *context)}),
+        owner = next(
+            (
+                entry.name.rpartition(".")[2]
+                for one, entry in chosen.items()
+                if one.role == "context" and entry.name.rpartition(".")[2][:1].isupper()
+            ),
+            "",
         )
+        owners: set[Identifier] = set()
+        meant: list[Resolved] = []
+        for one, found in symbols.items():
+            if owner and self._is_in_message(one):
+                continue
+            others = {other: entry for other, entry in chosen.items() if other != one}
+            entry = self._choose(one, others, chosen.get(one), owners)
+            if entry is not None and self._is_meant(one, entry, found):
+                meant.append(Resolved(one, entry))
+        plain = self._plain_parameters(meant, owners)
+        subjects = [each for each in meant if self._is_asked(each, meant, owners)]
+        asked_plain = [each for each in plain if each.identifier.role == "subject"]
+        return Resolution(
+            tuple(_distinct([*asked_plain, *subjects])),
+            tuple(
+                _distinct(
+                    [
+                        *(each for each in meant if each not in subjects),
+                        *(each for each in plain if each not in asked_plain),
+                    ]
+                )
+            ),
+            self._unresolved({each.identifier for each in meant}, owner),
+        )
+
+    def _choose(
+        self,
+        one: Identifier,
+        others: dict[Identifier, NameEntry],
+        symbol: NameEntry | None,
+        owners: set[Identifier],
+    ) -> NameEntry | None:
+        """What a name means: a parameter of what is named beside it (which is then noted), or a symbol."""
+        parameter, taker = self._parameter(one, others, symbol)
+        if parameter is not None and self._prefers(parameter, symbol, one):
+            if taker is not None:
+                owners.add(taker)
+            return parameter
+        is_of_other = (
+            self.kind in {"default", "options"}
+            and one.form == "weak"
+            and any(other.role == "subject" for other in others)
+        )
+        return None if is_of_other and symbol is not None and not self._owner_named(symbol) else symbol
+
+    def _is_asked(self, each: Resolved, meant: Sequence[Resolved], owners: set[Identifier]) -> bool:
+        """Whether what a name means is what the question asks about, and not only where that is to be found."""
+        if each.identifier.role != "subject":
+            return False
+        if self.kind == "difference":
+            return True
+        if each.identifier in owners:  # `timeout` in `Client`
+            return False
+        is_aside = (
+            each.identifier.form in {"weak", "camel"}
+            and each.entry.standing < _PLAIN_WORTH
+            and not each.entry.parameter
+        )
+        return not is_aside or len(meant) == 1
+
+    def _plain_parameters(self, meant: Sequence[Resolved], owners: set[Identifier]) -> list[Resolved]:
+        """Plain words of the question that are parameters of what it names: they are asked about, or may be the answer."""
+        takers = {
+            name: each.identifier for each in meant if not each.entry.parameter
+            for name in (each.entry.name, self._passage(each.entry).symbol or "")
+        }  # fmt: skip
+        is_value = self.kind in {"default", "options"} and not owners
+        found = []
+        for word in list(dict.fromkeys(_WORD.findall(self.text)))[:_MOST_WORDS] if takers else ():
+            if (
+                word in self.spelled
+                or word in STOP_WORDS
+                or word in {"default", "value", "values", "options"}
+            ):
+                continue
+            entries = [
+                each for each in self.index.named(word) if each.parameter == word and each.name in takers
+            ]
+            entry = _highest(entries)
+            if entry is not None:
+                taker = takers[entry.name]
+                role = taker.role if is_value else "context"
+                if role == "subject":
+                    owners.add(taker)
+                found.append(Resolved(Identifier(word, "weak", "prose", role), entry))
+        return found
 
     def _prefers(self, parameter: NameEntry, symbol: NameEntry | None, one: Identifier) -> bool:
         """Whether a name means a parameter rather than a symbol."""
@@ -239,26 +312,34 @@ class _Resolver:
 
     def _shared_owners(self, symbols: dict[Identifier, list[_Candidate]]) -> Counter[str]:
         """In how many names' meanings each owner occurs: two names in one question take the owner that they share."""
-        return Counter(
+        counted = Counter(
             owner
             for one, found in symbols.items()
             if one.role == "subject"
             for owner in {each.entry.name.rpartition(".")[0] for each in found}
         )
+        for one in symbols:  # what takes a parameter that is named
+            if "." not in one.name:
+                counted.update({each.name for each in self.index.named(one.name) if each.parameter})
+        return counted
 
     def _best(self, found: Sequence[_Candidate], shared: Counter[str]) -> NameEntry:
         return max(
             found,
             key=lambda each: (
-                each.level, self._owner_named(each.entry), shared[each.entry.name.rpartition(".")[0]],
-                each.entry.standing + 0.3 * each.entry.own, each.entry.name,
+                each.level, self._owner_named(each.entry),
+                shared[each.entry.name.rpartition(".")[0]] + shared[each.entry.name],
+                each.entry.standing + 0.3 * each.entry.own, -len(each.entry.name), each.entry.name,
             ),
         ).entry  # fmt: skip
 
     def _owner_named(self, entry: NameEntry) -> int:
         """How much of a name's owner the question says."""
-        top, *owners = entry.name.split(".")[:-1] or [""]
-        said = sum(2 if owner in self.spelled else owner.lower() in self.words for owner in owners)
+        *rest, last = entry.name.split(".")
+        top, *owners = rest or [""]
+        said = sum(
+            2 if owner in self.spelled else owner.lower() in self.words for owner in owners if owner != last
+        )
         return said + (top in self.modules)
 
     def _parameter(
@@ -281,100 +362,80 @@ class _Resolver:
             within = [each for each in entries if each.name.rpartition(".")[0] == entry.name]
             if within:
                 return _highest(within), other
+        for other, entry in others.items():  # the decorator `option` takes what the class `Option` takes
+            last_name = entry.name.rpartition(".")[2].lower()
+            alike = [each for each in entries if each.name.rpartition(".")[2].lower() == last_name]
+            if alike and other.role == "subject":
+                return _highest(alike), other
         if one.form in {"weak", "call"} and self.kind not in {"default", "options"}:
             return None, None
-        if symbol is not None and one.form != "keyword":
+        if symbol is not None and one.form != "keyword" and self.kind != "default":
             return None, None
-        return max(
-            entries,
-            key=lambda each: (
-                self._owner_named(each) + (each.name.rpartition(".")[2].lower() in self.words),
-                each.standing,
-            ),
-            default=None,
-        ), None
+        if self.kind == "default" and any(other.role == "subject" for other in others):
+            return None, None
+        return max(entries, key=lambda each: (self._taker_named(each), each.standing), default=None), None
+
+    def _taker_named(self, entry: NameEntry) -> int:
+        """How much of what takes a parameter the question says."""
+        taker = entry.name.rpartition(".")[2].lower()
+        return self._owner_named(entry) + (taker in self.words and taker != entry.parameter.lower())
 
     # -- what is not there --
 
-    def _unresolved(self, resolved: set[Identifier]) -> tuple[UnresolvedName, ...]:
-        return tuple(
-            UnresolvedName(name=one.name, nearest=self.nearest(one))
-            for one in self.asked
-            if one not in resolved and self._is_claimed(one) and not self.is_said(one)
-        )[:_MOST_NEAREST]
+    def _unresolved(self, resolved: set[Identifier], owner: str) -> tuple[UnresolvedName, ...]:
+        told = []
+        for one in self.asked:
+            name = self._absent(one, owner) if one not in resolved else ""
+            if name:
+                told.append(UnresolvedName(name=name, nearest=nearest_names(self.index, name, self.spelled)))
+        return tuple(told[:_MOST_UNRESOLVED])
+
+    def _absent(self, one: Identifier, owner: str) -> str:
+        """A name that clearly belongs to the library and does not occur, as it is told; empty for any other."""
+        if one.role != "subject" or _plain(one.name) in self.library:
+            return ""
+        if self._is_in_message(one):  # the error itself says that it is not there
+            if not is_said(self.index, one.last):
+                return one.name if owner or self._names_library() else ""
+            return _member(owner, one.last, self.text) if owner else ""
+        return one.name if self._is_claimed(one) and not self._is_said(one) else ""
+
+    def _is_in_message(self, one: Identifier) -> bool:
+        return self.kind == "error" and bool(
+            re.search(
+                rf"(?:no attribute|argument:?|import name|member) ['\"`]{re.escape(one.name)}['\"`]",
+                self.text,
+            )
+        )
+
+    def _names_library(self) -> bool:
+        return any(_plain(word) in self.library for word in _WORD.findall(self.text))
 
     def _is_claimed(self, one: Identifier) -> bool:
         """Whether a name clearly belongs to the library, by how it is spelled and asked about."""
-        if one.role != "subject" or _plain(one.name) in self.library:
-            return False
-        owner, _dot, _last = one.name.rpartition(".")
+        owner = one.name.rpartition(".")[0]
         if owner:
             root = owner.partition(".")[0]
-            return (
-                root in self.tops
-                or _IMPORTED_AS.get(root, root) in self.tops
-                or any(each.level >= 2 for each in self._matching(owner.split("."), strong=False))
-            )
-        if one.form == "weak":
-            return one.place == "traceback" or self.kind == "error"
-        if one.form == "camel" and self.kind not in _TOLD_KINDS:
+            return self._is_top(root) or bool(self._owners(owner))
+        if one.form == "weak" or (one.form == "camel" and self.kind not in _TOLD_KINDS):
             return False
-        return one.form in _STRONG and any(_plain(word) in self.library for word in _WORD.findall(self.text))
+        return self._names_library()
 
-    def is_said(self, one: Identifier) -> bool:
-        """Whether any passage spells a name, as an identifier."""
-        last = one.last
-        plain = last.isalpha() and last.islower()
-        escaped = re.escape(last)
-        spelled = re.compile(
-            rf"[.`'\":]{escaped}\b|\b{escaped}\s?[(=]|\bimport\b.*\b{escaped}\b"
-            if plain
-            else rf"(?<!\w){escaped}(?!\w)"
-        )
-        return any(
-            spelled.search(text)
-            for hit in self.index.saying(last, _MOST_SAYING)
-            for text in (hit.passage.text, *hit.passage.code, *hit.passage.data.get("parameters", {}))
-            if isinstance(text, str)
-        )
+    def _is_top(self, root: str) -> bool:
+        return root in self.tops or _IMPORTED_AS.get(root) in self.tops
 
-    def nearest(self, one: Identifier) -> tuple[str, ...]:
-        """The public names that are most like one, best first."""
-        likeness = difflib.SequenceMatcher(b=one.last.lower())
-        scored = []
-        wanted = Counter(_pairs(one.last.lower()))
-        words = self.index.like_words(one.last, _MOST_LIKE)
-        words.sort(
-            key=lambda word: -sum((wanted & Counter(_pairs(word))).values()) / (len(word) + len(one.last))
-        )
-        for word in words[:40]:
-            likeness.set_seq1(word)
-            if likeness.ratio() >= _NEAR:
-                scored.append((likeness.ratio(), word))
-        found: list[tuple[float, str]] = []
-        owner = one.name.rpartition(".")[0].rpartition(".")[2]
-        owners = {owner, *(self.spelled - {one.name})} - {""}
-        for ratio, word in scored:
-            entries = self.index.named(word)
-            if not entries:
-                continue
-            best = max(
-                entries,
-                key=lambda each: (
-                    bool(owners & set(each.name.split("."))),
-                    not each.parameter,
-                    each.standing,
-                ),
-            )
-            if best.standing >= 4:
-                near = (
-                    ratio
-                    + (0.3 if owners & set(best.name.split(".")[1:]) else 0.0)
-                    - 0.05 * bool(best.parameter)
-                )
-                found.append((near, f"{best.name}({best.parameter})" if best.parameter else best.name))
-        found.sort(key=lambda pair: (-pair[0], pair[1]))
-        return tuple(dict.fromkeys(name for _near, name in found))[:_MOST_NEAREST]
+    def _owners(self, owner: str) -> list[_Candidate]:
+        return [each for each in self._matching(owner.split("."), strong=False) if each.level >= 2]
+
+    def _is_said(self, one: Identifier) -> bool:
+        owner, _dot, last = one.name.rpartition(".")
+        if owner and self.kind in {"replacement", "error"} and self._owners(owner):
+            return is_said(self.index, last, owner.rpartition(".")[2])
+        return is_said(self.index, last)
+
+
+def _member(owner: str, name: str, text: str) -> str:
+    return f"{owner}({name})" if "argument" in text else f"{owner}.{name}"
 
 
 def _level(entry: NameEntry, parts: Sequence[str], *, strong: bool) -> int:
@@ -401,7 +462,3 @@ def _distinct(found: Iterable[Resolved]) -> list[Resolved]:
 def _plain(name: str) -> str:
     """A library's name as people vary it: `BeautifulSoup`, `beautifulsoup4`."""
     return re.sub(r"[\W_]", "", name.lower()).rstrip("0123456789") or name.lower()
-
-
-def _pairs(word: str) -> list[str]:
-    return [word[n : n + 2] for n in range(len(word) - 1)]

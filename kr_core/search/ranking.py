@@ -158,7 +158,8 @@ def _gained(
     said = {
         position: (max(term.weight, gains.get(position, (0.0, 0.0))[0]), 1.0)
         for position, term in enumerate(terms)
-        if any(likeness >= _SAID and root in pin.said for root, likeness in term.alike.items())
+        if term.word in STOP_WORDS
+        or any(likeness >= _SAID and root in pin.said for root, likeness in term.alike.items())
     }
     return {**gains, **said}
 
@@ -343,7 +344,8 @@ def _place(passage: IndexedPassage, focus: Focus) -> float:
     counts = 1.0
     if focus.within and (symbol or passage.title).partition(".")[0] not in focus.within:
         counts *= _ELSEWHERE
-    if (symbol if passage.parameter else symbol.rpartition(".")[0]) in focus.near:
+    owners = {symbol, *passage.data.get("also", ())} if passage.parameter else {symbol.rpartition(".")[0]}
+    if not owners.isdisjoint(focus.near):
         counts *= _MENTIONED
     return counts * _OTHER_VERSION if is_about_other_versions(passage, focus.versions) else counts
 

@@ -96,11 +96,11 @@ def measure(count: int, cache: Path) -> Figures:
             for name in sorted(one.name for one in project.distributions())
             if (found := find(name, project)) is not None and not found.material.empty
         ]
-        share = -(-count // max(1, len(located)))
+        share = -(-3 * count // max(1, 2 * len(located)))  # small packages have not so many names
         outcomes = [
             outcome for name, found in located for outcome in _asked(name, found, share, cache, chance)
         ]
-    outcomes = outcomes[:count] if len(outcomes) > count else outcomes
+    outcomes = chance.sample(outcomes, min(count, len(outcomes)))
     by_form: dict[str, tuple[int, int]] = {}
     for probe, shown, _seconds in outcomes:
         asked, first = by_form.get(probe.form, (0, 0))

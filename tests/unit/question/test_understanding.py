@@ -12,9 +12,7 @@ _SPEC = util.spec_from_file_location("understood", Path(__file__).with_name("und
 _UNDERSTOOD = util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(_UNDERSTOOD)
 ROLES = {"+": "subject", ".": "context", "-": "ignored"}
-ROWS = [
-    [cell.strip() for cell in line.split("|", 3)] for line in _UNDERSTOOD.QUESTIONS.strip().splitlines()
-]
+ROWS = [[cell.strip() for cell in line.split("|", 3)] for line in _UNDERSTOOD.QUESTIONS.strip().splitlines()]
 
 
 def _roles(cell):
@@ -23,9 +21,7 @@ def _roles(cell):
 
 def _told(parsed, wanted):
     """The roles of the names that were wanted, and of what else is asked about."""
-    return {
-        one.name: one.role for one in parsed.identifiers if one.name in wanted or one.role == "subject"
-    }
+    return {one.name: one.role for one in parsed.identifiers if one.name in wanted or one.role == "subject"}
 
 
 @pytest.mark.req("A1", "A2", "A6")
@@ -81,7 +77,7 @@ def test_the_place_of_a_name_is_where_it_stands():
     "piece",
     [
         *"a `.'\"(=?\n\té中)[:,_-$@/\\<E0#|", "a.", "a ", "`a", "a_", "a(", "is a ", "Error: \n", "a\n", "'a'", "if (:\n", "import x\n", "    \n", "@a", "://", "://a/../",
-        "what is a b vs ", "between a and ", "how do i ", "default of a in ", "Traceback (most recent call last):\n  File \"x\", line 1\n",
+        "what is a b vs ", "between a and ", "how do i ", "default of a in ", 'Traceback (most recent call last):\n  File "x", line 1\n',
     ],
 )  # fmt: skip
 def test_any_text_is_parsed_in_time_in_proportion_to_its_length(piece):

@@ -94,12 +94,12 @@ def answer(
         found for name in proposed[:_MOST_PROPOSED] if (found := look_up(index, name, names)) is not None
     ]
     versions = _asked_versions(parsed, names, origin)
-    focus = Focus(
-        modules,
-        (*_pins(named, parsed), *(Pin(one.passage, one.name, first=False) for one in offered if not isinstance(one, UnresolvedName))),
-        frozenset(one.entry.name for one in named.context),
-        versions,
-    )  # fmt: skip
+    pins = _pins(named, parsed)
+    pins += [
+        Pin(one.passage, one.name, first=False) for one in offered if not isinstance(one, UnresolvedName)
+    ]
+    near = frozenset(one.entry.name for one in named.context)
+    focus = Focus(modules, pins, near, versions)
     is_short = len(question) <= _SHORT and "\n" not in question.strip()
     terms = question_terms(index, question if is_short else parsed.asking, without=names, versions=versions)
     ranked = rank(index, terms, _SHOWN, focus=focus)
@@ -130,7 +130,9 @@ def _pins(named: Resolution, parsed: ParsedQuestion) -> list[Pin]:
     said = frozenset(
         stem(word) for one in (*named.subjects, *named.context) for word in words(one.identifier.name)
     )
-    return [Pin(one.entry.passage, one.entry.name, said | asked) for one in named.subjects[:_PINNED]]
+    asked_about = [Pin(one.entry.passage, one.entry.name, said | asked) for one in named.subjects[:_PINNED]]
+    mentioned = [one.entry for one in named.context if one.entry.parameter]
+    return asked_about + [Pin(entry.passage, entry.name, said, first=False) for entry in mentioned]
 
 
 def _marked(passage: Passage, found: RankedPassage, position: int, pinned: int) -> Passage:
