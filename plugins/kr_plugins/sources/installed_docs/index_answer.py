@@ -205,6 +205,8 @@ def _at_site(indexed: IndexedPassage, site: dict[str, Any], also: tuple[str, ...
         code=indexed.code,
         version=origin.version,
         official=origin.official,
+        deprecated=data.get("deprecated"),
+        replacement=data.get("replacement"),
     )
 
 
@@ -229,6 +231,8 @@ def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> 
         code=indexed.code,
         version=data.get("version", origin.version),
         official=origin.official,
+        deprecated=data.get("deprecated"),
+        replacement=data.get("replacement"),
     )
 
 

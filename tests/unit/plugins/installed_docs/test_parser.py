@@ -360,4 +360,5 @@ def test_deprecation_is_noticed(read):
             The option x is deprecated since version 2.
             '''
         """)
-    assert [one.deprecated for one in module.definitions.values()] == [True, True, False]
+    said = [one.deprecated and one.deprecated.said for one in module.definitions.values()]
+    assert said == ["use other", "Deprecated: use other.", None]

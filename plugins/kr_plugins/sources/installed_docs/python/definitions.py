@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python import docstrings
+    from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
 
 DefinitionKind = Literal["function", "class", "property", "attribute", "constant"]
 
@@ -28,6 +29,7 @@ class Parameter:
     doc_line: int = 0
     tail: tuple[int, str] | None = None
     """Line and text of a default that stands far from the name."""
+    deprecated: Deprecation | None = None
 
 
 @dataclass(slots=True)
@@ -50,7 +52,7 @@ class Definition:
     bases: tuple[str, ...] = ()
     constructor: tuple[int, str] | None = None
     """Line and signature of a class's `__init__`, where it has one."""
-    deprecated: bool = False
+    deprecated: Deprecation | None = None
     forwards: str | None = None
     """The callable to which a function passes its `**kwargs` on."""
     fields: bool = False

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import read_bytes
+from kr_plugins.sources.installed_docs.python import deprecation
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
 from kr_plugins.sources.installed_docs.python.source_text import SourceText, with_defaults
 
@@ -118,6 +119,13 @@ class _ModuleReader:
         known = self.module.definitions.get(definition.qualname)
         if known is None and len(self.module.definitions) >= _MAX_DEFINITIONS:
             return
+        if (
+            overload
+            and known is not None
+            and definition.qualname in self.overloads
+            and not definition.deprecated
+        ):
+            known.deprecated = None  # what is said of one way to call is not said of the function
         replaces = (
             known is None or definition.qualname in self.overloads or (known.doc is None and definition.doc)
         )
@@ -131,6 +139,9 @@ class _ModuleReader:
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Definition:
         doc, doc_line = self.docstring(node)
         decorators = {_dotted(decorator).rpartition(".")[2] for decorator in node.decorator_list}
+        parameters = self.parameters(node.args, method=bool(prefix) and "staticmethod" not in decorators)
+        names = [parameter.name for parameter in parameters]
+        self.deprecated_parameters(node, (doc, doc_line), parameters)
         is_property = bool(prefix) and bool(
             decorators & {"property", "cached_property", "hybrid_property", "setter"}
         )
@@ -143,11 +154,28 @@ class _ModuleReader:
             self.text.header(node),
             doc,
             doc_line,
-            self.parameters(node.args, method=bool(prefix) and "staticmethod" not in decorators),
+            parameters,
             self.text.segment(node.returns) if node.returns else None,
-            deprecated="deprecated" in decorators or _says_deprecated(doc),
+            deprecated=deprecation.of_function(node, doc, names, self.text),
             forwards=_forwards(node),
         )
+
+    def deprecated_parameters(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef,
+        documented: tuple[docstrings.Docstring | None, int],
+        parameters: list[Parameter],
+    ) -> None:
+        """Note what is said of the deprecation of parameters; an old name that a decorator takes becomes one."""
+        names = [parameter.name for parameter in parameters]
+        doc, doc_line = documented
+        said = dict(deprecation.of_directive(doc, doc_line, names)) if doc is not None else {}
+        said.update(deprecation.of_parameters(node, names, self.text))
+        for parameter in parameters:
+            parameter.deprecated = said.pop(parameter.name, None) or parameter.deprecated
+        parameters += [
+            Parameter(name, "", node.lineno, deprecated=one) for name, one in said.items() if one.instead
+        ]
 
     def class_(self, node: ast.ClassDef, prefix: str) -> None:
         doc, doc_line = self.docstring(node)
@@ -163,7 +191,6 @@ class _ModuleReader:
             doc,
             doc_line,
             bases=bases,
-            deprecated="deprecated" in decorators or _says_deprecated(doc),
             fields=bool(decorators & {"dataclass", "define", "frozen", "mutable", "attrs", "s"})
             or any(base.rpartition(".")[2] in {"NamedTuple", "TypedDict", "BaseModel"} for base in bases),
         )
@@ -183,12 +210,14 @@ class _ModuleReader:
                 Parameter(
                     attribute.name, attribute.signature, attribute.line, attribute.returns,
                     default=attribute.value, required=attribute.value is None,
-                    doc=attribute.doc, doc_line=attribute.doc_line,
+                    doc=attribute.doc, doc_line=attribute.doc_line, deprecated=attribute.deprecated,
                 )
                 for attribute in self.module.definitions.values()
                 if attribute.kind == "attribute" and attribute.qualname == here + attribute.name
                 and attribute.returns and not _NOT_A_FIELD.match(attribute.returns)
             ]  # fmt: skip
+        names = [parameter.name for parameter in definition.parameters]
+        definition.deprecated = deprecation.of_class(node, doc, names, self.text)
 
     def assignment(self, node: ast.Assign | ast.AnnAssign, prefix: str, following: ast.stmt | None) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -211,11 +240,13 @@ class _ModuleReader:
         annotation = self.text.segment(node.annotation) if isinstance(node, ast.AnnAssign) else None
         value = self.text.segment(node.value)[:_CONSTANT_LIMIT] if node.value is not None else None
         kind: DefinitionKind = "attribute" if prefix else "constant"
+        annotated = node.annotation if isinstance(node, ast.AnnAssign) else None
+        deprecated = deprecation.annotated(annotated, node.value, self.text) if prefix else None
         for name in names:
             self.add(
                 Definition(
                     kind, self.module.name, prefix + name, self.module.path, node.lineno, source, doc, doc_line,
-                    returns=annotation, value=value,
+                    returns=annotation, value=value, deprecated=deprecated,
                 )
             )  # fmt: skip
 
@@ -272,6 +303,7 @@ class _ModuleReader:
                 source = self.text.between(argument, default)
             annotation = argument.annotation
             doc, doc_line = self.annotated_doc(annotation)
+            deprecated = deprecation.annotated(annotation, default, self.text)
             tail = None
             if (
                 doc is not None
@@ -294,6 +326,7 @@ class _ModuleReader:
                     doc=doc,
                     doc_line=doc_line,
                     tail=tail,
+                    deprecated=deprecated,
                 )
             )
         return found
@@ -330,12 +363,6 @@ def _forwards(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
         for keyword in call.keywords
     )
     return _dotted(call.func) or None if passed else None
-
-
-def _says_deprecated(doc: docstrings.Docstring | None) -> bool:
-    return doc is not None and any(
-        "deprecated" in line.lower() and "version" not in line.lower() for line in doc.lines[:3]
-    )
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.parameters import description, site_of, with_site
-from kr_plugins.sources.installed_docs.python import docstrings
+from kr_plugins.sources.installed_docs.python import deprecation, docstrings
 from kr_plugins.sources.installed_docs.python.references import Links
+from kr_plugins.sources.installed_docs.python.replacements import Replacements
 from kr_plugins.sources.installed_docs.search.compound_words import joined_words, spread
 from kr_plugins.sources.installed_docs.search.duplicates import MAX_SITES, collapse, shown_name
 from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
+    from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
     from kr_plugins.sources.installed_docs.python.public_names import PublicName, PublicNames
 
 _MENTION = re.compile(
@@ -66,6 +68,7 @@ class _Maker:
         self.names = names
         self.texts = texts
         self.links = Links(modules, names)
+        self.replacements = Replacements(modules, names)
         self.mentions = self._count_mentions()
         self.pointers: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
 
@@ -143,9 +146,9 @@ class _Maker:
             locator=f"{definition.path}:{definition.line}",
             symbol=naming.name,
             name=shown_name(naming.name),
-            lead=doc.lead if doc else "",
+            lead=doc.lead if doc else definition.deprecated.said if definition.deprecated else "",
             code=_ordered_code(doc),
-            prose="\n".join(doc.lines) if doc else "",
+            prose="\n".join([*(doc.lines if doc else ()), *_added(definition)]),
             words=" ".join(
                 [
                     _context(self.owner(module, definition), module),
@@ -164,15 +167,38 @@ class _Maker:
                         parameter.default,
                     )
                     for parameter in definition.parameters
+                    if parameter.source
                 ],
                 "returns": definition.returns,
                 "aliases": list(naming.also),
                 "public": naming.public,
                 "see": self.links.see(module, definition),
                 **links,
+                **self.deprecated(definition),
             },
         )
         yield from self.parameters(module, definition, naming, prior)
+
+    def deprecated(self, definition: Definition) -> dict[str, str]:
+        """What is said of the deprecation of a symbol, and the public name that it gives for it."""
+        said = definition.deprecated
+        if said is None:
+            return {}
+        replacement = self.replacements.of(definition, said.said)
+        return {"deprecated": said.said, **({"replacement": replacement} if replacement else {})}
+
+    def deprecated_parameter(
+        self, definition: Definition, name: str, parameter: Parameter | None, doc: _ParameterDoc
+    ) -> Deprecation | None:
+        """What the signature, a decorator, a warning or the documentation says of the deprecation of a parameter."""
+        said = parameter.deprecated if parameter is not None else None
+        if said is None and doc.lines and "eprecated" in "\n".join(doc.lines):
+            said = deprecation.in_description(doc.lines, name, description(doc.lines, doc.type_text))
+        if said is None or said.instead:
+            return said
+        names = {one.name for one in definition.parameters if one.source} - {name}
+        new = next((one for one in self.replacements.spoken_of(said.said) if one in names), "")
+        return said._replace(instead=new)
 
     def standing(self, definition: Definition) -> float:
         """How public the place of a public definition is: re-exported by a package, in a module of its own, or in a module that the package itself is made of."""
@@ -211,6 +237,10 @@ class _Maker:
                 lines.append([len(parts), field.line])
                 parts.extend(field.source.split("\n"))
         doc = definition.doc
+        if added := _added(definition):
+            assert definition.deprecated is not None
+            lines.append([len(parts), definition.deprecated.line])
+            parts.extend(added)
         if doc is None:
             return "\n".join(parts), lines
         skipped = {
@@ -234,6 +264,7 @@ class _Maker:
         return "\n".join(parts), lines
 
     def constant(self, definition: Definition, naming: PublicName) -> IndexedPassage:
+        said = self.deprecated(definition)
         return IndexedPassage(
             kind="constant",
             title=naming.name,
@@ -242,7 +273,7 @@ class _Maker:
             symbol=naming.name,
             name=shown_name(naming.name),
             prior=0.5 if naming.public else 0.3,
-            data={"lines": [[0, definition.line]], "what": definition.kind, "public": naming.public},
+            data={"lines": [[0, definition.line]], "what": definition.kind, "public": naming.public, **said},
         )
 
     # -- parameters --
@@ -307,6 +338,11 @@ class _Maker:
         doc: _ParameterDoc, prior: float,
     ) -> IndexedPassage:  # fmt: skip
         lines = _dedented(doc.lines)
+        said = self.deprecated_parameter(definition, name, parameter, doc)
+        if said is not None and said.lines and said.said not in deprecation.folded(lines):
+            if not lines:
+                doc = doc._replace(line=said.line)
+            lines += ["", *said.lines] if lines else said.lines
         body = "\n".join(lines)
         site = site_of(definition, naming, parameter)
         text, runs = with_site(body[:_MAX_TEXT], doc.line, site)
@@ -325,7 +361,7 @@ class _Maker:
             code=tuple(block.code for block in docstrings.code_blocks(lines)),
             prose=body,
             words=" ".join([definition.doc.lead if definition.doc else "", module.name.replace(".", " ")]),
-            prior=round(prior * (0.9 + 0.1 * use) * (1.0 if doc.lines else 0.8), 4),
+            prior=round(prior * (0.9 + 0.1 * use) * (1.0 if doc.lines else 0.8) * (0.6 if said else 1.0), 4),
             data={
                 "what": "field" if of_its_own and definition.fields else definition.kind,
                 "doc": body[:_MAX_TEXT],
@@ -335,6 +371,8 @@ class _Maker:
                 "aliases": [f"{alias}({name})" for alias in naming.also],
                 "public": naming.public,
                 **self.links.spoken_of(module, definition, parameter),
+                **({"deprecated": said.said} if said else {}),
+                **({"replacement": said.instead} if said and said.instead else {}),
             },
         )
 
@@ -349,6 +387,14 @@ def _declared(parameter: Parameter | None, type_text: str) -> dict[str, Any]:
         "needed": parameter.required or bool(parameter.star),
         "star": parameter.star,
     }
+
+
+def _added(definition: Definition) -> tuple[str, ...]:
+    """The lines that say that a symbol is deprecated, where its docstring does not."""
+    said, doc = definition.deprecated, definition.doc
+    if said is None or (doc is not None and said.said in deprecation.folded(doc.lines)):
+        return ()
+    return said.lines
 
 
 def _dedented(lines: list[str]) -> list[str]:
