@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import kr_core
 from kr_core.plugin import Finding, Outcome, Provider
 from kr_core.toolkit import LocalProject
+from kr_plugins.sources.installed_docs.dependency_answers import is_answered, merge
 from kr_plugins.sources.installed_docs.index_answer import answer
 from kr_plugins.sources.installed_docs.material import find
 from kr_plugins.sources.installed_docs.package_index import Cancelled, open_index
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.plugin import Project, ResearchQuery, Setup, SourceContext
+    from kr_plugins.sources.installed_docs.index_answer import IndexAnswer
+    from kr_plugins.sources.installed_docs.material import LocatedMaterial
 
 
 class InstalledDocsSettings(kr_core.Settings):
@@ -81,21 +84,24 @@ class InstalledDocs:
         def progress(done: int, total: int) -> None:
             context.emit("index.progress", {"package": found.material.label, "done": done, "total": total})
 
+        def asked(located: LocatedMaterial, names: Sequence[str] = ()) -> tuple[IndexAnswer, list[str]]:
+            index, notes = open_index(self._cache_folder, located.material, progress, given_up.is_set)
+            try:
+                modules = located.modules_in(query.question)
+                found_in = answer(
+                    index, query.question, (*located.names, *names), located.origin, modules, query.names
+                )
+                return found_in, notes
+            finally:
+                index.close()
+
         try:
-            index, notes = open_index(self._cache_folder, found.material, progress, given_up.is_set)
+            answered, notes = asked(found)
+            if not is_answered(answered):
+                others = ((one.names[0], asked(one, found.names)[0]) for one in found.dependencies())
+                answered = merge(answered, others, query.framework)
         except Cancelled:
             return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")
-        try:
-            answered = answer(
-                index,
-                query.question,
-                found.names,
-                found.origin,
-                found.modules_in(query.question),
-                query.names,
-            )
-        finally:
-            index.close()
         notes = [*notes[:3], *([f"{len(notes) - 3} more files could not be read"] if len(notes) > 3 else [])]
         if not answered.passages:
             return Finding(

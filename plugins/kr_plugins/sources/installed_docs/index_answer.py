@@ -186,7 +186,7 @@ def _at_site(indexed: IndexedPassage, site: dict[str, Any], also: tuple[str, ...
     text, lines = with_site(data["doc"], data["doc_line"], site if same_file else data["site"])
     return Passage(
         text=text,
-        url=origin.url,
+        url=data.get("url", origin.url),
         locator=indexed.locator,
         lines=tuple((start, line) for start, line in lines),
         title=f"{site['symbol']}({indexed.parameter})",
@@ -203,7 +203,7 @@ def _at_site(indexed: IndexedPassage, site: dict[str, Any], also: tuple[str, ...
         also=also,
         aliases=tuple(data.get("aliases", ())),
         code=indexed.code,
-        version=origin.version,
+        version=data.get("version", origin.version),
         official=origin.official,
         deprecated=data.get("deprecated"),
         replacement=data.get("replacement"),

@@ -24,6 +24,7 @@ from kr_core.toolkit import (
     read_text,
 )
 from kr_plugins.sources.installed_docs import package_index
+from kr_plugins.sources.installed_docs.dependencies import installed_requirements, is_small
 from kr_plugins.sources.installed_docs.index_answer import Origin
 from kr_plugins.sources.installed_docs.node.material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import NodePackage, read_package
@@ -32,7 +33,7 @@ from kr_plugins.sources.installed_docs.pages.material import PageMaterial, in_di
 from kr_plugins.sources.installed_docs.python import builtins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from kr_core.toolkit import Distribution, LocalProject
     from kr_plugins.sources.installed_docs.package_index import Readable
@@ -48,6 +49,7 @@ _DOC_SUFFIXES = (".md", ".rst", ".txt")
 _MAX_TEXTS = 500
 _MAX_SEEN = 20_000
 """So many files below `docs` are looked at."""
+_MAX_DEPENDENCIES = 8
 _LARGEST_PROJECT = 5_000_000
 _LARGEST_METADATA = 50_000_000
 """Bytes of a RECORD; one of 100,000 files has some ten million."""
@@ -64,6 +66,8 @@ class LocatedMaterial:
     where: str
     """The environment or file the version was read from."""
     modules: frozenset[str] = frozenset()
+    dependencies: Callable[[], Sequence[LocatedMaterial]] = tuple
+    """The material of direct dependencies, for what the library itself does not say."""
 
     def modules_in(self, question: str) -> tuple[str, ...]:
         """The top-level modules that a question names, so that `json` is looked for in `json`."""
@@ -100,7 +104,7 @@ def find(framework: str, project: LocalProject, folders: Sequence[Path] = ()) ->
         return _node_package(framework, package, known[1] if known else "node_modules")
     distribution = project.distribution(framework)
     if distribution is not None:
-        found = _distribution(framework, distribution)
+        found = _distribution(framework, distribution, installed_requirements(distribution, project))
         return _with_pages(framework, found, project, distribution, folders)
     if fold_name(framework) == fold_name(own_name(project.root)):
         own = _own_documentation(project)
@@ -192,7 +196,9 @@ def own_name(root: Path) -> str:
     return name if isinstance(name, str) and name else root.resolve().name
 
 
-def _distribution(framework: str, distribution: Distribution) -> LocatedMaterial:
+def _distribution(
+    framework: str, distribution: Distribution, dependencies: Sequence[Distribution] = ()
+) -> LocatedMaterial:
     site, within = distribution.site, distribution.environment.bounds
     tops = import_names(distribution)
     roots = [found for top in tops for found in _roots(distribution, top)]
@@ -219,11 +225,17 @@ def _distribution(framework: str, distribution: Distribution) -> LocatedMaterial
     ]
     material = Material(
         distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
-        _key(distribution, [root for root, _name in roots], notes), notes, within=within,
+        _key(distribution, [root for root, _name in roots], dependencies, notes), notes, within=within,
+        dependencies=dependencies,
     )  # fmt: skip
     names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
     origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version)
-    return LocatedMaterial(material, names, origin, distribution.environment.label)
+
+    def further() -> list[LocatedMaterial]:
+        return [_distribution(one.name, one) for one in dependencies if is_small(one)][:_MAX_DEPENDENCIES]
+
+    where = distribution.environment.label
+    return LocatedMaterial(material, names, origin, where, dependencies=further)
 
 
 def _roots(distribution: Distribution, top: str) -> Iterator[tuple[Path, str]]:
@@ -247,17 +259,27 @@ def _may_enter(folder: Path, distribution: Distribution) -> bool:
     return bounds is None or lies_within(folder, bounds)
 
 
-def _key(distribution: Distribution, roots: Sequence[Path], notes: list[str]) -> str:
+def _key(
+    distribution: Distribution,
+    roots: Sequence[Path],
+    dependencies: Sequence[Distribution],
+    notes: list[str],
+) -> str:
     """What an index is kept under: in the user's own environments the fingerprint, elsewhere the place counts too.
 
     Whoever made an environment in a project may have laid other sources under a RECORD that is genuine, so its index
     serves that place alone, and only as long as the metadata are the folder that they were.
     """
     fingerprint, bounds = _fingerprint(distribution, roots, notes), distribution.environment.bounds
+    if dependencies:  # what is re-exported changes with them
+        versions = sorted(f"{one.name} {one.version}" for one in dependencies)
+        fingerprint = hashlib.sha256("\n".join([fingerprint, *versions]).encode()).hexdigest()
     if bounds is None:
         return fingerprint
     return package_index.placed_key(
-        fingerprint, [distribution.metadata_folder], [distribution.site, *roots, *bounds]
+        fingerprint,
+        [distribution.metadata_folder, *(one.metadata_folder for one in dependencies)],
+        [distribution.site, *roots, *bounds],
     )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from kr_core.toolkit import INDEX_FORMAT, PassageIndex, build_index, lies_within, read_text
+from kr_plugins.sources.installed_docs.dependencies import Reexports
 from kr_plugins.sources.installed_docs.python import builtins as compiled
 from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
 from kr_plugins.sources.installed_docs.python.passages import make
@@ -28,7 +29,7 @@ from kr_plugins.sources.installed_docs.text_sections import TextFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kr_core.toolkit import IndexedPassage
+    from kr_core.toolkit import Distribution, IndexedPassage
     from kr_plugins.sources.installed_docs.python.definitions import Module
 
 READER_FORMAT = 22
@@ -78,6 +79,8 @@ class Material:
     compiled: bool = False
     """Add what the running interpreter says of its compiled modules."""
     within: Sequence[Path] | None = None
+    dependencies: Sequence[Distribution] = ()
+    """The distributions that it requires; what it re-exports of them is its own."""
 
     @property
     def empty(self) -> str | None:
@@ -92,7 +95,13 @@ class Material:
         Raises:
             Cancelled: `cancelled()` became true.
         """
+
+        def check() -> None:
+            if cancelled():
+                raise Cancelled
+
         modules, notes = _read(self, progress, cancelled)
+        Reexports(modules, self.dependencies, self.within, check).add()
         names = PublicNames(modules, [name for _path, name in self.roots])
         return make(modules, names, self.texts), notes
 

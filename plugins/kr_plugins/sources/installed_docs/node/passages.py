@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.node import options, tsdoc
 from kr_plugins.sources.installed_docs.python import docstrings
+from kr_plugins.sources.installed_docs.python.deprecation import folded
+from kr_plugins.sources.installed_docs.python.replacements import recommended_names
 from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
 if TYPE_CHECKING:
@@ -90,8 +92,8 @@ class PassageMaker:
 
     def all(self) -> Iterator[IndexedPassage]:
         """Symbols first, so that they win where a name is looked up, then texts and `package.json`."""
-        for each in self.offered:
-            yield from self.of(each)
+        found = [passage for each in self.offered for passage in self.of(each)]
+        yield from with_replacements(found)
         for text in self.texts:
             yield from sections(text)
 
@@ -136,11 +138,16 @@ class PassageMaker:
         listed = [one for one in declarations if not (one.comment and one.comment.hidden)]
         told = [one for one in listed if one.comment and one.comment.prose]
         shown = told or [one for one in listed if one.kind != "namespace"][:1]
+        said = self.deprecation(listed)
         for one in shown:
             place = (scope.file.locator, name, one.line)
             if place not in self.made:
                 self.made.add(place)
-                yield self.symbol(scope, name, one, aliases)
+                passage = self.symbol(scope, name, one, aliases)
+                if said:
+                    data = {**passage.data, "deprecated": said}
+                    passage = passage._replace(prior=round(passage.prior * 0.6, 4), data=data)
+                yield passage
         for one in listed:
             if one.inner is not None and name.count(".") < _DEEPEST:
                 for inner, declared in one.inner.declarations.items():
@@ -148,6 +155,15 @@ class PassageMaker:
             yield from self.members(scope, name, one, one, aliases)
             for file, inherited in self.inherited(scope.file, one):
                 yield from self.members(scope._replace(file=file), name, inherited, one, aliases)
+
+    def deprecation(self, listed: Sequence[Declaration]) -> str:
+        """What stands beside `@deprecated`, if it does so of each way to call; of one overload it is not said of all."""
+        told = [one.comment for one in listed if one.kind != "namespace"]
+        if not told or not all(comment and comment.deprecated for comment in told):
+            return ""
+        lines = [line.text for comment in told[:1] if comment for line in comment.deprecation]
+        said = folded(lines).partition("@deprecated")[2].strip()
+        return "" if "not deprecated" in said else said or "@deprecated"
 
     def inherited(self, file: File, one: Declaration) -> Iterator[tuple[File, Declaration]]:
         """What a type is made of and nothing exports by a name of its own: its members are then the type's."""
@@ -199,7 +215,7 @@ class PassageMaker:
             locator=f"{scope.file.locator}:{one.line}",
             symbol=name,
             name=" ".join([name.replace(".", " "), *(alias.rpartition(".")[2] for alias in aliases[:2])]),
-            lead=docstrings.lead(prose),
+            lead=docstrings.lead(prose or [line.text.replace("@deprecated", "") for line in comment.deprecation]),
             code=_examples(comment),
             prose="\n".join([*prose, *described, *(member.signature for member in bare)]),
             words=" ".join([
@@ -230,10 +246,23 @@ class PassageMaker:
             base *= 0.8
         elif one.kind in {"property", "constant", "enum"}:
             base *= 0.9
-        if one.comment is not None and one.comment.deprecated:
-            base *= 0.6
         use = min(1.0, log2(1 + self.mentions[name.rpartition(".")[2]]) / 6)
         return round(base * (0.8 + 0.2 * use), 4)
+
+
+def with_replacements(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPassage]:
+    """The same passages; those of something deprecated name what replaces it, where the package offers that."""
+    offered: dict[str, str] = {}
+    for passage in passages:
+        for name in (passage.symbol, *passage.data.get("aliases", ())):
+            if name and passage.symbol and "deprecated" not in passage.data:
+                offered.setdefault(name, passage.symbol)
+    for passage in passages:
+        said, owner = passage.data.get("deprecated"), (passage.symbol or "").rpartition(".")[0]
+        named = recommended_names(said) if said else []
+        meant = [offered.get(f"{owner}.{name}") or offered.get(name) for name in named]
+        found = next((one for one in meant if one and one != passage.symbol), None)
+        yield passage._replace(data={**passage.data, "replacement": found}) if found else passage
 
 
 def _called(one: Declaration, signature: str) -> dict[str, Any]:
@@ -316,6 +345,7 @@ def _text_of(
 ) -> _Text:
     """The signature, what the comment says, each `@param` as a paragraph, the examples, and the members without a comment."""
     text = _Text(signature, one.line)
+    text.add(comment.deprecation)
     text.add(comment.prose)
     for _parameter, lines in comment.parameters:
         text.runs.append([len(text.parts), lines[0].number - 1])

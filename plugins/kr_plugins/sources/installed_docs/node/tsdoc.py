@@ -45,6 +45,8 @@ class TSDocComment(NamedTuple):
     deprecated: bool = False
     hidden: bool = False
     """`@internal` and the like: not meant for users."""
+    deprecation: tuple[CommentLine, ...] = ()
+    """What stands beside and below `@deprecated`, the tag itself included."""
 
 
 def parse(text: str, first_line: int) -> TSDocComment:
@@ -53,6 +55,7 @@ def parse(text: str, first_line: int) -> TSDocComment:
     summary: list[CommentLine] = []
     parameters: list[tuple[str, tuple[CommentLine, ...]]] = []
     examples: list[Example] = []
+    deprecation: list[CommentLine] = []
     tags: set[str] = set()
     for tag, block in _blocks(_lines(text, first_line)):
         tags.add(tag)
@@ -67,12 +70,15 @@ def parse(text: str, first_line: int) -> TSDocComment:
                 parameters.append((named[1], tuple(_trimmed(block))))
         elif tag == "example":
             examples += _examples(block)
+        elif tag == "deprecated":
+            deprecation = _trimmed(block)
     return TSDocComment(
         tuple(_trimmed(prose) or summary),
         tuple(parameters),
         tuple(examples),
         "deprecated" in tags,
         bool(tags & _HIDDEN),
+        tuple(deprecation),
     )
 
 

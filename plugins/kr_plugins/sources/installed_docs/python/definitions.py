@@ -80,3 +80,7 @@ class Module:
     """`__all__`, where it is a plain list."""
     doc: docstrings.Docstring | None = None
     doc_line: int = 0
+    reexported: set[str] = field(default_factory=set)
+    """Names imported as themselves (`from dependency import name as name`), and so offered on purpose."""
+    origin: tuple[str, str] | None = None
+    """Package URL and version of the dependency that it belongs to; None for the distribution's own."""

@@ -283,6 +283,8 @@ class _ModuleReader:
                 self.module.stars.append(source)
             else:
                 self.module.imports[alias.asname or alias.name] = (source, alias.name)
+                if alias.asname == alias.name:
+                    self.module.reexported.add(alias.name)
 
     # -- what a node says of itself --
 

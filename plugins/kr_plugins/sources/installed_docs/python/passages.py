@@ -15,7 +15,7 @@ from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.parameters import description, site_of, with_site
 from kr_plugins.sources.installed_docs.python import deprecation, docstrings
 from kr_plugins.sources.installed_docs.python.references import Links
-from kr_plugins.sources.installed_docs.python.replacements import Replacements
+from kr_plugins.sources.installed_docs.python.replacements import Replacements, recommended_names
 from kr_plugins.sources.installed_docs.search.compound_words import joined_words, spread
 from kr_plugins.sources.installed_docs.search.duplicates import MAX_SITES, collapse, shown_name
 from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
@@ -32,6 +32,8 @@ _MENTION = re.compile(
 )
 _OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
 _MAX_TEXT = 6000
+_OF_TOP_CLASS = 2
+"""Dots in the name of a member of a class that the package itself offers: `flask.Request.form`."""
 
 
 def make(
@@ -85,11 +87,24 @@ class _Maker:
 
     def all(self) -> Iterator[IndexedPassage]:
         for module in self.modules.values():
-            yield from self.module(module)
+            if module.origin is None:
+                yield from self.module(module)
             for definition in module.definitions.values():
-                yield from self.definition(module, definition)
+                found = self.definition(module, definition)
+                if module.origin is None:
+                    yield from found
+                elif self.hands_on(module, definition):
+                    yield from (_of_dependency(passage, *module.origin) for passage in found)
         for text in self.texts:
             yield from text_passages(text)
+
+    def hands_on(self, module: Module, definition: Definition) -> bool:
+        """Whether something that a dependency defines has a name of the package's own, or is inherited by a class on its top."""
+        name = self.names.of(definition).name
+        top = module.definitions.get(definition.qualname.partition(".")[0], definition)
+        if not self.names.is_own(name):
+            return False
+        return self.names.is_own(self.names.of(top).name) or name.count(".") == _OF_TOP_CLASS
 
     def _count_mentions(self) -> Counter[str]:
         """How often each identifier stands in code and backticks of the documentation: a measure of use."""
@@ -197,7 +212,7 @@ class _Maker:
         if said is None or said.instead:
             return said
         names = {one.name for one in definition.parameters if one.source} - {name}
-        new = next((one for one in self.replacements.spoken_of(said.said) if one in names), "")
+        new = next((one for one in recommended_names(said.said) if one in names), "")
         return said._replace(instead=new)
 
     def standing(self, definition: Definition) -> float:
@@ -387,6 +402,11 @@ def _declared(parameter: Parameter | None, type_text: str) -> dict[str, Any]:
         "needed": parameter.required or bool(parameter.star),
         "star": parameter.star,
     }
+
+
+def _of_dependency(passage: IndexedPassage, url: str, version: str) -> IndexedPassage:
+    """A passage under the name by which it is handed on, with the package that it stands in."""
+    return passage._replace(data={**passage.data, "url": url, "version": version})
 
 
 def _added(definition: Definition) -> tuple[str, ...]:

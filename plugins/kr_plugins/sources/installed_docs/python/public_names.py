@@ -82,6 +82,10 @@ class PublicNames:
         """Whether other modules of the distribution are made of this one; what users enter by, nobody else imports."""
         return module in self._parts
 
+    def is_own(self, name: str) -> bool:
+        """Whether a public name begins with one of the distribution's packages, and not with a dependency's."""
+        return name.partition(".")[0] in self.packages
+
     # -- collecting --
 
     def _collect_aliases(self) -> None:
@@ -116,7 +120,7 @@ class PublicNames:
     def _bound(self, module: Module) -> Iterator[str]:
         """The names that users may import from a module: its own, and what it re-exports on purpose.
 
-        A plain module that imports a name for its own use does not offer it; a package or `__all__` does.
+        A plain module that imports a name for its own use does not offer it; a package, `__all__` or `as` the same name does.
         """
         yield from (name for name in module.definitions if "." not in name)
         if _is_package(module):
@@ -125,6 +129,8 @@ class PublicNames:
                 yield from self._starred(star)
         elif module.exported is not None:
             yield from (name for name in module.imports if name in module.exported)
+        else:
+            yield from module.reexported
 
     def _starred(self, source: str, depth: int = 0) -> Iterator[str]:
         module = self.modules.get(source)
@@ -235,10 +241,17 @@ class PublicNames:
         ranked = sorted(dict.fromkeys(candidates), key=lambda name: self._rank(name, definition.name))
         return PublicName(_written(ranked[0]), tuple(ranked[1 : _MAX_ALSO + 1]))
 
-    def _rank(self, name: str, own: str) -> tuple[int, int, bool, int, str]:
+    def _rank(self, name: str, own: str) -> tuple[bool, int, int, bool, int, str]:
         top = name.partition(".")[0]
         preference = self.packages.index(top) if top in self.packages else len(self.packages)
-        return (name.count("."), preference, name.rpartition(".")[2] != own, len(name), name)
+        return (
+            top not in self.packages,
+            name.count("."),
+            preference,
+            name.rpartition(".")[2] != own,
+            len(name),
+            name,
+        )
 
 
 def _written(name: str) -> str:

@@ -24,13 +24,29 @@ _CUES = (
 _NEAR = 80
 """Characters behind a cue in which the name that it introduces stands."""
 _MARKED = re.compile(
-    r"`+[~!]?\.?([A-Za-z_][\w.]*)(?:\([^`]*\))?`+|(?<![\w.`])([A-Za-z_][\w.]*\w)(?=\()|'([A-Za-z_][\w.]*)(?:\(\))?'"
-    r"|\*([A-Za-z_]\w*)\*|\"([A-Za-z_][\w.]*)(?:\(\))?\"|(?<![\w.`])([A-Za-z_]\w*(?:\.\w+)+)"
+    r"`+[~!]?\.?([A-Za-z_][\w.]*)(?:\([^`]*\)|<[^`]*>)?`+|\{@link \.?([A-Za-z_][\w.]*)|(?<![\w.`])([A-Za-z_][\w.]*\w)(?=\()|'([A-Za-z_][\w.]*)(?:\(\))?'"
+    r"|(?<![\w`)])\.([A-Za-z_]\w*)|\*([A-Za-z_]\w*)\*|\"([A-Za-z_][\w.]*)(?:\(\))?\"|(?<![\w.`])([A-Za-z_]\w*(?:\.\w+)+)"
 )
 """What a text sets off as a name: in back-ticks or quotes, with brackets, dotted."""
 _ALIAS = 4
 """A shorter first part (`pl.Categories`) may be the name that people import the package by."""
+_CHAINED = re.compile(r"[\w`.@{ ]*\([^()]*\)\.")
+"""`z.string().min(1)` recommends more than its first name."""
 _PLAIN = re.compile(r"(?i)use (?:the )?([A-Za-z_][\w.]*\w)")
+
+
+def recommended_names(said: str) -> list[str]:
+    """The names that a sentence recommends: the first that is set off behind each "use" or "in favour of"."""
+    found = []
+    for cue in (cue for cues in _CUES for cue in cues.finditer(said)):
+        marked = _MARKED.search(said, cue.end(), cue.end() + _NEAR)
+        plain = _PLAIN.match(said, cue.start())
+        if plain is not None and (marked is None or marked.start() > plain.start(1)):
+            found.append(plain[1])
+        if marked is not None and not _CHAINED.match(said, marked.start(), marked.end() + _NEAR):
+            found.append(next(filter(None, marked.groups())))
+    before = re.search(r"`+[~!]?\.?([A-Za-z_][\w.]*)(?:\(\))?`+ (?:should be used )?instead\b", said)
+    return list(dict.fromkeys(name.strip(".") for name in [*found, *([before[1]] if before else [])]))
 
 
 class Replacements:
@@ -45,23 +61,10 @@ class Replacements:
         self._modules = modules
         self._names = names
 
-    def spoken_of(self, said: str) -> list[str]:
-        """The names that a sentence recommends: the first that is set off behind each "use" or "in favour of"."""
-        found = []
-        for cue in (cue for cues in _CUES for cue in cues.finditer(said)):
-            marked = _MARKED.search(said, cue.end(), cue.end() + _NEAR)
-            plain = _PLAIN.match(said, cue.start())
-            if plain is not None and (marked is None or marked.start() > plain.start(1)):
-                found.append(plain[1])
-            if marked is not None:
-                found.append(next(filter(None, marked.groups())))
-        before = re.search(r"`+[~!]?\.?([A-Za-z_][\w.]*)(?:\(\))?`+ (?:should be used )?instead\b", said)
-        return list(dict.fromkeys(name.strip(".") for name in [*found, *([before[1]] if before else [])]))
-
     def of(self, definition: Definition, said: str) -> str | None:
         """The public name of what replaces a definition, if a sentence names something public that is another."""
         own = self._names.of(definition)
-        for name in self.spoken_of(said):
+        for name in recommended_names(said):
             target = self._target(definition, name)
             if target is None or target is definition or target.deprecated is not None:
                 continue

@@ -1,0 +1,59 @@
+"""Answers of direct dependencies, asked where a library's own documentation does not answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kr_core.toolkit import COVERED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kr_core import Passage
+    from kr_plugins.sources.installed_docs.index_answer import IndexAnswer
+
+_WEIGHT = 0.7
+"""What a dependency's passage counts beside one of the library itself."""
+_LEAST = 0.5
+"""What says less is not shown: its words stand in any package."""
+_MOST = 3
+"""Passages of dependencies that are shown."""
+
+
+def is_answered(own: IndexAnswer) -> bool:
+    """Whether a library's own documentation says enough of a question that nothing else is asked."""
+    return bool(own.passages) and (own.passages[0].pinned or own.passages[0].coverage >= COVERED)
+
+
+def merge(own: IndexAnswer, others: Iterable[tuple[str, IndexAnswer]], framework: str) -> IndexAnswer:
+    """The library's passages with those of its dependencies that say more of the question, each with its origin.
+
+    Args:
+        own: what the library itself says.
+        others: the name of each dependency, and what it says.
+        framework: the name of the library.
+    """
+    best = max((passage.coverage for passage in own.passages), default=0.0)
+    found: list[tuple[Passage, IndexAnswer]] = []
+    for name, answered in others:
+        note = f"from {name}, which {framework} uses"
+        for passage in answered.passages[:_MOST]:
+            weighted = passage.model_copy(
+                update={"coverage": _WEIGHT * passage.coverage, "notes": (*passage.notes, note)}
+            )
+            if weighted.coverage > max(best, _LEAST):
+                found.append((weighted, answered))
+    if not found:
+        return own
+    found = sorted(found, key=lambda one: -one[0].coverage)[:_MOST]
+    used = [answered for _passage, answered in found]
+    return own._replace(
+        passages=(*(passage for passage, _answered in found), *own.passages),
+        support=(*used[0].support, *own.support),
+        missing=_in_all([own.missing, *(one.missing for one in used)]),
+    )
+
+
+def _in_all(missing: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    first, *rest = missing
+    return tuple(word for word in first if all(word in other for other in rest))
