@@ -7,6 +7,10 @@ the user's cache folder, and searches there.
 - npm: the README, the declarations (`.d.ts`) and the `package.json` of the packages in the nearest `node_modules`; for
   a package without declarations, those of `@types`. A name in both Python and npm means the one that the project
   depends on.
+- Both: migration guides, changelog, `docs`, `dist/docs`, `llms.txt`, `AGENTS.md` and skills that a package ships. Texts
+  for agents are quoted; KR follows no instruction in them.
+- Dependencies: what a package re-exports is answered under its own name. Where a package does not answer, KR asks its
+  direct dependencies too (for npm: their READMEs, to depth 2), and says which one the answer is from.
 - Built documentation: HTML pages beside an `objects.inv` of Sphinx, among the files of an installed distribution or below
   the `folders` of the settings (Debian's `python3-doc` and the like). Pages for another major version are left out.
 - The project's own README and `docs`.
@@ -98,7 +102,7 @@ class InstalledDocs:
         try:
             answered, notes = asked(found)
             if not is_answered(answered):
-                others = ((one.names[0], asked(one, found.names)[0]) for one in found.dependencies())
+                others = (asked(one, found.names)[0] for one in found.dependencies())
                 answered = merge(answered, others, query.framework)
         except Cancelled:
             return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from kr_core.toolkit import COVERED
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 _WEIGHT = 0.7
 """What a dependency's passage counts beside one of the library itself."""
-_LEAST = 0.5
-"""What says less is not shown: its words stand in any package."""
+_LEAST = _WEIGHT * COVERED
+"""What does not answer by itself is not shown: its words stand in any package."""
 _MOST = 3
 """Passages of dependencies that are shown."""
 
@@ -25,19 +26,19 @@ def is_answered(own: IndexAnswer) -> bool:
     return bool(own.passages) and (own.passages[0].pinned or own.passages[0].coverage >= COVERED)
 
 
-def merge(own: IndexAnswer, others: Iterable[tuple[str, IndexAnswer]], framework: str) -> IndexAnswer:
+def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> IndexAnswer:
     """The library's passages with those of its dependencies that say more of the question, each with its origin.
 
     Args:
         own: what the library itself says.
-        others: the name of each dependency, and what it says.
+        others: what its dependencies say.
         framework: the name of the library.
     """
     best = max((passage.coverage for passage in own.passages), default=0.0)
     found: list[tuple[Passage, IndexAnswer]] = []
-    for name, answered in others:
-        note = f"from {name}, which {framework} uses"
+    for answered in others:
         for passage in answered.passages[:_MOST]:
+            note = f"from {_name_of(passage)}, which {framework} uses"
             weighted = passage.model_copy(
                 update={"coverage": _WEIGHT * passage.coverage, "notes": (*passage.notes, note)}
             )
@@ -52,6 +53,12 @@ def merge(own: IndexAnswer, others: Iterable[tuple[str, IndexAnswer]], framework
         support=(*used[0].support, *own.support),
         missing=_in_all([own.missing, *(one.missing for one in used)]),
     )
+
+
+def _name_of(passage: Passage) -> str:
+    """The package of a passage, from its package URL: `pkg:npm/%40scope/name@1.0`."""
+    name = (passage.url or "").partition("/")[2].rpartition("@")[0]
+    return unquote(name)
 
 
 def _in_all(missing: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ _ATX = re.compile(r"^(#{1,6})\s++(.*)$")
 _SETEXT = re.compile(r"^(=+|-+|~+|\^+|\"+|'+|\*+|\++|#+)\s*$")
 _SUMMARY = re.compile(r"^\s*+<summary>(.*?)</summary>\s*+$", re.IGNORECASE)
 _NOISE = re.compile(
-    r"^\s*(?:\[?!\[|<img|<a |</|<p|<div|<br|\.\. image::|\.\. figure::|\.\. \|)", re.IGNORECASE
+    r"^\s*(?:\[?!\[|<img|<a |</|<p|<div|<br|\.\. image::|\.\. figure::|\.\. \||\{/\*)|^\s*</?[A-Z]\w*[^>]*>?\s*$",
+    re.IGNORECASE,
 )
 _TAG = re.compile(r"<[^>]{1,1000}+>")
 

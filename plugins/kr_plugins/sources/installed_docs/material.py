@@ -26,6 +26,7 @@ from kr_core.toolkit import (
 from kr_plugins.sources.installed_docs import package_index
 from kr_plugins.sources.installed_docs.dependencies import installed_requirements, is_small
 from kr_plugins.sources.installed_docs.index_answer import Origin
+from kr_plugins.sources.installed_docs.node.dependencies import DependencyReadmes
 from kr_plugins.sources.installed_docs.node.material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import NodePackage, read_package
 from kr_plugins.sources.installed_docs.package_index import Material
@@ -180,9 +181,13 @@ def _place(folder: Path, root: Path) -> str:
 def _node_package(framework: str, package: NodePackage, where: str) -> LocatedMaterial:
     bare = package.name.rpartition("/")[2]
     names = (framework, package.name, bare, bare.replace("-", " "), f"{bare}.js", "npm")
-    return LocatedMaterial(
-        NodeMaterial(package), tuple(dict.fromkeys(names)), Origin(package.url, package.version), where
-    )
+    material, origin = NodeMaterial(package), Origin(package.url, package.version)
+
+    def further() -> list[LocatedMaterial]:
+        readmes = DependencyReadmes(package, material.fingerprint)
+        return [] if readmes.empty else [LocatedMaterial(readmes, (), origin, where)]
+
+    return LocatedMaterial(material, tuple(dict.fromkeys(names)), origin, where, dependencies=further)
 
 
 def own_name(root: Path) -> str:
@@ -219,10 +224,7 @@ def _distribution(
         roots = []
     readme = package_index.metadata_readme(distribution.metadata_folder, site, within)
     base = roots[0][0].parent if roots else site
-    texts = [
-        *([readme] if readme else []),
-        *(text for root, _name in roots for text in package_index.package_texts(root, base, within)),
-    ]
+    texts = [readme] if readme else []
     material = Material(
         distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
         _key(distribution, [root for root, _name in roots], dependencies, notes), notes, within=within,

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kr_core.toolkit import INDEX_FORMAT, PassageIndex, build_index, lies_within, read_text
 from kr_plugins.sources.installed_docs.dependencies import Reexports
+from kr_plugins.sources.installed_docs.documents import read_documents
 from kr_plugins.sources.installed_docs.python import builtins as compiled
 from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
 from kr_plugins.sources.installed_docs.python.passages import make
@@ -40,7 +41,6 @@ _SKIPPED_FOLDERS = frozenset(
     conftest""".split()
 )
 _SKIPPED_FILES = frozenset({"conftest.py", "setup.py", "__main__.py"})
-_TEXT_SUFFIXES = (".md", ".rst")
 _MAX_TEXT_BYTES = 400_000
 _MAX_METADATA_BYTES = 20_000_000
 _MAX_FILES = 100_000
@@ -103,7 +103,15 @@ class Material:
         modules, notes = _read(self, progress, cancelled)
         Reexports(modules, self.dependencies, self.within, check).add()
         names = PublicNames(modules, [name for _path, name in self.roots])
-        return make(modules, names, self.texts), notes
+        texts = list(self.texts)
+        for root, name in self.roots:
+            if root.is_dir():
+                documents = read_documents(
+                    root, f"{root.relative_to(self.base).as_posix()}/", name, self.within, check
+                )
+                texts += documents.texts
+                notes += documents.notes
+        return make(modules, names, texts), notes
 
 
 class Readable(Protocol):
@@ -333,15 +341,3 @@ def metadata_readme(folder: Path, site: Path, within: Sequence[Path] | None = No
             "README", f"{folder.name}/{name}" if folder.parent == site else name, body, head.count("\n") + 3
         )
     return None
-
-
-def package_texts(root: Path, base: Path, within: Sequence[Path] | None = None) -> list[TextFile]:
-    """Markdown and reStructuredText shipped at the top of a package."""
-    if not root.is_dir():
-        return []
-    found = [
-        text_file(path, base, path.stem, within)
-        for path in sorted(root.iterdir())
-        if path.suffix in _TEXT_SUFFIXES
-    ]
-    return [text for text in found if text is not None and "license" not in text.title.lower()]

@@ -90,12 +90,14 @@ def test_texts_of_a_package_are_read_but_for_licences(install, project):
         "box",
         {
             "box/__init__.py": CODE,
-            "box/GUIDE.md": "# Guide\n",
+            "box/GUIDE.md": "# Guide\n\nThings are put into the box from above.\n",
             "box/LICENSE.md": "MIT",
             "box/bad.md": b"\xff\xfe\0",
         },
     )
-    assert [text.title for text in find("box", project()).material.texts] == ["GUIDE"]
+    passages, notes = find("box", project()).material.passages(lambda _done, _all: None, lambda: False)
+    assert [passage.title for passage in passages if passage.kind == "section"] == ["GUIDE § Guide"]
+    assert notes == ["box: 1 of 2 documentation files left out"]
 
 
 @pytest.mark.req("K9")

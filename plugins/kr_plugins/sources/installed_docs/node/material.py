@@ -10,31 +10,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core.toolkit import IndexedPassage, lies_within, read_text
+from kr_core.toolkit import IndexedPassage, read_text
+from kr_plugins.sources.installed_docs.documents import read_documents
 from kr_plugins.sources.installed_docs.node.exports import Exports
-from kr_plugins.sources.installed_docs.node.package import LARGEST_JSON, TYPINGS, readme_of, types_package
+from kr_plugins.sources.installed_docs.node.package import LARGEST_JSON, TYPINGS, readme_text, types_package
 from kr_plugins.sources.installed_docs.node.passages import PassageMaker
 from kr_plugins.sources.installed_docs.package_index import Cancelled, placed_key
 from kr_plugins.sources.installed_docs.search.duplicates import collapse
-from kr_plugins.sources.installed_docs.text_sections import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kr_plugins.sources.installed_docs.documents import Documents
     from kr_plugins.sources.installed_docs.node.package import NodePackage
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever reading or naming changes, so that older indexes are not used."""
-_TEXT_FOLDERS = ("docs", "doc")
-_NO_DOCUMENTATION = re.compile(
-    r"change|license|licence|contribut|security|conduct|history|authors|releas|support|governance|readme|i18n",
-    re.IGNORECASE,
-)
-_MARKDOWN = (".md", ".markdown", ".mdx")
-_LARGEST_TEXT = 1_000_000
-_MAX_LINE_LENGTH = 20_000
-"""Nobody writes such a line by hand, and the patterns that look for headings take their time for it."""
-_MAX_TEXTS = 200
+_TEXTS = (".md", ".markdown", ".mdx", ".rst", ".txt")
 _MAX_FILES = 20_000
 _SKIPPED_FOLDERS = frozenset(
     {"node_modules", "__tests__", "test", "tests", "benchmarks", "examples", "coverage"}
@@ -119,45 +111,17 @@ class NodeMaterial:
             progress(done, done + 1)
 
         exports = Exports(self.package, told, check)
-        found = [*collapse(PassageMaker(exports, self.texts()).all()), *_manifest(self.package)]
+        documents = self.texts(check)
+        found = [*collapse(PassageMaker(exports, documents.texts).all()), *_manifest(self.package)]
         progress(done, done)
-        return found, exports.notes
+        return found, [*documents.notes, *exports.notes]
 
-    def texts(self) -> list[TextFile]:
-        """The README, other Markdown beside it, and what lies in `docs`."""
-        folder = self.package.folder
-        readme = readme_of(folder)
-        paths = [(readme, "README")] if readme is not None else []
-        within = self.package.within
-        folders = [folder / name for name in _TEXT_FOLDERS]
-        inside = [each for each in folders if within is None or lies_within(each, within)]
-        for place in (folder, *inside):
-            paths += [(path, path.stem) for path in _markdown(place, deep=place != folder)]
-        found = [self._text(path, title) for path, title in paths[:_MAX_TEXTS]]
-        return [text for text in found if text is not None]
-
-    def _text(self, path: Path, title: str) -> TextFile | None:
-        try:
-            text = read_text(path, limit=_LARGEST_TEXT, within=self.package.within, errors="replace")
-        except OSError:
-            return None
-        return TextFile(
-            title, f"{self.package.name}/{path.relative_to(self.package.folder).as_posix()}", text
-        )
-
-
-def _markdown(folder: Path, *, deep: bool) -> Iterator[Path]:
-    """The Markdown files of a folder that document use, sorted."""
-    found = []
-    for here, folders, names in os.walk(folder):
-        folders[:] = sorted(set(folders) - _SKIPPED_FOLDERS) if deep else []
-        found += [os.path.join(here, name) for name in names if name.lower().endswith(_MARKDOWN)]  # noqa: PTH118  `os.walk` gives texts
-        if len(found) > _MAX_TEXTS:
-            break
-    for path in sorted(found):
-        one = folder / path
-        if not _NO_DOCUMENTATION.search(one.stem):
-            yield one
+    def texts(self, check: Callable[[], None]) -> Documents:
+        """The README, the other texts beside it, and what lies in `docs`, `dist/docs` and the folders of skills."""
+        folder, within = self.package.folder, self.package.within
+        found = read_documents(folder, f"{self.package.name}/", self.package.name, within, check)
+        readme = readme_text(self.package, "README")
+        return found._replace(texts=[*([readme] if readme else []), *found.texts])
 
 
 def _files(folder: str) -> Iterator[tuple[str, int, str]]:
@@ -169,7 +133,7 @@ def _files(folder: str) -> Iterator[tuple[str, int, str]]:
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(set(folders) - _SKIPPED_FOLDERS)
         for name in sorted(names):
-            if not name.endswith((*TYPINGS, *_MARKDOWN)) and not name.lower().startswith("readme"):
+            if not name.endswith((*TYPINGS, *_TEXTS)) and not name.lower().startswith("readme"):
                 continue
             count += 1
             try:

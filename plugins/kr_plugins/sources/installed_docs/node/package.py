@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from kr_core.toolkit import read_text
+from kr_plugins.sources.installed_docs.text_sections import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w~-][\w.~-]*")
 _DEEPEST = 6
 _MAX_ENTRIES = 60
 _README = re.compile(r"readme(?:\.(?:md|markdown|mkd|txt|rst))?", re.IGNORECASE)
+_LARGEST_README = 1_000_000
 LARGEST_JSON = 2_000_000
 
 
@@ -98,6 +100,18 @@ def readme_of(folder: Path) -> Path | None:
     except OSError:
         return None
     return next((path for path in names if path.is_file()), None)
+
+
+def readme_text(package: NodePackage, title: str) -> TextFile | None:
+    """The README of a package as a text under a title; None where there is none or it cannot be read."""
+    path = readme_of(package.folder)
+    if path is None:
+        return None
+    try:
+        text = read_text(path, limit=_LARGEST_README, within=package.within, errors="replace")
+    except OSError:
+        return None
+    return TextFile(title, f"{package.name}/{path.name}", text)
 
 
 def _readme_rank(path: Path) -> tuple[bool, str]:

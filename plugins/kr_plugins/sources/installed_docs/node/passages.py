@@ -300,7 +300,7 @@ def sections(text: TextFile) -> Iterator[IndexedPassage]:
     for passage in text_passages(text, code=fenced_code):
         named = _HEADING_NAME.search(passage.title.rpartition(" § ")[2])
         words = f"{passage.words} {named[1]}" if named else passage.words
-        aside = _is_contents(passage.text) or _ABOUT_OTHERS.search(passage.name)
+        aside = _is_contents(passage.text) or (text.title == "README" and _ABOUT_OTHERS.search(passage.name))
         section = passage._replace(
             kind="page",
             title=_bare(passage.title),
