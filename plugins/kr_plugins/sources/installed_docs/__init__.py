@@ -52,7 +52,7 @@ class InstalledDocs:
     """The source: one index for each package and version, made on first use.
 
     Args:
-        cache_folder: where the indexes are kept.
+        cache_folder: where KR stores the indexes.
         folders: where built documentation is looked for.
     """
 

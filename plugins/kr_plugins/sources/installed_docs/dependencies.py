@@ -19,7 +19,7 @@ _REQUIRES = re.compile(r"^Requires-Dist:[ \t]*+([A-Za-z0-9][\w.-]{0,200})([^\n]*
 _MAX_METADATA = 20_000_000
 _MAX_REQUIREMENTS = 60
 _MAX_MODULES = 60
-"""So many modules of dependencies are read for what a package re-exports."""
+"""At most this many modules of dependencies are read for the re-exports of a package."""
 _MAX_SOURCES = 250
 """Python files of a dependency that is read beside the library that was asked about."""
 _MAX_WANTED = 3000

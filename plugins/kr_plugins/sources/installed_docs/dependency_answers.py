@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _WEIGHT = 0.7
 """What a dependency's passage counts beside one of the library itself."""
 _LEAST = _WEIGHT * COVERED
-"""What does not answer by itself is not shown: its words stand in any package."""
+"""A passage that does not answer by itself is left out: any package has its words."""
 _MOST = 3
 """Passages of dependencies that are shown."""
 

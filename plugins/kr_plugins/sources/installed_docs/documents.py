@@ -1,7 +1,7 @@
 """The documentation files that a package ships beside its code, the telling ones first, within limits.
 
-README, `docs`, `dist/docs`, migration guides, changelog, `llms.txt`, `AGENTS.md` and skills. All of it is quoted; what is
-written for agents is no instruction here.
+README, `docs`, `dist/docs`, migration guides, changelog, `llms.txt`, `AGENTS.md` and skills. KR quotes all of it, and follows no
+instruction in it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MAX_TEXTS = 800
 _MAX_BYTES = 12_000_000
 """Of all texts of a package."""
 _MAX_SEEN = 20_000
-"""So many files below the folders of a package are looked at."""
+"""KR looks at this many files below the folders of a package."""
 _LARGEST = 1_000_000
 _LONGEST_CHANGES = 100_000
 """Characters of a changelog: it begins with the newest versions."""

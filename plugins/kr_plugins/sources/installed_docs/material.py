@@ -49,7 +49,7 @@ _DOC_FOLDERS = ("docs", "doc")
 _DOC_SUFFIXES = (".md", ".rst", ".txt")
 _MAX_TEXTS = 500
 _MAX_SEEN = 20_000
-"""So many files below `docs` are looked at."""
+"""KR looks at this many files below `docs`."""
 _MAX_DEPENDENCIES = 8
 _LARGEST_PROJECT = 5_000_000
 _LARGEST_METADATA = 50_000_000

@@ -44,7 +44,7 @@ _SKIPPED_FILES = frozenset({"conftest.py", "setup.py", "__main__.py"})
 _MAX_TEXT_BYTES = 400_000
 _MAX_METADATA_BYTES = 20_000_000
 _MAX_FILES = 100_000
-"""So many files of a package are looked at; the largest that are known have a tenth."""
+"""KR looks at this many files of a package; the largest known ones have a tenth."""
 _EXTENSIONS = (".so", ".pyd")
 _LARGEST_CACHE = 2**30
 """Bytes of all indexes; beyond it those go that nobody has used for longest."""

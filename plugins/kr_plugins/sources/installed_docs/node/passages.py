@@ -157,7 +157,7 @@ class PassageMaker:
                 yield from self.members(scope._replace(file=file), name, inherited, one, aliases)
 
     def deprecation(self, listed: Sequence[Declaration]) -> str:
-        """What stands beside `@deprecated`, if it does so of each way to call; of one overload it is not said of all."""
+        """The text of `@deprecated`, if each way to call has the tag; one overload does not deprecate the others."""
         told = [one.comment for one in listed if one.kind != "namespace"]
         if not told or not all(comment and comment.deprecated for comment in told):
             return ""

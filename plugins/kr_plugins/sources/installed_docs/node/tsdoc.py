@@ -46,7 +46,7 @@ class TSDocComment(NamedTuple):
     hidden: bool = False
     """`@internal` and the like: not meant for users."""
     deprecation: tuple[CommentLine, ...] = ()
-    """What stands beside and below `@deprecated`, the tag itself included."""
+    """The lines of `@deprecated`, the tag itself included."""
 
 
 def parse(text: str, first_line: int) -> TSDocComment:

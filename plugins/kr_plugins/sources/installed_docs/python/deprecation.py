@@ -2,8 +2,8 @@
 
 Of a symbol: decorators (`warnings.deprecated` and a library's own), a warning that nothing precedes, the docstring. Of a
 parameter: decorators that name it, `Annotated[..., deprecated("...")]`, `Field(deprecated=...)`, a warning below
-`if parameter is not None`, its documentation. What is said of one parameter, of an overload or of an old way to call is
-not said of the function.
+`if parameter is not None`, its documentation. Notes about one parameter, an overload or an old way to call do not deprecate the
+function.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _LONGEST = 400
-"""Characters of what is said; a longer text ends with a sentence."""
+"""Characters of a note; a longer one is cut at the end of a sentence."""
 _WARNING = re.compile(r"Deprecat|^(?:RemovedIn|MovedIn)\w*Warning$")
 _WARNS = re.compile(r"(?i)^_*warn\w*deprecat|deprecat\w*warn")
 _OF_PARAMETERS = frozenset(
@@ -39,14 +39,14 @@ _USE = re.compile(
 """Words of a directive that speaks of a parameter, a dunder or an old usage."""
 _GOES = re.compile(r"(?i)(?:use\b|will be removed|replaced by|renamed)")
 _SUBJECT_GOES = r"(?i)(?:the )?(?:this (?:parameter|argument|keyword|option)|[`*'\"]*{}[`*'\"]*(?: (?:parameter|argument|keyword|option))?) (?:(?:is|was|has been|will be)\b.{{0,12}}(?:deprecated|removed|ignored)|has no effect)"
-"""What a directive says of the parameter that it stands below, and not of one of its values."""
+"""How a directive begins that deprecates the parameter above it, and not one of its values."""
 _BREAKS = re.compile(r"^(?:\\n)+|(?:\\n)+\s*$")
 """Escaped line breaks at the ends of a line of a message."""
 _EMPHASISED = re.compile(r"(?<![*\w])\*(\w+)\*(?!\w)")
 
 
 class Deprecation(NamedTuple):
-    """What is said, as it is written, and where."""
+    """A note of deprecation, as the source writes it, and its place."""
 
     said: str
     """In one line."""
@@ -110,7 +110,7 @@ def _decorated(decorators: Sequence[ast.expr], text: SourceText) -> Deprecation 
 
 
 def _warned(body: Sequence[ast.stmt], text: SourceText) -> Deprecation | None:
-    """A warning among the first statements; one that stands below a condition speaks of a way to call."""
+    """A warning among the first statements; one below a condition is about a way to call."""
     for number, statement in enumerate(body):
         if isinstance(statement, (ast.Return, ast.Raise)):
             return None
@@ -178,7 +178,7 @@ def _directive(lines: Sequence[str], number: int) -> str:
 
 
 def _block(lines: Sequence[str], number: int) -> list[str]:
-    """A directive with the first paragraph below it that is indented deeper; a blank line may stand between."""
+    """A directive with the first paragraph below it that is indented deeper; a blank line may separate them."""
     indent = len(lines[number]) - len(lines[number].lstrip())
     taken = [lines[number]]
     for line in lines[number + 1 :]:
@@ -362,7 +362,7 @@ def _message(
 
 
 def _written(node: ast.expr, text: SourceText) -> Deprecation | None:
-    """A text of several words as it is written, without its quotes; of a formatted one only if it stands on one line."""
+    """A text of several words as it is written, without its quotes; a formatted one only if it has one line."""
     if isinstance(node, ast.JoinedStr) and node.lineno == node.end_lineno:
         body = re.fullmatch(r"[rRfF]{1,2}(?P<mark>\"|')(.*)(?P=mark)", text.segment(node))
         said = body[2] if body and '"' not in body[2] else ""

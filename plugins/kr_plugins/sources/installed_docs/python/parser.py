@@ -166,7 +166,7 @@ class _ModuleReader:
         documented: tuple[docstrings.Docstring | None, int],
         parameters: list[Parameter],
     ) -> None:
-        """Note what is said of the deprecation of parameters; an old name that a decorator takes becomes one."""
+        """Note which parameters are deprecated; an old name that a decorator takes becomes a parameter."""
         names = [parameter.name for parameter in parameters]
         doc, doc_line = documented
         said = dict(deprecation.of_directive(doc, doc_line, names)) if doc is not None else {}

@@ -195,7 +195,7 @@ class _Maker:
         yield from self.parameters(module, definition, naming, prior)
 
     def deprecated(self, definition: Definition) -> dict[str, str]:
-        """What is said of the deprecation of a symbol, and the public name that it gives for it."""
+        """The note of a symbol's deprecation, and the public name of its replacement."""
         said = definition.deprecated
         if said is None:
             return {}
@@ -405,7 +405,7 @@ def _declared(parameter: Parameter | None, type_text: str) -> dict[str, Any]:
 
 
 def _of_dependency(passage: IndexedPassage, url: str, version: str) -> IndexedPassage:
-    """A passage under the name by which it is handed on, with the package that it stands in."""
+    """A passage under the name by which it is handed on, with the package that holds it."""
     return passage._replace(data={**passage.data, "url": url, "version": version})
 
 

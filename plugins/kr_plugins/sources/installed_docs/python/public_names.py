@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MAX_ALSO = 12
 _MAX_STEPS = 12
-"""So many imports and aliases are followed; longer chains are circles."""
+"""KR follows this many imports and aliases; longer chains are circles."""
 
 
 class PublicName(NamedTuple):
