@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 _SPACES = re.compile(r"\s+")
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.|\$)(?: |$)")
-_ROLE = re.compile(r":[\w:+.-]{1,100}:`[~!]?([^`<\s]*+(?:\s++[^`<\s]++)*+(?:\s*+(?=`))?)(?:\s*+<[^`>]*+>)?`")
+_ROLE = re.compile(
+    r"(?::[\w:+.-]{1,100}:|\{[a-z][\w:+.-]{0,60}\})`[~!.]?(?:_\w{1,60}\.)?([^`<\s]*+(?:\s++[^`<\s]++)*+(?:\s*+(?=`))?)(?:\s*+<[^`>]*+>)?`"
+)
+_INLINE_TAG = re.compile(
+    r"\{@(?:link|linkcode|linkplain|code|inheritDoc)\s++([^{}|\s]++)(?:\s*+\|?\s*+([^{}]*+))?\}"
+)
+_REFERENCE = re.compile(r"(?<![\w\])])\[(`?[^\[\]`]{1,200}`?)\]\[[\w.:() -]{0,200}\]")
 _LINK = re.compile(r"`(\s*+[^`<\s]++(?:\s++[^`<\s]++)*+)\s*+<[^`>]++>`_{1,2}")
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)")
 _TAG = re.compile(r"</?(?:abbr|a|b|i|em|strong|code|span|p|br|sup|sub)(?: [^<>]*)?/?>")
@@ -32,6 +38,8 @@ def folded(text: str) -> str:
 def plain(text: str) -> str:
     """A text as it reads: without roles, link targets, inline tags and double backticks, white space folded."""
     text = _ROLE.sub(r"`\1`", text)
+    text = _INLINE_TAG.sub(lambda found: f"`{found[2].strip() or found[1]}`", text)
+    text = _REFERENCE.sub(r"\1", text)
     text = _MARKDOWN_LINK.sub(r"\1", text)
     text = _TAG.sub("", text)
     text = _LINK.sub(r"\1", text)

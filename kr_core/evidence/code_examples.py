@@ -44,38 +44,139 @@ def language_of(text: str, code: str) -> str:
 
 
 def _is_python(code: str) -> bool:
-    if ">>>" in code:
-        return True
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about other people's code
-        try:
-            ast.parse(textwrap.dedent(code))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-    return True
+    return ">>>" in code or _parsed(code) is not None
 
 
 def shortest_example(
-    passage: Passage, candidates: Sequence[Passage], asked: frozenset[str]
+    passage: Passage,
+    candidates: Sequence[Passage],
+    asked: frozenset[str],
+    parameters: frozenset[str] = frozenset(),
+    known: Sequence[Passage] = (),
 ) -> tuple[Passage, str] | None:
     """The shortest piece of documented code that uses the passage's parameter or symbol, and where it stands.
 
     Code that passes the parameter to the symbol beats code that passes it elsewhere, that beats code that makes its
     type, and that beats code that only calls the symbol; among equals, code with more of the question's words, then
-    the shorter.
+    the shorter. Python that does not parse or does not fit the signatures is not shown.
+
+    Args:
+        passage: what the code is to show.
+        candidates: passages with code.
+        asked: stems of the question.
+        parameters: those of the passage's symbol that the question names; code must hold one of them.
+        known: passages with signatures that code has to fit.
     """
     best: tuple[tuple[int, int, int], Passage, str] | None = None
     spoken = _types_spoken_of(passage, candidates)
+    signatures = Signatures(known)
     for candidate in candidates:
         for block in candidate.code:
             for piece in _pieces(block):
                 use = _use(passage, candidate, piece, spoken)
                 if use == 0 or _only_imports(piece) or _warned_of(candidate.text, piece):
                     continue
+                if parameters and not any(re.search(rf"\b{re.escape(one)}\b", piece) for one in parameters):
+                    continue
+                if not _resolves(passage, candidate, piece, signatures):
+                    continue
                 rank = (use, min(3, len(stems(piece) & asked)), -len(piece))
                 if best is None or rank > best[0]:
                     best = (rank, candidate, piece)
     return None if best is None else (best[1], best[2])
+
+
+def _resolves(passage: Passage, candidate: Passage, code: str, signatures: Signatures) -> bool:
+    """Whether code is Python that fits the signatures and uses the symbol; code in another language cannot be told."""
+    language = language_of(candidate.text, code)
+    is_python = language == "python" or (not language and re.search(r"\.py[xi]?:\d+$", candidate.locator))
+    if not is_python:
+        return True
+    tree = _parsed(code)
+    if tree is None or not signatures.admit(tree):
+        return False
+    names = (passage.symbol, *passage.also, *passage.aliases) if passage.what else ()
+    last = {name.rpartition(".")[2] for name in names if name}
+    return not last or bool(passage.parameter) or bool(last & _used(tree))
+
+
+def _used(tree: ast.AST) -> set[str]:
+    """The names that code uses: words in strings and comments are none."""
+    plain = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return plain | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def _parsed(code: str) -> ast.AST | None:
+    """Code as a tree, nothing run; None where it is not Python. `await` may stand outside of functions, as in a shell."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about other people's code
+        try:
+            flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            tree: ast.AST = compile(textwrap.dedent(code), "example", "exec", flags)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+    return tree
+
+
+class Signatures:
+    """The parameters of callables by their public names, to tell code that the installed version refuses.
+
+    A name that is not among them is not judged: only what the passages bring is known.
+    """
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._by_name: dict[str, frozenset[str]] = {}
+        self._deprecated: dict[str, set[str]] = {}
+        for passage in passages:
+            names = [name for name in (passage.symbol, *passage.aliases, *passage.also) if name]
+            if passage.parameter and passage.deprecated:
+                for name in names:
+                    self._deprecated.setdefault(name, set()).add(passage.parameter)
+            if passage.what in {"function", "class"} and passage.parameters and not passage.parameter:
+                taken = frozenset(name for name, _default in passage.parameters)
+                self._by_name.update(dict.fromkeys(names, taken))
+
+    def admit(self, tree: ast.AST) -> bool:
+        """Whether each call of a known callable passes only parameters that it takes and that are not deprecated."""
+        imported = dict(_imports(tree))
+        return not any(
+            self._refuses(name, node)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and (name := _dotted(node.func, imported))
+        )
+
+    def _refuses(self, name: str, call: ast.Call) -> bool:
+        passed = {one.arg for one in call.keywords if one.arg}
+        if passed & self._deprecated.get(name, set()):
+            return True
+        taken = self._by_name.get(name)
+        if taken is None or any(one.startswith("**") for one in taken):
+            return False
+        return not passed <= taken
+
+
+def _imports(tree: ast.AST) -> Iterable[tuple[str, str]]:
+    """The names that code imports, and what each stands for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                yield (
+                    (one.asname, one.name) if one.asname else (one.name.split(".")[0], one.name.split(".")[0])
+                )
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for one in node.names:
+                yield one.asname or one.name, f"{node.module}.{one.name}"
+
+
+def _dotted(node: ast.expr, imported: dict[str, str]) -> str:
+    """The dotted name of what is called, as it is imported; empty for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([imported.get(node.id, node.id), *reversed(parts)])
 
 
 def _use(passage: Passage, candidate: Passage, code: str, spoken: str) -> int:
@@ -136,7 +237,7 @@ def _warned_of(text: str, code: str) -> bool:
     """Whether the words before an example say that it is how not to do it."""
     first = next((line.strip() for line in code.split("\n") if line.strip()), "")
     place = text.find(first)
-    comments = " ".join(line for line in code.split("\n") if line.lstrip().startswith("#"))
+    comments = " ".join(line.partition("#")[2] for line in code.split("\n"))
     before = text[max(0, place - 300) : max(0, place)]
     return bool(_WARNING.search(comments) or _WARNING.search(before))
 

@@ -16,6 +16,12 @@ _SENTENCE_END = re.compile(
 _ITEM = re.compile(r"\s{0,3}(\d{1,3})[.)]\s+(\S.*)")
 _ASIDES = frozenset({"see also", "references", "returns", "raises", "yields"})
 """Headed parts of a docstring that are lists of names, not prose."""
+_HEADING = re.compile(
+    r"\*{0,2}(?:(args|arguments|returns?|raises|yields|see also|references|attributes)|parameters|examples?|notes?|usage|warnings?)"
+    r"(?:\*\*)?:(?:\*\*)?$",
+    re.IGNORECASE,
+)
+"""A line that heads a part of a docstring; what is indented below the first kind is a list of names, not prose."""
 
 
 def sentences(text: str) -> list[str]:
@@ -26,7 +32,8 @@ def sentences(text: str) -> list[str]:
 def says_something(sentence: str) -> bool:
     """Whether a sentence is more than a pointer or a link."""
     said = _bare(sentence)
-    return len(said.split()) >= 4 and not said[0].islower() and not is_pointer(sentence)
+    begins_low = said[:1].islower() and sentence.strip()[0] not in "`*:"  # a name may
+    return len(said.split()) >= 4 and not begins_low and not is_pointer(sentence)
 
 
 def is_pointer(sentence: str) -> bool:
@@ -64,9 +71,19 @@ def prose(text: str) -> str:
     """The running text of a passage: headings, code, tables and mark-up lines left out."""
     kept: list[str] = []
     fenced = aside = False
+    listed = -1
     lines = text.split("\n")
     for number, line in enumerate(lines):
         stripped = line.strip()
+        depth = len(line) - len(line.lstrip())
+        if listed >= 0 and (not stripped or depth > listed):
+            kept.append("\n")
+            continue
+        heading = _HEADING.match(stripped)
+        listed = depth if heading and heading[1] else -1
+        if heading:
+            kept.append("\n")
+            continue
         if number + 1 < len(lines) and re.match(r"^[-=~^]{3,}$", lines[number + 1].strip()):
             aside = stripped.lower() in _ASIDES
         if aside:
@@ -77,13 +94,13 @@ def prose(text: str) -> str:
             continue
         if (
             fenced
-            or stripped.startswith((">>>", "...", "..", "|", "<", "![", "$ ", "#"))
+            or stripped.startswith((">>>", "...", "..", "|", "<", "![", "$ ", "#", "!!! ", "???", "///"))
             or re.match(r"^[-=~^*+]{3,}$|^:[a-z][^:`]*:(?:\s|$)", stripped)
         ):
             kept.append("\n")
             continue
         if re.match(
-            r"^\s*(?:async )?(?:def|class) \w+|^\s*[\w.]+\(.*\)?$|^\s*(?:import|from) \w|^\s*\w[\w.]* = ",
+            r"^\s*(?:async )?(?:def|class) \w+|^\s*[\w.]+\((?:[^()]|\([^()]*\))*\)?$|^\s*(?:import|from) \w|^\s*\w[\w.]* = ",
             line,
         ):
             kept.append("\n")

@@ -43,9 +43,11 @@ _MARK = re.compile(r"\[\d+\]")
 _LABEL = re.compile(r"^\*\*(Framework|Version|Research Date|Confidence|Score|Sources):\*\*(.*)$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _CONNECTING = frozenset(
-    "pass to set in call await use read see with related it accepts which is the default returns".split()
+    "see also the default of in is which type options deprecated replacement returns"
+    " pass to set call await use read with related it accepts".split()
 )
-"""The words that KR puts between slots."""
+"""The words that KR puts between slots; the second line is of reports that earlier versions wrote."""
+_OPENINGS = ("See also ", "Related: ")
 _BETWEEN = re.compile(r"[\s\w`:;,.=()*]*")
 _VERSION = r"[^\s`\[\]()]{1,60}"
 _FINDINGS = {
@@ -194,7 +196,8 @@ def _unslotted(said: str, slots: Sequence[str], cited: Sequence[_Cited]) -> str:
 def _without_titles(text: str, cited: Sequence[_Cited]) -> str:
     """A sentence without the titles of its passages, with which it may begin."""
     for passage in cited:
-        title, opening = plain(passage.title), "Related: " if text.startswith("Related: ") else ""
+        title = plain(passage.title)
+        opening = next((one for one in _OPENINGS if text.startswith(one)), "")
         for label in (f"{opening}{folded(passage.title)}: ", f"{opening}{title}: ", f"{opening}`{title}`: "):
             if passage.title and text.startswith(label):
                 text = text[len(label) :]
@@ -208,9 +211,6 @@ def _without_slots(text: str, slots: Sequence[str], cited: Sequence[_Cited]) -> 
     for piece in sorted(pieces, key=len, reverse=True):
         before, after = r"(?<!\w)" * piece[0].isalnum(), r"(?!\w)" * piece[-1].isalnum()
         text = re.sub(f"{before}{re.escape(piece)}{after}", "\x01", text)
-    for value in re.findall(r"`\x01=(True|False)`", text):  # the switch that differs from its default
-        if any(re.search(rf"\b{value}\b", passage.text) for passage in cited):
-            text = text.replace(f"`\x01={value}`", "\x01")
     return text
 
 
@@ -222,7 +222,9 @@ def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
         words = r'"[^"`\[\]]{1,60}"(?:, "[^"`\[\]]{1,60}"){0,3}'
         unknown = rf"says nothing of {words}|does not seem to answer this"
         notice = rf"The documentation of {name}(?: {_VERSION})? (?:{unknown}); the nearest passages follow\."
-        return bool(re.fullmatch(notice, said))
+        near = r"; the nearest: `[^`\[\]]{1,200}`(?:, `[^`\[\]]{1,200}`){0,2}"
+        unresolved = rf"`[^`\[\]]{{1,200}}` does not occur in {name}(?: {_VERSION})?(?:{near})?\."
+        return bool(re.fullmatch(f"{notice}|{unresolved}", said))
     if part != "caveats":
         return False
     read = re.fullmatch(rf"([\w.-]+) read {name} ({_VERSION})(?: \([^()`\[\]]{{1,80}}\))?\.", said)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _MISSING_MATTERS = 0.5
 """Up to this coverage, the answer starts with the words that the documentation does not have."""
+_UNRESOLVED = 2
+"""Names that the library does not have; more are a pasted program."""
 NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
 
 
@@ -38,7 +40,7 @@ class RenderedReport(NamedTuple):
 def draft_of(
     query: ResearchQuery, findings: Sequence[tuple[str, Finding]], prose: GeneratedProse | None = None
 ) -> Draft:
-    """Compose the answer, with a notice before it where the passages do not cover the question.
+    """Compose the answer, with notices before it where the passages do not cover the question.
 
     Args:
         query: what is asked.
@@ -46,19 +48,38 @@ def draft_of(
         prose: what a language model has written from it.
     """
     coverage = answered(findings)
-    version = next((finding.version for _source, finding in findings if finding.version), None)
-    subject = f"{query.framework} {version}" if version else query.framework
-    notice = None
+    is_pinned = any(finding.passages[0].pinned for _source, finding in findings if finding.passages)
+    found = is_pinned or coverage.coverage >= PARTLY
+    notices = _unresolved(query, findings)
     missing = [
         word
         for word in coverage.missing
         if not any(word != other and word in other for other in coverage.missing)
     ]
-    if coverage.coverage < PARTLY or (missing and coverage.coverage < _MISSING_MATTERS):
+    if not notices and (not found or (missing and coverage.coverage < _MISSING_MATTERS and not is_pinned)):
         words = ", ".join(f'"{word}"' for word in missing[:4])
-        unknown = f" says nothing of {words}" if words else " does not seem to answer this"
-        notice = f"The documentation of {subject}{unknown}; the nearest passages follow."
-    return compose(query, findings, notice=notice, prose=prose)
+        unknown = f"says nothing of {words}" if words else "does not seem to answer this"
+        notices = [
+            f"The documentation of {_subject(query, findings)} {unknown}; the nearest passages follow."
+        ]
+    return compose(query, findings, notices=notices, found=found, prose=prose)
+
+
+def _unresolved(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> list[str]:
+    """What the question names and the library does not have, a sentence each."""
+    names = {one.name: one for _source, finding in findings for one in finding.unresolved}
+    sentences = []
+    for one in list(names.values())[:_UNRESOLVED]:
+        near = ", ".join(f"`{name}`" for name in one.nearest)
+        nearest = f"; the nearest: {near}" if near else ""
+        sentences.append(f"`{one.name}` does not occur in {_subject(query, findings)}{nearest}.")
+    return sentences
+
+
+def _subject(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> str:
+    """The library, with the version that was read."""
+    version = next((finding.version for _source, finding in findings if finding.version), None)
+    return f"{query.framework} {version}" if version else query.framework
 
 
 def score_of(

@@ -57,8 +57,9 @@ def finding(*passages, support=()):
     ]
 
 
-def draft_of(*passages, support=(), notice=None):
-    return compose(QUERY, finding(*passages, support=support), notice=notice)
+def draft_of(*passages, support=(), notices=(), question=QUERY.question, found=True):
+    query = QUERY.model_copy(update={"question": question})
+    return compose(query, finding(*passages, support=support), notices=notices, found=found)
 
 
 def cited(draft, claim):
@@ -114,35 +115,39 @@ def test_what_is_no_row_of_a_table_is_not_told_as_one(lines):
 
 @pytest.mark.req("R12", "R18")
 def test_a_parameter_is_told_with_type_default_and_code():
-    """What to pass, the accepted type and what it stands for, the default and what that is, and the shortest code."""
+    """How to pass it, its type and default, what both stand for, and the shortest code."""
     draft = draft_of(PARAMETER, support=(ALIAS, CONSTANT, SYMBOL))
-    assert draft.summary[0].text == "Pass `timeout=` to `box.put`: Seconds to wait for room. [1]"
-    accepts = next(claim for claim in draft.summary if claim.text.startswith("It accepts"))
-    assert accepts.text.startswith(
-        "It accepts `WaitTypes`, which is `Union[float, None]`; the default is `WAIT`, which is `Wait(seconds=5.0)`. ["
-    )
+    assert [claim.text for claim in draft.summary] == [
+        "`box.put(timeout=...)` (type `WaitTypes`, default `WAIT`): Seconds to wait for room. Waits for ever if it is None. [1]",
+        "The type `WaitTypes` is `Union[float, None]`. [2][3]",
+        "The default `WAIT` is `Wait(seconds=5.0)`. [2][4]",
+    ]
     assert cited(draft, draft.summary[0]) == ["box/_put.py:20"]
-    assert cited(draft, accepts) == ["box/_put.py:12", "box/_types.py:3", "box/_put.py:5"]
+    assert cited(draft, draft.summary[1]) == ["box/_put.py:12", "box/_types.py:3"]
+    assert cited(draft, draft.summary[2]) == ["box/_put.py:12", "box/_put.py:5"]
     assert [example.code for example in draft.summary_code] == [EXAMPLE]
 
 
-@pytest.mark.req("R12")
+PUT_TIMEOUT = "`box.put(timeout=...)` (type `WaitTypes`, default `WAIT`): Seconds to wait for room. Waits for ever if it is None. [1]"
+
+
+@pytest.mark.req("R12", "A3")
 @pytest.mark.parametrize(
     ("passage", "opening"),
     [
-        (SYMBOL, "Call `box.put(thing, timeout=WAIT)`: Put a thing into the box. [1]"),
+        (SYMBOL, "`box.put(thing, timeout=WAIT)`: Put a thing into the box. Deprecated names are refused here. [1]"),
         (SYMBOL.model_copy(update={"signature": "async def put(thing):", "text": SYMBOL.text.replace("def put(thing: str, *, timeout: WaitTypes = WAIT) -> None:", "async def put(thing):"),
-                                   "parameters": (("thing", None),)}), "Await `box.put(thing)`: Put a thing into the box. [1]"),
-        (PROPERTY, "Read `box.Box.size`: How many things are in the box. [1]"),
-        (PARAMETER.model_copy(update={"what": "field"}), "Set `timeout=` in `box.put`: Seconds to wait for room. [1]"),
-        (PARAMETER.model_copy(update={"star": "**"}), "Pass `**timeout` to `box.put`: Seconds to wait for room. [1]"),
-        (PARAMETER.model_copy(update={"lead": ""}), "Pass `timeout=` to `box.put`. [1]"),
-        (SECTION, "README § Timeouts: The timeout of put is set for each call. [1]"),
+                                   "parameters": (("thing", None),)}), "`box.put(thing)` (async): Put a thing into the box. Deprecated names are refused here. [1]"),
+        (PROPERTY, "`box.Box.size`: How many things are in the box. [1]"),
+        (PARAMETER.model_copy(update={"what": "field"}), PUT_TIMEOUT),
+        (PARAMETER.model_copy(update={"star": "**"}), PUT_TIMEOUT.replace("timeout=...", "**timeout")),
+        (PARAMETER.model_copy(update={"lead": ""}), "`box.put(timeout=...)` (type `WaitTypes`, default `WAIT`) [1]"),
+        (SECTION, "README § Timeouts: The timeout of put is set for each call. Other words stand here too. [1]"),
     ],
     ids=["function", "async", "property", "field", "stars", "undocumented", "section"],
 )  # fmt: skip
-def test_the_opening_says_what_to_do(passage, opening):
-    """Functions are called or awaited, properties read, fields set; a section is quoted."""
+def test_a_block_begins_with_what_a_user_writes(passage, opening):
+    """The name with its parameters, a parameter with its type and default, a section's title; then the first paragraph."""
     assert draft_of(passage).summary[0].text == opening
 
 
@@ -150,7 +155,7 @@ def test_the_opening_says_what_to_do(passage, opening):
 @pytest.mark.parametrize(
     ("text", "lead", "said"),
     [
-        ("lead time: days until delivery", "days until delivery", "Note: days until delivery [1]"),
+        ("lead time: days until delivery", "days until delivery", "Note: lead time: days until delivery [1]"),
         (
             "# 部署\n\n先合并到主分支，再运行脚本。\n",
             "先合并到主分支，再运行脚本。",
@@ -217,12 +222,11 @@ LINKS = "If the optional links flag is true, what lies elsewhere is linked from 
     [
         ("What does box.put do with a thing that is NaN?", 0.9, REFUSES),
         ("Does box.put follow links?", 0.9, LINKS),
-        ("What does box.put do with a thing that is NaN?", 0.4, None),
-        ("How do I put a thing into the box?", 0.9, None),
+        ("What does box.put do with a thing that is NaN?", 0.4, REFUSES),
     ],
 )
-def test_what_is_asked_and_not_yet_said_is_told_where_the_answer_is_sure(question, coverage, said):
-    """A long sentence too, and one that speaks of a parameter alone; not of a passage that may be beside the point."""
+def test_the_paragraph_that_says_most_of_the_question_is_shown(question, coverage, said):
+    """A long sentence too, and whole; after the first paragraph."""
     lead = "Put a thing into the box."
     passage = SYMBOL.model_copy(
         update={
@@ -233,7 +237,8 @@ def test_what_is_asked_and_not_yet_said_is_told_where_the_answer_is_sure(questio
         }
     )  # fmt: skip
     draft = compose(QUERY.model_copy(update={"question": question}), finding(passage))
-    assert [claim.text for claim in draft.summary[1:]] == ([] if said is None else [f"{said} [2]"])
+    assert draft.summary[0].text.endswith("Put a thing into the box. [1]")
+    assert any(claim.slots == (said,) for claim in draft.summary[1:])
 
 
 @pytest.mark.parametrize(
@@ -257,9 +262,9 @@ def test_a_section_whose_heading_is_the_question_is_quoted_from_its_beginning(ti
     assert [claim.text for claim in draft_of(one).summary] == said
 
 
-def test_a_lead_that_is_cut_says_so():
-    """A long paragraph ends at a word."""
-    lead = "word " * 100
+def test_text_without_sentences_that_is_cut_says_so():
+    """It ends at a word; a sentence is never cut."""
+    lead = "word " * 300
     one = Passage(
         text=lead, url="file:note.md", title="Timeout", lead=lead.strip(), kind="section", coverage=0.9
     )
@@ -279,17 +284,17 @@ def test_a_lead_that_is_cut_says_so():
 )
 def test_code_is_of_the_language_that_its_fence_names(fence, language):
     """A command of a shell is not shown as Python."""
-    text = f"Before.\n\n{fence}\nmake all\n{fence[:3]}\n"
-    one = Passage(
-        text=text, url="file:note.md", title="Note", kind="section", coverage=0.9, code=("make all",)
-    )
+    text = f"Before.\n\n{fence}\nmake\n{fence[:3]}\n"
+    one = Passage(text=text, url="file:note.md", title="Note", kind="section", coverage=0.9, code=("make",))
     assert [code.language for code in draft_of(one).summary_code] == [language]
 
 
 def test_without_passages_there_is_nothing_but_the_notice():
     assert draft_of().summary == ()
     assert compose(QUERY, []).citations == ()
-    assert [claim.text for claim in draft_of(notice="Nothing was found.").summary] == ["Nothing was found."]
+    assert [claim.text for claim in draft_of(notices=["Nothing was found."]).summary] == [
+        "Nothing was found."
+    ]
 
 
 @pytest.mark.req("R18")
@@ -353,11 +358,11 @@ def test_a_true_report_passes(kept):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("Seconds to wait for room. [1]", "Minutes to wait for room. [1]"),
+        ("Seconds to wait for room. Waits", "Minutes to wait for room. Waits"),
         ("Wait(seconds=5.0)", "Wait(seconds=6.0)"),
-        ("Pass `timeout=` to `box.put`: Seconds to wait for room. [1]", "Pass `timeout=` to `box.put`: Seconds to wait for room. [2]"),
-        ("Pass `timeout=` to `box.put`: Seconds to wait for room. [1]", "Pass `timeout=` to `box.put`: Seconds to wait for room."),
-        ("Pass `timeout=` to `box.put`: Seconds to wait for room. [1]\n", ""),
+        ("box.put(timeout=...)` (type `WaitTypes`, default `WAIT`): Seconds to wait for room. Waits for ever if it is None. [1]", "Pass `timeout=` to `box.put`: Seconds to wait for room. [2]"),
+        ("box.put(timeout=...)` (type `WaitTypes`, default `WAIT`): Seconds to wait for room. Waits for ever if it is None. [1]", "Pass `timeout=` to `box.put`: Seconds to wait for room."),
+        ("box.put(timeout=...)` (type `WaitTypes`, default `WAIT`): Seconds to wait for room. Waits for ever if it is None. [1]\n", ""),
         ("## Details\n", "## Details\n\nCall `evil()` instead.\n"),
         ("## Details\n", "## Details\n\nCall `evil()` instead. [1]\n"),
         ("## Summary\n", "## Summary\n\n- Set `timeout=0`.\n"),

@@ -30,7 +30,7 @@ NOTICE = 'The documentation of box 1.2.0 says nothing of "lid"; the nearest pass
 def kept():
     """A report and its evidence, as they lie in the knowledge base."""
     found = Finding(outcome=Outcome.ok, passages=(PUT,), url=URL, version="1.2.0")
-    draft = compose(QUERY, [("installed_docs", found)], notice=NOTICE)
+    draft = compose(QUERY, [("installed_docs", found)], notices=[NOTICE])
     report = Report(
         query=QUERY, research_date=date(2026, 1, 2), score=Score(score=60, level="medium", reasons=("official",)), draft=draft,
         sources=(Attribution(url=URL, via="installed_docs", finding="verified via official docs"),), notes=("a: timeout",),

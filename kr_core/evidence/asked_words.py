@@ -1,0 +1,100 @@
+"""What a question asks for, in the words and names by which passages are judged: how much of it does a text say?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from kr_core.evidence.sentences import documentation, prose
+from kr_core.question.understanding import parse_question
+from kr_core.text import content_words, is_weak, stem, stems, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.model import Passage
+    from kr_core.question.understanding import QuestionKind
+
+_CUE = 0.35
+"""What a sentence that answers in the question's kind says beyond its words, as a share of the question."""
+_WEAK = 0.3
+_PASSAGES_LOOKED_AT = 8
+_TEXT_LOOKED_AT = 20_000
+_CUES: dict[QuestionKind, str] = {
+    "default": r"\bdefaults?\b|\bif not (?:given|set|specified)\b|\bif omitted\b",
+    "difference": r"\bunlike\b|\bin contrast\b|\bwhereas\b|\bdiffer\w*\b|\bshortcut\b|\binstead\b|\bsame as\b|\bequivalent\b|\brather than\b|\bbut\b",
+    "replacement": r"\binstead\b|\bnow available as\b|\brenamed\b|\bin favou?r of\b|\blegacy\b|\breplace[sd]?\b|\bdeprecated\b",
+    "error": r"\bto (?:fix|avoid)\b|\binstead\b|\bmake sure\b|\bmust\b|\bcall\b.*\bfirst\b|\byou can\b|\brais(?:e|es|ed)\b",
+    "options": r"\bone of\b|\beither\b|\bor\b|\bone or more\b",
+    "yes_no": r"\bcan\b|\bcannot\b|\bnot\b|\bonly\b|\bsupport\w*\b|\ballow\w*\b|\bmust\b",
+    "how_to": r"\bto\b \w+ .*\buse\b|\buse\b|\bpass\b|\byou can\b|\bset\b",
+}
+_TURNS = re.compile(
+    r"\binstead\b|\bdeprecated\b|\blegacy\b|\bunsafe\b|\binsecure\b|\bmust not\b|\bdo not use\b|\bdon't use\b|\bnever use\b"
+    r"|\bonly if\b|\bexcept(?! (?:block|clause|statement))\b|\bnot recommended\b|\bwarning\b|\bdiscouraged\b|\bno effect\b",
+    re.IGNORECASE,
+)
+
+
+class AskedWords:
+    """A question's kinds, words and names, the words weighted by how rare they are in the passages.
+
+    Args:
+        question: what is asked.
+        passages: what was found; a word that all of them say tells little.
+    """
+
+    def __init__(self, question: str, passages: Sequence[Passage]) -> None:
+        self.question = question
+        self.parsed = parse_question(question)
+        self.stems = stems(self.parsed.asking)
+        self.telling = frozenset(
+            stem(word) for word in content_words(self.parsed.asking) if not is_weak(word)
+        )
+        self._cue = re.compile(
+            "|".join(_CUES[kind] for kind in self.parsed.kinds if kind in _CUES) or r"(?!)", re.IGNORECASE
+        )
+        self._weights = self._weighed(passages)
+        self._all = sum(self._weights.values()) or 1.0
+
+    def _weighed(self, passages: Sequence[Passage]) -> dict[str, float]:
+        seen: Counter[str] = Counter()
+        for passage in passages[:_PASSAGES_LOOKED_AT]:
+            for paragraph in prose(documentation(passage)[:_TEXT_LOOKED_AT]).split("\n"):
+                seen.update(stems(paragraph) & self.stems)
+        return {one: (1.0 if one in self.telling else _WEAK) / (1 + seen[one]) ** 0.5 for one in self.stems}
+
+    def share(self, text: str) -> float:
+        """The share of the question that a text says, by rarity; 0-1."""
+        return sum(self._weights[one] for one in stems(text) & self.stems) / self._all
+
+    def worth(self, text: str) -> float:
+        """The share, and more for a cue of the question's kind in a text that says some of it."""
+        share = self.share(text)
+        return share + _CUE if share and self._cue.search(text) else share
+
+    def is_cue(self, text: str) -> bool:
+        """Whether a sentence answers in the question's kind (`instead`, `defaults to`), whatever its words."""
+        return self._cue.search(text) is not None
+
+    def names(self, name: str) -> bool:
+        """Whether the question spells a name, or says all the words of one that has several (`follow redirects`)."""
+        last = name.rpartition(".")[2].lstrip("*")
+        if not last:
+            return False
+        if any(last == one.name.rpartition(".")[2] for one in self.parsed.identifiers):
+            return True
+        if re.search(rf"(?<![\w]){re.escape(last)}(?!\w)", self.question):
+            return True
+        parts = words(last.replace("_", " "))
+        return len(parts) > 1 and {stem(part) for part in parts} <= self.stems
+
+    def asks(self, *kinds: QuestionKind) -> bool:
+        """Whether the question is of one of these kinds."""
+        return any(kind in kinds for kind in self.parsed.kinds)
+
+
+def turns_round(sentence: str) -> bool:
+    """Whether a sentence turns the advice before it round, so that a reader must not miss it."""
+    return _TURNS.search(sentence) is not None

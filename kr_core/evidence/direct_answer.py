@@ -1,0 +1,249 @@
+"""The first sentence of an answer, in the kind of the question, where one is certain; else none.
+
+A sentence made by rule holds a value, never advice: what to do with it the documentation says.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.evidence.citations import folded, holds, plain
+from kr_core.evidence.heads import default_of
+from kr_core.evidence.sentences import value_of
+from kr_core.evidence.window import all_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kr_core.evidence.asked_words import AskedWords
+    from kr_core.model import Passage
+
+_LONG_VALUE = 80
+_LONG_LIST = 240
+_DECIDES = 0.6
+"""The share of a yes/no question that the sentence which decides it must say."""
+_PLAIN_LITERAL = re.compile(
+    r"^(?:None|True|False|-?\d[\d_.]*|[rbf]?['\"][^'\"]*['\"]|\.\.\.|\(\)|\[\]|\{\})$"
+)
+_DIFFERS = re.compile(
+    r"\bunlike\b|\bin contrast\b|\bwhereas\b|\bdiffer\w*\b|\bshortcut\b|\bsame as\b|\bequivalent\b|\brather than\b|\binstead of\b",
+    re.IGNORECASE,
+)
+_DECIDING = re.compile(
+    r"\bcan(?:not)?\b|\bnot\b|\bonly\b|\bsupport\w*\b|\ballow\w*\b|\bmust\b|\bsafe\b|\bwill\b|\bis\b|\bare\b|\baccept\w*\b",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"\{[^{}\n]{1,200}\}")
+_NOT_PARAMETERS = frozenset({"default", "self", "value", "data", "name"})
+"""Names that are everyday words of questions: they count only where a question spells them as code."""
+
+
+class Quote(NamedTuple):
+    """A verbatim part of a passage."""
+
+    passage: Passage
+    text: str
+
+
+class DirectAnswer(NamedTuple):
+    """A sentence, what it quotes, and what of it stands there."""
+
+    text: str
+    quotes: tuple[Quote, ...]
+    slots: tuple[str, ...]
+    said: tuple[str, ...] = ()
+    """Sentences that need not be shown again."""
+
+
+def direct_answer(
+    asked: AskedWords, passages: Sequence[Passage], support: Sequence[Passage]
+) -> DirectAnswer | None:
+    """The sentence that answers in the question's kind; None where none is certain.
+
+    Args:
+        asked: what the question asks for.
+        passages: those that answer, the best first.
+        support: what explains them.
+    """
+    if not passages:
+        return None
+    known = [*passages, *support]
+    if asked.asks("default"):
+        found = _default(asked, known)
+        if found is not None:
+            return found
+    if asked.asks("options"):
+        return _options(asked, known)
+    if asked.asks("difference"):
+        return _difference(subjects(asked, passages))
+    if asked.asks("yes_no"):
+        return _yes_no(asked, passages[0], known)
+    return None
+
+
+def subjects(asked: AskedWords, passages: Sequence[Passage]) -> list[Passage]:
+    """The two symbols that a question about a difference names, in its order; empty where not both were found."""
+    found: dict[str, Passage] = {}
+    for passage in passages:
+        if passage.symbol and not passage.parameter and (passage.pinned or asked.names(passage.symbol)):
+            found.setdefault(passage.symbol.rpartition(".")[2], passage)
+    both = sorted(found.values(), key=lambda one: _place(asked.question, one))[:2]
+    return both if len(both) > 1 else []
+
+
+def _place(question: str, passage: Passage) -> tuple[int, int]:
+    """Where a question spells a symbol, in full or else by its last part."""
+    names = [name for name in (passage.symbol, *passage.aliases, *passage.also) if name]
+    full = [place for name in names if (place := question.find(name)) >= 0]
+    last = [question.find(name.rpartition(".")[2]) for name in names]
+    places = full or [place for place in last if place >= 0]
+    return (min(places, default=len(question)), not full)
+
+
+class _Parameter(NamedTuple):
+    """A parameter, and the passage in which its declaration stands."""
+
+    name: str
+    default: str | None
+    symbol: str
+    passage: Passage
+
+
+def _parameters(asked: AskedWords, known: Sequence[Passage]) -> list[_Parameter]:
+    """The parameters that the question names; those of a symbol that it names too come first."""
+    found: list[tuple[bool, int, _Parameter]] = []
+    for place, passage in enumerate(known):
+        if not passage.symbol:
+            continue
+        own = (
+            [(passage.parameter, passage.default)]
+            if passage.parameter
+            else [(name.lstrip("*"), default) for name, default in passage.parameters]
+        )
+        is_named = passage.pinned or asked.names(passage.symbol) or _owner_named(asked, passage.symbol)
+        found += [
+            (not is_named, place, _Parameter(name, default, passage.symbol, passage))
+            for name, default in own
+            if _is_asked(asked, name, passage.symbol)
+        ]
+    first = [one for unnamed, _place, one in sorted(found, key=lambda one: one[:2])]
+    return first if any(not unnamed for unnamed, *_rest in found) else first[:1]
+
+
+def _is_asked(asked: AskedWords, name: str, symbol: str) -> bool:
+    if name == symbol.rpartition(".")[2]:
+        return False
+    if name.casefold() in _NOT_PARAMETERS:
+        return re.search(rf"[`.]{re.escape(name)}`|\b{re.escape(name)}=", asked.question) is not None
+    return asked.names(name)
+
+
+def _owner_named(asked: AskedWords, symbol: str) -> bool:
+    owner = symbol.rpartition(".")[0].rpartition(".")[2]
+    return bool(owner[:1].isupper() and asked.names(owner))
+
+
+def _default(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None:
+    """`The default of P in S is V`, a constant followed to its value."""
+    for one in _parameters(asked, known):
+        value = default_of(one.passage, one.default)
+        if value is None or len(value) > _LONG_VALUE:
+            continue
+        text = f"The default of `{one.name}` in `{one.symbol}` is `{value}`"
+        quotes = [Quote(one.passage, _declaration(one, value))]
+        slots = [one.name, one.symbol, value]
+        constant = None if _PLAIN_LITERAL.match(value) else behind(known, value)
+        if constant is not None and len(folded(value_of(constant.text))) <= _LONG_VALUE:
+            text += f", which is `{folded(value_of(constant.text))}`"
+            quotes.append(Quote(constant, constant.text))
+            slots.append(value_of(constant.text))
+        return DirectAnswer(f"{text}.", tuple(quotes), tuple(slots))
+    return None
+
+
+def _declaration(one: _Parameter, value: str) -> str:
+    """What is quoted for a default: the parameter's line of the signature."""
+    if one.passage.parameter:
+        return one.passage.signature or value
+    for line in one.passage.text.split("\n"):
+        if re.match(rf"\s*\*{{0,2}}{re.escape(one.name)}\s*[:=]", line) and value in folded(line):
+            return line.strip().rstrip(",")
+    return value
+
+
+def behind(known: Sequence[Passage], name: str) -> Passage | None:
+    """The constant or alias that a bare name in a signature stands for."""
+    bare = name.strip("'\" ").rpartition(".")[2]
+    return next(
+        (
+            one
+            for one in known
+            if one.what == "constant"
+            and one.kind in {"constant", "type"}
+            and (one.symbol or "").rpartition(".")[2] == bare
+        ),
+        None,
+    )
+
+
+def _options(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None:
+    """`P in S takes ...`: the members of a `Literal`, or those that the documentation lists in braces."""
+    for one in _parameters(asked, known):
+        passage = one.passage
+        listed = _LISTED.search(passage.text.split("\n")[0]) if passage.parameter else None
+        choices, source = listed[0] if listed else "", passage
+        if not choices and passage.annotation:
+            source = behind(known, passage.annotation) or passage
+            declared = value_of(source.text) if source is not passage else passage.annotation
+            choices = declared if "Literal[" in declared else ""
+        if choices and len(choices) <= _LONG_LIST and holds(source.text, choices):
+            text = f"The options of `{one.name}` in `{one.symbol}`: `{folded(choices)}`."
+            quotes = dict.fromkeys(
+                [Quote(passage, passage.signature or one.name), Quote(source, folded(choices))]
+            )
+            return DirectAnswer(text, tuple(quotes), (one.name, one.symbol, choices))
+    return None
+
+
+def _difference(both: Sequence[Passage]) -> DirectAnswer | None:
+    """The sentence of one subject that names the other and says what differs."""
+    for passage, other in (both, both[::-1]) if both else ():
+        name = (other.symbol or "").rpartition(".")[2]
+        for sentence in all_of(passage):
+            if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain(sentence)) and _DIFFERS.search(sentence):
+                return _quoted(passage, sentence)
+    return None
+
+
+def _yes_no(asked: AskedWords, first: Passage, known: Sequence[Passage]) -> DirectAnswer | None:
+    """The sentence that decides, as it stands in the documentation of what is asked about."""
+    at_home = [
+        one
+        for one in known
+        if one is first or one.pinned or (one.parameter and one.symbol and one.symbol == first.symbol)
+    ]
+    share, _place, best = max(
+        (
+            (asked.share(f"{sentence} {first.symbol or first.title}"), -number, Quote(passage, sentence))
+            for number, (passage, sentence) in enumerate(_told(at_home))
+            if _DECIDING.search(sentence) and asked.share(sentence) > 0
+        ),
+        default=(0.0, 0, Quote(first, "")),
+        key=lambda one: one[:2],
+    )
+    return _quoted(best.passage, best.text) if share >= _DECIDES else None
+
+
+def _told(passages: Sequence[Passage]) -> Iterator[Quote]:
+    for passage in passages:
+        for sentence in all_of(passage):
+            yield Quote(passage, sentence)
+
+
+def _quoted(passage: Passage, sentence: str) -> DirectAnswer:
+    """A sentence of a passage under the passage's name."""
+    names = tuple(name for name in (passage.parameter, passage.symbol) if name)
+    label = " in ".join(f"`{name}`" for name in names) or passage.title
+    text = f"{label}: {plain(sentence)}" if label else plain(sentence)
+    return DirectAnswer(text, (Quote(passage, sentence),), (*names, sentence), (sentence,))

@@ -1,0 +1,109 @@
+"""The head of a passage: the name that a user writes, with the parameters that matter to the question."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.evidence.citations import folded, holds
+
+if TYPE_CHECKING:
+    from kr_core.evidence.asked_words import AskedWords
+    from kr_core.model import Passage
+
+_WIDTH = 120
+_WIDTH_BESIDE = 70
+_LONG_TYPE = 110
+_LONG_DEFAULT = 24
+_MAX_PARAMETERS = 24
+"""A reader looks the rest up in the signature."""
+_PARAMETERS_LOOKED_AT = 500
+_PRIVATE = re.compile(r"(?<![\w'\"])_[A-Za-z]")
+_WRAPPED = re.compile(r"Default\((.*)\)")
+"""FastAPI's mark around a default that a router may replace."""
+
+
+class Head(NamedTuple):
+    """A head, and what of it stands in the passage."""
+
+    text: str
+    slots: tuple[str, ...]
+
+
+def head_of(passage: Passage, asked: AskedWords, *, first: bool = True) -> Head | None:
+    """`name(parameters)` for a callable, `name(parameter=...)` for a parameter; None for a section.
+
+    Args:
+        passage: what the head is of.
+        asked: the question; what it names is shown.
+        first: whether the passage comes first; of any other less is shown.
+    """
+    if not passage.symbol or not (passage.parameter or passage.what):
+        return None
+    if passage.parameter:
+        return _of_parameter(passage, passage.symbol, passage.parameter)
+    if passage.what not in {"function", "class"} or (passage.what == "class" and not passage.parameters):
+        return Head(f"`{passage.symbol}`", (passage.symbol,))
+    return _of_callable(passage, passage.symbol, asked, _WIDTH if first else _WIDTH_BESIDE)
+
+
+def default_of(passage: Passage, default: str | None) -> str | None:
+    """A default as a user means it; None for one that only marks that nothing was given."""
+    if default is None:
+        return None
+    wrapped = _WRAPPED.fullmatch(default)
+    value = wrapped[1] if wrapped else default
+    return None if _PRIVATE.search(value) or not holds(passage.text, value) else folded(value)
+
+
+def _of_parameter(passage: Passage, symbol: str, parameter: str) -> Head:
+    """`name(parameter=...)`, its type and its default."""
+    call = f"{symbol}({passage.star}{parameter})" if passage.star else f"{symbol}({parameter}=...)"
+    slots = [symbol, parameter]
+    said: list[str] = []
+    declared = folded(passage.annotation or "")
+    if (
+        declared
+        and len(declared) <= _LONG_TYPE
+        and not _PRIVATE.search(declared)
+        and holds(passage.text, declared)
+    ):
+        said.append(f"type `{declared}`")
+        slots.append(declared)
+    default = default_of(passage, passage.default)
+    if default is not None and len(default) <= _LONG_TYPE:
+        said.append(f"default `{default}`")
+        slots.append(default)
+    return Head(f"`{call}`" + (f" ({', '.join(said)})" if said else ""), tuple(slots))
+
+
+def _of_callable(passage: Passage, symbol: str, asked: AskedWords, most: int) -> Head:
+    """The required parameters and those that the question names, then what fits."""
+    parameters = passage.parameters[:_PARAMETERS_LOOKED_AT]
+    wanted = [name for name, _default in parameters if name in passage.required or asked.names(name)]
+    wanted = wanted[:_MAX_PARAMETERS]
+    width = len(symbol) + 5 + sum(len(_shown(passage, *one)) + 2 for one in parameters if one[0] in wanted)
+    for one in parameters:
+        if one[0] not in wanted and not (one[0].startswith("**") and len(parameters) > 1):
+            width += len(_shown(passage, *one)) + 2
+            if width > most or len(wanted) >= _MAX_PARAMETERS:
+                break
+            wanted.append(one[0])
+    slots = [symbol]
+    for name, default in parameters:
+        if name in wanted:
+            slots.append(name.lstrip("*"))
+            value = default_of(passage, default)
+            slots += [value] if value is not None and len(value) <= _LONG_DEFAULT else []
+    inside = [_shown(passage, *one) for one in parameters if one[0] in wanted]
+    left_out = ["..."] if len(inside) < len(passage.parameters) else []
+    is_async = (passage.signature or "").startswith("async def")
+    after, slots = (" (async)", [*slots, "async"]) if is_async else ("", slots)
+    return Head(f"`{symbol}({', '.join([*inside, *left_out])})`{after}", tuple(slots))
+
+
+def _shown(passage: Passage, name: str, default: str | None) -> str:
+    if default is None:
+        return name
+    value = default_of(passage, default)
+    return f"{name}={value if value is not None and len(value) <= _LONG_DEFAULT else '...'}"

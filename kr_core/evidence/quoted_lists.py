@@ -1,0 +1,61 @@
+"""Lists and tables of a section, which say in items and cells what others say in sentences."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kr_core.evidence.citations import plain
+from kr_core.evidence.sentences import prose, sentences, steps
+from kr_core.markup.tables import rows
+from kr_core.text import stems
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.evidence.asked_words import AskedWords
+    from kr_core.markup.tables import TableRow
+    from kr_core.model import Passage
+
+_STEPS = 12
+"""A longer list is no answer that a person reads at once."""
+_ROWS = 3
+_STEP = re.compile(r"\d{1,3}[.)]\s")
+
+
+def told_rows(passage: Passage, shown: Sequence[str], asked: AskedWords) -> list[TableRow]:
+    """The rows of a section's tables that say more of what was asked than any of its sentences does."""
+    said = max((_held(sentence, asked) for run in shown for sentence in sentences(run)), default=0)
+    held = [(_held(row.message, asked), row) for row in rows(passage.text)]
+    most = max((count for count, _row in held), default=0)
+    return [] if most <= max(said, 1) else [row for count, row in held if count == most][:_ROWS]
+
+
+def told_steps(passage: Passage, shown: Sequence[str], asked: AskedWords) -> list[tuple[str, list[str]]]:
+    """All the steps of a section's ordered list, where it or one of them is the answer: a step alone would mislead.
+
+    Returns:
+        Texts and what each quotes, with what is shown around the steps; empty where the steps are not the answer.
+    """
+    items = steps(passage.text)
+    said = {plain(sentence) for item in items for sentence in sentences(item)}
+    chosen = [sentence for run in shown for sentence in sentences(run)]
+    headed = all(_held(sentence, asked) <= _held(passage.title, asked) for sentence in chosen)
+    if not items or len(items) > _STEPS or not (headed or said & {plain(one) for one in chosen}):
+        return []
+    first = plain(items[0])
+    beside = [one for one in chosen if plain(one) not in said and first not in plain(one)]
+    text = plain(prose(passage.text))
+    before = [one for one in beside if text.find(plain(one)) < text.find(first)]
+    told = [(" ".join(map(plain, before)), before)] if before else []
+    told += [(f"{number}. {plain(item)}", [item]) for number, item in enumerate(items, 1)]
+    return told + [(plain(one), [one]) for one in beside if one not in before]
+
+
+def without_steps(runs: Sequence[str]) -> list[str]:
+    """What is shown of a section beside a surer answer: no step, since one alone would mislead."""
+    return [run for run in runs if not _STEP.match(run)]
+
+
+def _held(text: str, asked: AskedWords) -> int:
+    return len(stems(text) & asked.stems)

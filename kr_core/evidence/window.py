@@ -1,0 +1,230 @@
+"""The part of a passage that a reader is shown: its first paragraph, and the sentences that decide.
+
+Sentences are never cut and never rewritten; what lies between two of them may be left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.evidence.asked_words import turns_round
+from kr_core.evidence.citations import plain
+from kr_core.evidence.sentences import (
+    documentation,
+    is_pointer,
+    prose,
+    says_something,
+    sentences,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kr_core.evidence.asked_words import AskedWords
+    from kr_core.model import Passage
+
+FIRST_PARAGRAPH = 260
+_LONGEST = 600
+"""Of a sentence; a longer one is data."""
+_INHERITED = 0.85
+"""What a sentence with a cue has of the worth of the sentence before it."""
+_REACH = 3
+_WORD = 40
+_BEYOND = 120
+"""Characters by which the paragraph that says most of the question may go beyond the budget."""
+_TURNS_SHOWN = 3
+_FAR_FROM_ASKED = 0.12
+"""A sentence worth less is beside the question."""
+_FAR_BESIDE = 0.3
+"""The same for a passage that is shown beside the first."""
+_SENTENCES_LOOKED_AT = 400
+_BEGINNING = 40
+"""Characters by which the paragraph that begins the documentation is found."""
+
+
+class _Sentence(NamedTuple):
+    text: str
+    paragraph: int
+
+
+def window(
+    passage: Passage, asked: AskedWords, budget: int, said: Sequence[str] = (), *, first: bool = True
+) -> list[str]:
+    """What to show of a passage: runs of sentences as they stand there, in order, each within one paragraph.
+
+    Args:
+        passage: the documentation.
+        asked: what the question asks for.
+        budget: characters; a sentence that turns the advice round is shown beyond it.
+        said: what the answer says already.
+        first: whether the passage comes first; of any other only what is close to the question is shown.
+    """
+    far = _FAR_FROM_ASKED if first else _FAR_BESIDE
+    all_sentences = _sentences(passage)
+    told = [plain(one) for one in said]
+    is_said = [any(plain(one.text) in other for other in told) for one in all_sentences]
+    worth = _worths(all_sentences, asked)
+    is_section = passage.kind in {"section", "page"}
+    chosen: set[int] = set()
+    if not is_section or asked.share(passage.title) >= max(worth, default=0.0):
+        chosen |= _opening(all_sentences, budget)
+    left = budget - sum(len(all_sentences[one].text) for one in chosen)
+    for place, run in enumerate(_best_runs(all_sentences, worth, chosen, far)):
+        length = sum(len(all_sentences[one].text) for one in run if one not in chosen)
+        room = left + (_BEYOND if first and not place else 0)
+        fitting = run if length <= left else _fitting(all_sentences, worth, run, room)
+        chosen |= set(fitting)
+        left -= sum(len(all_sentences[one].text) for one in fitting)
+    if not chosen:
+        chosen |= _opening(all_sentences, budget)
+    chosen |= set(_turning(all_sentences, worth, chosen, 0.0 if first else far))
+    return list(_runs(all_sentences, sorted(one for one in chosen if not is_said[one])))
+
+
+def as_told(run: str) -> str:
+    """A run as it is printed; text without sentences that was too long ends with dots."""
+    cut = len(run) > _LONGEST - _WORD and not re.search(r"[.!?:。)\]`'\"]$", run)
+    return plain(run) + (" ..." if cut else "")
+
+
+def first_sentence(passage: Passage) -> str:
+    """The first sentence of the documentation; empty where there is none."""
+    return next((one.text for one in _sentences(passage)), "")
+
+
+def all_of(passage: Passage) -> list[str]:
+    """The sentences of a passage's documentation."""
+    return [one.text for one in _sentences(passage)]
+
+
+def _sentences(passage: Passage) -> list[_Sentence]:
+    """The sentences of the documentation by paragraph; of a parameter without its name and type before them."""
+    is_section = passage.kind in {"section", "page"}
+    if not is_section and not passage.lead:
+        return []
+    paragraphs = prose(documentation(passage)).split("\n")
+    if not is_section:
+        paragraphs = _from_lead(paragraphs, passage)
+    found_sentences = [
+        _Sentence(sentence, number)
+        for number, paragraph in enumerate(paragraphs)
+        for sentence in sentences(paragraph)
+        if len(sentence) <= _LONGEST
+        and (says_something(sentence) or (not number and not is_pointer(sentence)))
+    ]
+    if not found_sentences and passage.lead and not is_pointer(passage.lead):
+        found_sentences = [_Sentence(shortened(passage.lead, _LONGEST), 0)]
+    return found_sentences[:_SENTENCES_LOOKED_AT]
+
+
+def _from_lead(paragraphs: Sequence[str], passage: Passage) -> list[str]:
+    """The paragraphs from the one that begins what is said of a symbol; before it stand names, types and links."""
+    start = plain(passage.lead)[:_BEGINNING]
+    for number, paragraph in enumerate(paragraphs):
+        before, found, after = plain(paragraph).partition(start)
+        if found:
+            begun = found + after if before else paragraph
+            return [begun, *paragraphs[number + 1 :]]
+    lead = plain(passage.lead)
+    return [passage.lead, *(one for one in paragraphs if plain(one) not in lead)]
+
+
+def _worths(all_sentences: Sequence[_Sentence], asked: AskedWords) -> list[float]:
+    """What each sentence says of the question; the fix often shares no word with it, and stands behind what does."""
+    own = [asked.worth(one.text) for one in all_sentences]
+    worths = []
+    for number, one in enumerate(all_sentences):
+        before = [
+            own[number - back] * _INHERITED**back
+            for back in range(1, min(_REACH, number) + 1)
+            if all_sentences[number - back].paragraph in {one.paragraph, max(1, one.paragraph - 1)}
+        ]
+        worths.append(max([own[number], *(before if asked.is_cue(one.text) else [])]))
+    return worths
+
+
+def _opening(all_sentences: Sequence[_Sentence], budget: int) -> set[int]:
+    """The first paragraph, as much of it as fits in whole sentences; at least its first sentence."""
+    chosen: set[int] = set()
+    length = 0
+    for number, one in enumerate(all_sentences):
+        length += len(one.text)
+        is_first = one.paragraph == all_sentences[0].paragraph
+        if chosen and (not is_first or length > min(FIRST_PARAGRAPH, budget)):
+            break
+        if is_pointer(one.text) and not chosen and len(all_sentences) > 1:
+            continue
+        chosen.add(number)
+    return chosen
+
+
+def _best_runs(
+    all_sentences: Sequence[_Sentence], worth: Sequence[float], chosen: set[int], far: float
+) -> Iterator[list[int]]:
+    """The paragraphs that say most of the question, best first, without those that say little of it."""
+    paragraphs: dict[int, list[int]] = {}
+    for number, one in enumerate(all_sentences):
+        paragraphs.setdefault(one.paragraph, []).append(number)
+    by_worth = sorted(
+        (max(worth[number] for number in run), -place, run)
+        for place, run in paragraphs.items()
+        if any(number not in chosen for number in run)
+    )
+    for most, _place, run in reversed(by_worth):
+        if most > far:
+            yield run
+
+
+def _fitting(
+    all_sentences: Sequence[_Sentence], worth: Sequence[float], run: Sequence[int], left: int
+) -> list[int]:
+    """The run of sentences of a paragraph around its best that fits."""
+    best = max(run, key=lambda number: worth[number])
+    if len(all_sentences[best].text) > left:
+        return []
+    chosen = [best]
+    length = len(all_sentences[best].text)
+    low = high = run.index(best)
+    while True:
+        beside = [place for place in (high + 1, low - 1) if 0 <= place < len(run)]
+        nearby = [place for place in beside if length + len(all_sentences[run[place]].text) <= left]
+        if not nearby:
+            return sorted(chosen)
+        place = max(nearby, key=lambda one: worth[run[one]])
+        if worth[run[place]] <= _FAR_FROM_ASKED:
+            return sorted(chosen)
+        chosen.append(run[place])
+        length += len(all_sentences[run[place]].text)
+        low, high = min(low, place), max(high, place)
+
+
+def _turning(
+    all_sentences: Sequence[_Sentence], worth: Sequence[float], chosen: set[int], far: float
+) -> list[int]:
+    """The sentences that turn the advice round; where there are many, those that are nearest to the question."""
+    turning = [
+        number
+        for number, one in enumerate(all_sentences)
+        if number not in chosen and turns_round(one.text) and worth[number] > far
+    ]
+    near = {one.paragraph for number, one in enumerate(all_sentences) if number in chosen}
+    turning.sort(
+        key=lambda number: (all_sentences[number].paragraph in near, worth[number], -number), reverse=True
+    )
+    return turning[:_TURNS_SHOWN]
+
+
+def _runs(all_sentences: Sequence[_Sentence], chosen: Sequence[int]) -> Iterator[str]:
+    run: list[int] = []
+    for number in chosen:
+        follows = run and number == run[-1] + 1
+        if follows and all_sentences[number].paragraph == all_sentences[run[-1]].paragraph:
+            run.append(number)
+            continue
+        if run:
+            yield " ".join(all_sentences[one].text for one in run)
+        run = [number]
+    if run:
+        yield " ".join(all_sentences[one].text for one in run)

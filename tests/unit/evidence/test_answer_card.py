@@ -1,0 +1,286 @@
+"""The first sentence in the question's kind, the window on the documentation, and examples that fit the signatures."""
+
+import json
+from datetime import date
+
+import pytest
+
+from kr_core.evidence.citations import plain
+from kr_core.evidence.summary import compose
+from kr_core.evidence.verification import verify
+from kr_core.model import Attribution, Finding, Outcome, Passage, Report, ResearchQuery, Score, UnresolvedName
+from kr_core.research.report import draft_of, evidence_of
+from kr_plugins.renderers.markdown import Markdown
+
+URL = "pkg:pypi/box@1.2.0"
+
+
+def query(question):
+    return ResearchQuery(
+        framework="box", framework_version="1.2.0", topic="box", tags=("box",), question=question
+    )
+
+
+def found(*passages, support=(), unresolved=()):
+    return [
+        ("installed_docs", Finding(outcome=Outcome.ok, passages=passages, support=support, url=URL, version="1.2.0", unresolved=unresolved))
+    ]  # fmt: skip
+
+
+def symbol(name, signature, doc, *, what="function", parameters=(), code=(), **more):
+    """A documented symbol, as the source `installed_docs` finds it."""
+    text = "\n".join([signature, doc, *(f"\n```python\n{one}\n```" for one in code)])
+    return Passage(
+        text=text, url=URL, locator=f"box/{name.rpartition('.')[2]}.py:3", lines=((0, 3), (1, 4)), title=name, kind="symbol", what=what,
+        lead=" ".join(doc.split("\n\n")[0].split()), symbol=name, signature=signature, parameters=parameters, code=tuple(code), official=True,
+        version="1.2.0", coverage=more.pop("coverage", 0.9), **more,
+    )  # fmt: skip
+
+
+def parameter(owner, name, declared, doc, **more):
+    """A documented parameter."""
+    return Passage(
+        text=f"{doc}\ndef {owner.rpartition('.')[2]}\n{declared}", url=URL, locator="box/put.py:9", lines=((0, 9), (1, 3), (2, 4)),
+        title=f"{owner}({name})", kind="parameter", what="function", lead=" ".join(doc.split("\n\n")[0].split()), symbol=owner, parameter=name,
+        signature=declared, official=True, version="1.2.0", coverage=more.pop("coverage", 0.9), **more,
+    )  # fmt: skip
+
+
+def said(question, *passages, **more):
+    draft = compose(query(question), found(*passages, **more))
+    assert problems(draft, question) == []
+    return [claim.text for claim in draft.summary]
+
+
+def problems(draft, question):
+    """What `kr verify` finds in the report of a draft."""
+    report = Report(
+        query=query(question), research_date=date(2026, 1, 2), score=Score(score=60, level="medium"), draft=draft,
+        sources=(Attribution(url=URL, via="installed_docs", finding="verified via official docs"),),
+    )  # fmt: skip
+    text = Markdown(()).render(report)
+    return verify(text, json.loads(json.dumps(evidence_of(report, query(question), "r.md"))))
+
+
+PUT = symbol(
+    "box.put", "def put(thing, *, wait=WAIT, lid=False, mode='soft'):", "Put a thing into the box.",
+    parameters=(("thing", None), ("wait", "WAIT"), ("lid", "False"), ("mode", "'soft'")), required=("thing",),
+)  # fmt: skip
+TAKE = symbol("box.take", "def take():", "Take a thing out of the box.\n\nUnlike `put`, it never waits.")
+WAIT = Passage(text="WAIT = Wait(seconds=5.0)", url=URL, locator="box/put.py:1", title="box.WAIT", kind="constant", what="constant",
+               symbol="box.WAIT", official=True)  # fmt: skip
+
+
+@pytest.mark.req("A2")
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the default of lid in box.put?", "The default of `lid` in `box.put` is `False`. [1]"),
+        ("What is the default of wait in box.put?", "The default of `wait` in `box.put` is `WAIT`, which is `Wait(seconds=5.0)`. [1][2]"),
+    ],
+)  # fmt: skip
+def test_a_question_for_a_default_begins_with_the_value(question, answer):
+    """A constant is followed to what it stands for."""
+    assert said(question, PUT, support=(WAIT,))[0] == answer
+
+
+@pytest.mark.req("A2")
+def test_a_default_that_only_marks_that_nothing_was_given_is_not_told_as_one():
+    marked = symbol(
+        "box.seal", "def seal(*, glue=_Unset):", "Seal the box.", parameters=(("glue", "_Unset"),)
+    )
+    texts = said("What is the default of glue in box.seal?", marked)
+    assert not any("_Unset" in text for text in texts)
+    assert texts[0] == "`box.seal(glue=...)`: Seal the box. [1]"
+
+
+@pytest.mark.req("A2")
+def test_a_default_that_a_router_may_replace_is_told_as_its_value():
+    wrapped = symbol("box.route", "def route(path, strict=Default(False)):", "Add a route.", parameters=(("path", None), ("strict", "Default(False)")))  # fmt: skip
+    texts = said("What is the default of strict in box.route?", wrapped)
+    assert texts[0] == "The default of `strict` in `box.route` is `False`. [1]"
+    assert "Default(" not in texts[1]
+
+
+@pytest.mark.req("A2")
+def test_a_question_for_a_difference_shows_both_and_the_sentence_that_says_it():
+    """In the order of the question, whatever came first."""
+    texts = said("What is the difference between take and put?", PUT, TAKE)
+    assert texts == [
+        "`box.take`: Unlike `put`, it never waits. [1]",
+        "`box.take()`: Take a thing out of the box. [2]",
+        "`box.put(thing, wait=WAIT, lid=False, mode='soft')`: Put a thing into the box. [3]",
+    ]
+
+
+@pytest.mark.req("A2")
+def test_a_question_for_options_begins_with_the_list():
+    mode = parameter(
+        "box.put", "mode", "mode: Mode = 'soft'", "How to put it.", annotation="Mode", default="'soft'"
+    )
+    alias = Passage(text="Mode = Literal['soft', 'hard']", url=URL, locator="box/put.py:2", title="box.Mode", kind="constant",
+                    what="constant", symbol="box.Mode", official=True)  # fmt: skip
+    assert said("Which options does mode of box.put take?", mode, support=(alias,))[0] == (
+        "The options of `mode` in `box.put`: `Literal['soft', 'hard']`. [1][2]"
+    )
+
+
+@pytest.mark.req("A2", "A3")
+def test_a_yes_or_no_is_the_sentence_that_decides():
+    box = symbol("box.Box", "class Box:", "A box for things.\n\nIt is painted.\n\nA box is not safe to share between threads.", what="class", pinned=True)  # fmt: skip
+    texts = said("Is box.Box safe to share between threads?", box)
+    assert texts[0] == "`box.Box`: A box is not safe to share between threads. [1]"
+    assert texts[1].startswith("`box.Box`: A box for things.")
+
+
+@pytest.mark.req("A2")
+@pytest.mark.parametrize(
+    ("nearest", "end"), [(("box.put", "box.take"), "; the nearest: `box.put`, `box.take`."), ((), ".")]
+)
+def test_a_name_that_does_not_exist_is_said_first(nearest, end):
+    question = "What does box.putt do?"
+    draft = draft_of(query(question), found(PUT, unresolved=(UnresolvedName(name="putt", nearest=nearest),)))
+    assert draft.summary[0].text == f"`putt` does not occur in box 1.2.0{end}"
+    assert problems(draft, question) == []
+
+
+OLD = "Deprecated since 1.1: use stow instead."
+
+
+@pytest.mark.req("A5")
+@pytest.mark.parametrize("first", [True, False])
+def test_what_is_deprecated_is_called_so_and_its_replacement_stands_next_to_it(first):
+    """Also where it is not what answers first."""
+    old = symbol("box.cram", "def cram(thing):", f"{OLD}\n\nCram a thing in.", parameters=(("thing", None),),
+                 code=("box.cram(1)",), deprecated=OLD, replacement="box.stow")  # fmt: skip
+    new = symbol("box.stow", "def stow(thing):", "Stow a thing.", coverage=0.5)
+    passages = (old, PUT, new) if first else (PUT, old, new)
+    draft = compose(query("How do I cram a thing in?"), found(*passages))
+    texts = [claim.text for claim in draft.summary]
+    place = texts.index(next(text for text in texts if "is deprecated" in text))
+    assert texts[place].removeprefix("See also ") == f"`box.cram` is deprecated: {OLD} [{place + 1}]"
+    if first:
+        assert place == 0
+        assert any("`box.stow" in text for text in texts[: place + 4])
+        assert draft.summary_code == ()
+
+
+@pytest.mark.req("A3")
+@pytest.mark.parametrize(
+    "turn", ["Use `stow` instead.", "It is unsafe on hot things.", "Allowed only if the lid is off."]
+)
+def test_a_sentence_that_turns_the_advice_round_is_never_left_out(turn):
+    """However long what stands before it is."""
+    filler = "\n\n".join(
+        f"Paragraph {number} tells at length how boxes are painted in our town." for number in range(30)
+    )
+    texts = said("How do I put a thing into the box?", symbol("box.put", "def put(thing):", f"Put a thing into the box.\n\n{filler}\n\nAbout things in a box: {turn}"))  # fmt: skip
+    assert any(turn in text for text in texts)
+
+
+@pytest.mark.req("A3")
+def test_no_sentence_is_cut_or_rewritten():
+    """Each run of the window stands in the passage, and ends where a sentence ends."""
+    doc = "Put a thing into the box. " + " ".join(f"Sentence {number} is about things of size {number}, e.g. balls." for number in range(60))  # fmt: skip
+    passage = symbol("box.put", "def put(thing):", doc)
+    draft = compose(query("How do I put a thing of size 41 into the box?"), found(passage))
+    for claim in draft.summary:
+        assert plain(claim.slots[-1]) in plain(passage.text)
+        assert claim.slots[-1].endswith(".")
+    assert any("size 41" in claim.text for claim in draft.summary)
+
+
+@pytest.mark.req("A3")
+def test_marked_up_prose_reads_as_plain_markdown():
+    doc = "Put a thing into :class:`~box.Box` with :meth:`.Box.put`, {py:func}`box.put`, {@link Box} or [`Lid`][box.Lid] of :class:`_private.Case`."  # fmt: skip
+    (text,) = said("What does box.put do?", symbol("box.put", "def put():", doc))
+    assert text == (
+        "`box.put()`: Put a thing into `box.Box` with `Box.put`, `box.put`, `Box` or `Lid` of `Case`. [1]"
+    )
+
+
+@pytest.mark.req("A3")
+def test_lists_of_names_and_notes_marks_are_not_shown_as_prose():
+    doc = 'Put a thing.\n\n!!! abstract "Usage"\n    [`put`](../put.md)\n\nReturns:\n    The thing that was put into the box.\n\nPut it in softly.'  # fmt: skip
+    texts = " ".join(
+        said("How do I put a thing into the box softly?", symbol("box.put", "def put(thing):", doc))
+    )
+    assert "softly" in texts
+    assert "!!!" not in texts
+    assert "that was put" not in texts
+
+
+@pytest.mark.req("A4")
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("box.put('ball', lid=True)", True),
+        ("from box import put\nput('ball', lid=True)", True),
+        ("import box as b\nb.put('ball', lid=True)", True),
+        ("await box.put('ball', lid=True)", True),
+        ("box.put('ball', cover=True, lid=True)", False),
+        ("from box import put\nput('ball', cover=True, lid=True)", False),
+        ("box.put('ball', lid=True", False),
+        ("box.put('ball')", False),
+        ("print('box.put(lid=True)')", False),
+        ("box.put('ball', lid=True)  # wrong", False),
+    ],
+)
+def test_an_example_fits_the_signature_and_shows_what_is_asked(code, shown):
+    """A keyword that the installed version refuses, broken code, a name in a string, or another use is not shown."""
+    put = PUT.model_copy(update={"text": f"{PUT.text}\n\n```python\n{code}\n```", "code": (code,)})
+    draft = compose(query("How do I put the lid on with box.put?"), found(put))
+    assert [example.code for example in draft.summary_code] == ([code] if shown else [])
+
+
+@pytest.mark.req("A4", "A5")
+def test_an_example_passes_no_deprecated_parameter():
+    code = "box.put('ball', lid=True)"
+    put = PUT.model_copy(update={"text": f"{PUT.text}\n\n```python\n{code}\n```", "code": (code,)})
+    lid = parameter("box.put", "lid", "lid=False", "Deprecated: use `cover` instead.", default="False",
+                    deprecated="Deprecated: use `cover` instead.")  # fmt: skip
+    assert compose(query("How do I put a ball?"), found(put)).summary_code
+    assert compose(query("How do I put a ball?"), found(put, support=(lid,))).summary_code == ()
+
+
+@pytest.mark.req("A4")
+def test_no_value_is_advised_that_the_documentation_does_not_advise():
+    """A switch that is off by default is not turned on by rule."""
+    lid = parameter(
+        "box.put",
+        "lid",
+        "lid: bool = False",
+        "If True, disables the check of the lid.",
+        annotation="bool",
+        default="False",
+    )
+    texts = said("How do I close the lid?", lid)
+    assert texts == [
+        "`box.put(lid=...)` (type `bool`, default `False`): If True, disables the check of the lid. [1]"
+    ]
+
+
+@pytest.mark.req("A9")
+def test_what_is_not_found_is_said_with_two_places_to_look_and_no_example():
+    code = "box.put('ball')"
+    put = PUT.model_copy(
+        update={"text": f"{PUT.text}\n\n```python\n{code}\n```", "code": (code,), "coverage": 0.1}
+    )
+    others = [
+        symbol(f"box.f{number}", f"def f{number}():", f"Do the number {number}.", coverage=0.1)
+        for number in range(5)
+    ]
+    draft = draft_of(query("How do I melt gold?"), found(put, *others))
+    assert (
+        draft.summary[0].text
+        == "The documentation of box 1.2.0 does not seem to answer this; the nearest passages follow."
+    )
+    assert len(draft.summary) == 3
+    assert draft.summary_code == ()
+    assert problems(draft, "How do I melt gold?") == []
+
+
+@pytest.mark.req("A3")
+def test_a_symbol_without_documentation_is_shown_by_its_signature_alone():
+    bare = symbol("box.shut", "def shut(hard=False):", "", parameters=(("hard", "False"),))
+    assert said("How do I shut the box?", bare) == ["`box.shut(hard=False)` [1]"]
