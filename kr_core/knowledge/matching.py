@@ -8,9 +8,10 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from kr_core.knowledge.ids import fold_name
+from kr_core.knowledge.wording import wording
 from kr_core.project.package_names import without_name
 from kr_core.protocols.lookup import EntryMatch
-from kr_core.text import STOP_WORDS, stem, stems, words
+from kr_core.text import stems, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,10 +28,6 @@ _SYMBOL_NAMES = (
     (re.compile(r"\b([a-z])\+\+", re.IGNORECASE), r"\1plusplus"),
     (re.compile(r"\b([a-z])#", re.IGNORECASE), r"\1sharp"),
 )
-_LONE_DIGIT = re.compile(r"(?<![\w.])\d(?![\w.]*\w)")
-_PLAIN_WORD = re.compile(r"[^\W_]+")
-_LEADING = frozenset({"from", "into", "to"})
-"""Words that say what leads to what."""
 _LONG_QUESTION_TAG = re.compile(r"q-[0-9a-f]{8}")
 _REMEMBERED = 65536
 """Subjects kept in memory; each is about a kilobyte."""
@@ -89,9 +86,9 @@ class Subject:
         return _words(without_name(self._topic, self._framework))
 
     @cached_property
-    def turns(self) -> frozenset[tuple[str, str]]:
-        """What its words alone do not tell."""
-        return turns(self._topic)
+    def wording(self) -> tuple[str, ...]:
+        """The words of the topic that count, in order."""
+        return wording(self._topic, self._framework)
 
     @cached_property
     def tag_words(self) -> frozenset[str]:
@@ -186,35 +183,14 @@ def wants_exact(query: ResearchQuery) -> bool:
     return not query.inferred.isdisjoint({"topic", "tags"})
 
 
-def turns(topic: str) -> frozenset[tuple[str, str]]:
-    """What the set of its words does not tell of a topic: its lone digits, and what leads to what.
-
-    "JSON to YAML" and "YAML to JSON" have the same words, as have "HTTP 2" and "HTTP 3".
-    """
-    found = {("", digit) for digit in _LONE_DIGIT.findall(topic)}
-    told = [word.lower() for word in _PLAIN_WORD.findall(topic)]
-    telling = [(place, stem(word)) for place, word in enumerate(told) if word not in STOP_WORDS]
-    for place, word in enumerate(told):
-        before = [one for at, one in telling if at < place][-1:]
-        after = [one for at, one in telling if at > place][:1]
-        if before and after and word in _LEADING:
-            found.add((before[0], after[0]) if word != "from" else (after[0], before[0]))
-    return frozenset(found)
-
-
-def _agree(ours: frozenset[tuple[str, str]], theirs: frozenset[tuple[str, str]]) -> bool:
-    digits = [{pair for pair in pairs if not pair[0]} for pairs in (ours, theirs)]
-    return digits[0] == digits[1] and not any((after, before) in theirs for before, after in ours if before)
-
-
 def _exact(ours: Subject, theirs: Subject, query: ResearchQuery) -> bool:
-    """Whether entry and query are made of the same content words.
+    """Whether entry and query are made of the same content words, in the same order.
 
     Inference puts every content word of a question into its tags, so equal tags mean an equal question; but
     only beside an entry whose tags say all that its topic says. Tags that a person chose may leave out the
     half: an entry on "disabling timeouts" tagged `timeout` is no answer to "What is a timeout?".
     """
-    if not _agree(ours.turns, theirs.turns):
+    if ours.wording != theirs.wording:
         return False
     if (
         "tags" in query.inferred

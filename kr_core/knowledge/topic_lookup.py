@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from kr_core.knowledge.matching import best, wants_exact
 from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.knowledge.topic_index import TopicIndex
+from kr_core.knowledge.wording import same_question
+from kr_core.project.versions import gap
 from kr_core.protocols.lookup import LookupDecision
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from kr_core.model import Entry, ResearchQuery
     from kr_core.protocols.lookup import EntryMatch, KeptReport, LookupRules
@@ -19,7 +22,8 @@ if TYPE_CHECKING:
 class TopicLookup:
     """Finds the entry on the same topic, and serves its report while it is fresh: KR's own rules, for a class of your own.
 
-    An inferred query gets no hit from an entry of other content words: that may answer another question.
+    An inferred query gets no hit from an entry of other words, or of the same ones in another order: that may answer another
+    question. A weak answer is a hit on the day of its research only.
     """
 
     def find(self, query: ResearchQuery, entries: Sequence[Entry], rules: LookupRules) -> EntryMatch | None:
@@ -37,8 +41,27 @@ class TopicLookup:
         )
         fresh = judge(match.entry, report.researched, query.framework_version, rules.today, limits)
         reasons = (*fresh.reasons, *([match.warning] if match.warning else []))
-        if fresh.state == "fresh" and wants_exact(query) and not match.exact:
-            return LookupDecision("stale", reasons, near=True)
+        if wants_exact(query) and fresh.state != "expired":
+            differs = match.exact and not _asks_the_same(query, report.evidence)
+            if differs or (fresh.state == "fresh" and not match.exact):
+                return LookupDecision("stale", reasons, near=True)
         if fresh.state == "fresh":
             return LookupDecision("hit", reasons)
+        exact = match.exact or not wants_exact(query)
+        if exact and _is_weak_of_today(match.entry, report, query.framework_version, rules):
+            return LookupDecision("hit")
         return LookupDecision("miss" if fresh.state == "expired" else "stale", reasons)
+
+
+def _asks_the_same(query: ResearchQuery, evidence: Mapping[str, Any]) -> bool:
+    """Whether the kept answer is to the question asked; what is kept of another origin has its topic alone."""
+    kept = evidence.get("question")
+    return not isinstance(kept, str) or same_question(query.question, kept, query.framework)
+
+
+def _is_weak_of_today(entry: Entry, report: KeptReport, version: str, rules: LookupRules) -> bool:
+    """Whether an answer is stale only because it is weak, and no source would say more on the same day."""
+    weak = entry.status == "stale" and report.evidence.get("level") == "low"
+    if not weak or report.evidence.get("incomplete") or report.researched != rules.today:
+        return False
+    return not gap(entry.framework_version, version, mode=rules.version_match)

@@ -65,11 +65,12 @@ def without_name(text: str, framework: str) -> str:
     >>> without_name("Beautiful Soup: select by class", "beautifulsoup4")
     ': select by class'
     """
-    return _own_name(framework).sub(" ", text).strip()
+    return own_name(framework).sub(" ", text).strip()
 
 
 @lru_cache(maxsize=256)
-def _own_name(framework: str) -> re.Pattern[str]:
+def own_name(framework: str) -> re.Pattern[str]:
+    """The pattern of a framework's own name in a text, and of what else it is called."""
     names = {framework, *spoken_names(framework)}
     patterns = []
     for name in sorted(names, key=len, reverse=True):

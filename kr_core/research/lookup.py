@@ -100,6 +100,8 @@ def look_up(components: Container, query: ResearchQuery) -> LookupResult:
     entry = as_reported(matched.entry, report, query.framework_version)
     kept = KeptReport(report, evidence, report_date(report))
     decision = decider.judge(query, matched._replace(entry=entry), kept, rules)
+    if decision.near:
+        matched = matched._replace(exact=False)
     match = Match(
         tier=matched.tier, overlap=round(matched.overlap, 2), entry_version=entry.framework_version,
         version=query.framework_version, stale=decision.state != "hit" and not decision.near,

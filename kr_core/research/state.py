@@ -261,9 +261,11 @@ def _write_report(state: RunState) -> Callable[[], WriteResult]:
         query,
         rendered.report.query.framework_version,
         components.today(),
-        "stale" if is_weak and chain.failed else "fresh",
+        "stale" if is_weak else "fresh",
     )
     evidence = evidence_of(rendered.report, query, entry.path)
+    if is_weak and chain.failed:
+        evidence["incomplete"] = True  # a bad hour is not kept, not even for a day
     return lambda: within_limits(
         components.store.write(rendered.text, evidence, entry), components, state.notes
     )

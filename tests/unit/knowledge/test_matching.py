@@ -162,7 +162,7 @@ def test_tags_chosen_by_a_person_do_not_make_a_question_equal():
 
 @pytest.mark.req("K3", "R1")
 def test_an_inferred_query_matches_an_explicit_topic_of_the_same_words():
-    explicit = entry("request retries", ("transport",), framework="httpx")
+    explicit = entry("retrying requests", ("transport",), framework="httpx")
     assert match(explicit, asked("How do I retry a request in httpx?")).exact
 
 
@@ -171,7 +171,7 @@ def test_an_inferred_query_prefers_the_equal_entry_over_a_closer_tier():
     loose = kept(
         "How do I retry a request twice after it failed in httpx?", id="loose", last_accessed=date(2026, 3, 1)
     )
-    equal = entry("request retry", ("x",), framework="httpx", id="equal")
+    equal = entry("retry request", ("x",), framework="httpx", id="equal")
     assert best([loose, equal], asked("How do I retry a request in httpx?")).entry.id == "equal"
 
 
@@ -179,6 +179,5 @@ def test_an_inferred_query_prefers_the_equal_entry_over_a_closer_tier():
 def test_long_questions_are_told_apart_by_their_last_tag():
     words = [f"word{chr(97 + n)}" for n in range(26)]
     first, second = " ".join([*words, "red"]), " ".join([*words, "tan"])
-    again = " ".join(reversed([*words, "red"]))
-    assert match(kept(first), asked(again)).exact
+    assert match(kept(first), asked(f"How do I {first}?")).exact
     assert not match(kept(first), asked(second)).exact
