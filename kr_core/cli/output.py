@@ -60,7 +60,8 @@ def _heading(request: ResearchRequest, results: Results) -> str:
     query = request.query
     version = results.citations[0].version if results.citations else query.framework_version
     subject = f"{query.framework} {version}" if version else query.framework
-    return f"{subject} - {query.topic}"
+    kept = results.match.question if results.match is not None and results.cache_hit else None
+    return f"{subject} - {' '.join(kept.split()) if kept else query.topic}"
 
 
 def _sources(results: Results) -> list[str]:

@@ -64,6 +64,8 @@ class Match(Value):
     version: str
     stale: bool = False
     warning: str | None = None
+    question: str | None = None
+    """The question that the entry answers, as it was asked; null if the entry does not say."""
 
     @property
     def told(self) -> str:

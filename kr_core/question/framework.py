@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kr_core.project.package_names import distributions_called, normalise
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from kr_core.project.project import LocalProject
 
-__all__ = ["infer_framework", "topic_and_tags"]
+__all__ = ["infer_framework", "named_framework", "topic_and_tags"]
 
 Cue = Literal[
     "dotted", "import", "backticks", "closing", "placed", "owner", "noun", "capital", "bare", "other"
@@ -92,16 +93,23 @@ class _Candidate(NamedTuple):
     score: int
     start: int
     origin: Origin
+    is_direct: bool = False
+    """Whether the project itself asks for it."""
 
 
 def infer_framework(question: str, project: LocalProject) -> str | None:
     """Say which framework a question is about, as a normalised name (`pyyaml`), or None where nothing says so.
 
     What is installed or locked is recognised by the names of distributions and of what they are imported by; the
-    standard library is `python`. An ordinary word that is also a package needs a cue ("in rich", `click.echo`).
-    A library that is not installed is recognised only where it clearly is one. Where nothing is named, the one
-    direct dependency of the project is meant, if there is but one.
+    standard library is `python`. An ordinary word that is also a package needs a cue ("in rich", `click.echo`), or that
+    the project depends on it. A library that is not installed is recognised only where it clearly is one. Where nothing
+    is named, the one direct dependency of the project is meant, if there is but one.
     """
+    return named_framework(question, project)[0]
+
+
+def named_framework(question: str, project: LocalProject) -> tuple[str | None, bool]:
+    """The framework that a question is about, as `infer_framework` says, and whether the question names it for sure."""
     mentions = list(_mentions(question))
     packages = _rank(_installed(mentions, question, project))
     if not packages or packages[0].score < _ENOUGH:
@@ -111,19 +119,22 @@ def infer_framework(question: str, project: LocalProject) -> str | None:
     # what has its module before it is the standard library's, whatever it is used with: `json.dumps with NaN`
     spelled = any(mention.cue in {"dotted", "import"} and _is_about_python(mention) for mention in mentions)
     guessed = packages and packages[0].origin == "absent" and packages[0].framework not in KNOWN
+    own = next((one for one in packages if one.is_direct), None)
+    if guessed and own is not None:  # what the project has comes before a word that may be a library's name
+        return own.framework, True
     if packages and packages[0].score >= _ENOUGH and not (spelled and guessed):
-        return packages[0].framework
+        return packages[0].framework, True
     if any(_is_about_python(mention) for mention in mentions):
-        return "python"
+        return "python", True
     sole = _sole_dependency(project)
     if sole is not None:
-        return sole
-    return packages[0].framework if packages else None
+        return sole, True
+    return (packages[0].framework, packages[0].is_direct) if packages else (None, False)
 
 
 def _mentions(question: str) -> Iterator[_Mention]:
     """The names in a question; runs of two or three words too, since `beautiful soup` is one."""
-    tokens = list(_TOKEN.finditer(question))
+    tokens = [token for token in _TOKEN.finditer(question) if not _is_ending(question, token.start())]
     for number, token in enumerate(tokens):
         for count in (3, 2):
             run = tokens[number : number + count]
@@ -135,6 +146,11 @@ def _mentions(question: str) -> Iterator[_Mention]:
         if dotted:
             yield _Mention(dotted, token.start(), token.end(), "dotted")
         yield _Mention(token[0], token.start(), token.end(), _cue(question, token.start(), token.end()))
+
+
+def _is_ending(question: str, start: int) -> bool:
+    """Whether a word is the ending of a file's name: `.py files`."""
+    return question[start - 1 : start] == "." and (start < 2 or not question[start - 2].isalnum())
 
 
 def _dotted_head(token: str) -> str | None:
@@ -205,6 +221,10 @@ def _absent(mentions: list[_Mention], question: str, project: LocalProject) -> l
         called = distributions_called(mention.name)
         if called and mention.cue in {"closing", "placed"} and not mention.name.isupper():
             found.append(_Candidate(called[0], 66, mention.start, "absent"))
+        elif (
+            called and " " in mention.name
+        ):  # two words that are a library's name are nothing else: `vue router`
+            found.append(_Candidate(called[0], 60, mention.start, "absent"))
         elif score := _absent_score(mention, question):
             found.append(_Candidate(mention.name.lower(), score, mention.start, "absent"))
     return found
@@ -249,7 +269,7 @@ def _scored(
         score = _plain_score(mention, question, direct=direct)
     score += 6 if framework in project.direct_dependencies(development=False) else 3 if direct else 0
     score += 2 * mention.name.count(" ")
-    return _Candidate(framework, score - (12 if origin == "own" else 0), mention.start, origin)
+    return _Candidate(framework, score - (12 if origin == "own" else 0), mention.start, origin, direct)
 
 
 def _plain_score(mention: _Mention, question: str, *, direct: bool) -> int:
@@ -300,6 +320,8 @@ def _looks_like_library(mention: _Mention, question: str) -> bool:
     name, lower = mention.name, mention.name.lower()
     if (
         lower in STOP_WORDS
+        or iskeyword(lower)
+        or re.search(r"[a-z]_[a-z]", name)  # a variable
         or is_standard(lower)
         or not NOT_LIBRARIES.isdisjoint({lower, lower.removesuffix("s")})
     ):

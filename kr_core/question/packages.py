@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kr_core.project.distributions import Distribution
     from kr_core.project.project import LocalProject
 
-__all__ = ["speaking", "subjects_of"]
+__all__ = ["roots_described", "sources_of", "speaking", "subjects_of"]
 
 
 _MOST = 5
@@ -53,7 +53,7 @@ def subjects_of(question: str, project: LocalProject) -> tuple[str, list[str]]:
     found = [name for name in named if not is_python(name) or _names_module(question)]
     if found:
         return found[0], found[:_MOST]
-    described = [(one, _described(one)) for one in installed]
+    described = [(one, roots_described(one)) for one in installed]
     asked = {
         root_of(word): (0.3 if is_weak(word) else 1.0)
         for word in content_words(question)
@@ -135,7 +135,8 @@ def _metadata(one: Distribution) -> str:
         return ""
 
 
-def _described(one: Distribution) -> frozenset[str]:
+def roots_described(one: Distribution) -> frozenset[str]:
+    """The stems of the words that a distribution describes itself with."""
     head, _, body = _metadata(one)[:_READ].partition("\n\n")
     told = [
         line.partition(":")[2]
@@ -170,7 +171,7 @@ def speaking(names: Iterable[str], packages: Sequence[Distribution]) -> list[str
     left = _MOST_BYTES
     found: list[str] = []
     for one in packages:
-        for path in _sources(one):
+        for path in sources_of(one):
             try:
                 size = path.stat().st_size
                 if size > _LARGEST_SOURCE:
@@ -194,7 +195,7 @@ def _parts(name: str) -> list[str]:
     return parts
 
 
-def _sources(one: Distribution) -> Iterator[Path]:
+def sources_of(one: Distribution) -> Iterator[Path]:
     """The Python files that a distribution says it has brought."""
     try:
         listed = read_text(

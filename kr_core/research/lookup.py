@@ -15,7 +15,7 @@ from kr_core.project.versions import gap
 from kr_core.protocols.lookup import EntryMatch, KeptReport, LookupDecision, LookupRules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from kr_core.model import EntryStatus, ResearchQuery
@@ -105,13 +105,18 @@ def look_up(components: Container, query: ResearchQuery) -> LookupResult:
     match = Match(
         tier=matched.tier, overlap=round(matched.overlap, 2), entry_version=entry.framework_version,
         version=query.framework_version, stale=decision.state != "hit" and not decision.near,
-        warning="; ".join(decision.reasons) or None,
+        warning="; ".join(decision.reasons) or None, question=_question_of(evidence),
     )  # fmt: skip
     inferred = bool(query.inferred & {"topic", "tags"})
     return LookupResult(
         decision.state, matched, report, evidence, match, (*warnings, *decider.notes), files, inferred=inferred,
         notes=tuple(decider.notes),
     )  # fmt: skip
+
+
+def _question_of(evidence: Mapping[str, Any]) -> str | None:
+    question = evidence.get("question")
+    return question if isinstance(question, str) and question.strip() else None
 
 
 def _rules(components: Container) -> LookupRules:

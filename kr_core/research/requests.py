@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from kr_core.model import Fault, ResearchQuery, ResearchRequest, new_id
 from kr_core.model.lessons import PHASES, LessonsRequest
-from kr_core.question.framework import infer_framework
+from kr_core.question.dependency_search import choose_framework, direct_dependencies
 from kr_core.question.topics import topic_and_tags
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _MAY_BE_SECRET = re.compile(
     r"[\w/+-]{16,}|://[^/\s]*@|passw|pwd|secret|token|key|credential|bearer|basic|PRIVATE", re.IGNORECASE
 )
 """What a text has that is worth a closer look, which takes longer than the rest of a request."""
+_CHOSEN = "the question names no library; of the project's direct dependencies {} fits best: name another with --framework"
 _TAKEN_OUT = "what looks like a secret was taken out of the question"
 _QUERY_FIELDS = ("framework", "framework_version", "topic", "tags", "question")
 _KEYS = {
@@ -136,10 +137,12 @@ def from_question(question: str, project: LocalProject, **options: Any) -> Resea
     session = new_id() if given.session_id is None else _text(given.session_id)
     faults = [*story_faults(story), *_session_faults(session), *_question_faults(question, "question")]
     asked, framework = question, given.framework
+    searched: tuple[str, ...] = ()
     if not faults:
         question = _without_secrets(question)
-        if framework is None and (framework := infer_framework(question, project)) is None:
-            faults.append(_fault("framework", _unnamed(project)))
+        if framework is None:
+            framework, searched = choose_framework(question, project)
+            faults += [] if framework else [_fault("framework", _unnamed(project))]
     faults += _option_faults(given)
     if faults or framework is None:
         return InvalidRequest(tuple(faults), story, session)
@@ -150,6 +153,7 @@ def from_question(question: str, project: LocalProject, **options: Any) -> Resea
         {"max_calls": given.max_calls, "timeout_seconds": given.timeout_seconds}
     )
     notes += [_TAKEN_OUT] if question != asked else []
+    notes += [_CHOSEN.format(framework)] if searched else []
     return ResearchRequest(
         story_key=story,
         session_id=session,
@@ -293,9 +297,7 @@ def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchReque
 
 
 def _unnamed(project: LocalProject) -> str:
-    known = sorted(project.direct_dependencies())[:8] or [
-        name for name, _version, _where in project.versions()[:8]
-    ]
+    known = direct_dependencies(project)[:8] or [name for name, _version, _where in project.versions()[:8]]
     hint = f" (known here: {', '.join(known)})" if known else ""
     return (
         f"the question names no library that is known here; name it in the question or with --framework{hint}"

@@ -19,7 +19,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.knowledge.ids import fold_name
-from kr_core.knowledge.matching import turns
+from kr_core.knowledge.matching import wants_exact
+from kr_core.knowledge.wording import wording
 from kr_core.text import content_words
 
 if TYPE_CHECKING:
@@ -206,8 +207,9 @@ def _same(request: ResearchRequest) -> list[object]:
         fold_name(query.framework),
         query.framework_version,
         sorted(content_words(query.topic)),
-        sorted(content_words(query.question)),
-        sorted(turns(query.question)),
+        wording(query.question, query.framework)
+        if wants_exact(query)
+        else sorted(content_words(query.question)),
         request.refresh,
     ]
 

@@ -45,6 +45,8 @@ def researched(result: ResearchResult) -> str:
         return in_arguments(printable("; ".join(fault.message for fault in result.errors)))
     score = f" ({results.score}/100)" if results.score is not None else ""
     lines = [f"Status: {result.status}. Confidence: {results.confidence}{score}.", ""]
+    if results.cache_hit and results.match is not None and results.match.question:
+        lines += [f"Kept answer to: {brief(results.match.question, _MAX_NOTE_LENGTH)}", ""]
     if results.match is not None and results.match.warning:
         lines += [f"Warning: {results.match.warning}.", ""]
     lines += [brief(results.summary, _MAX_SUMMARY_LENGTH) or "Nothing was found.", ""]
