@@ -40,6 +40,9 @@ WEAK_WORDS = frozenset(
 )
 """Ordinary English that is rare in API documentation without being what a question is about."""
 
+BYTES_A_TOKEN = 3
+"""English and code have some four bytes of UTF-8 to a token, Chinese and Japanese three."""
+
 _IRREGULAR = """arise arose arisen; become became; begin began begun; break broke broken; breed bred; bring brought; build built;
 burn burnt; buy bought; catch caught; choose chose chosen; come came; deal dealt; dig dug; draw drew drawn; drive drove driven; eat ate
 eaten; fall fell fallen; feed fed; feel felt; fight fought; find found; flee fled; fly flew flown; forbid forbade forbidden; forget forgot
@@ -80,6 +83,11 @@ class _Stemmers(threading.local):
 
 
 _stemmers = _Stemmers()
+
+
+def tokens(text: str) -> int:
+    """About how many tokens of a language model a text has; rather too many than too few."""
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
 @lru_cache(maxsize=65536)

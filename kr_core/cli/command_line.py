@@ -171,6 +171,10 @@ def _bare(
     )
 
 
+def _comma_separated(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
 def _research(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Answer a question from the knowledge base or, if it is not there, from the sources."
@@ -185,9 +189,17 @@ def _research(command: argparse.ArgumentParser) -> None:
         "--tag", metavar="T", dest="tags", action="append", default=[], help="a tag; may be repeated"
     )
     command.add_argument(
+        "--names",
+        metavar="A,B",
+        type=_comma_separated,
+        default=(),
+        help="names that the answer may hold, such as httpx.Timeout",
+    )
+    command.add_argument(
         "--story", metavar="3-1", dest="story_key", help="the story whose budget this run spends"
     )
     command.add_argument("--session", metavar="ID", dest="session_id", help="the session of that budget")
+    command.add_argument("--max-tokens", metavar="N", type=int, help="how long its passages may be (--json)")
     command.add_argument(
         "--max-calls", metavar="N", type=int, help="how many external calls this run may make"
     )

@@ -66,9 +66,11 @@ def _refuse_mixture(options: argparse.Namespace) -> None:
         "--version": options.framework_version,
         "--topic": options.topic,
         "--tag": options.tags,
+        "--names": list(options.names),
         "--story": options.story_key,
         "--session": options.session_id,
         "--max-calls": options.max_calls,
+        "--max-tokens": options.max_tokens,
         "--timeout": options.timeout,
         "--yaml (each answer is a line of JSON)": options.yaml and options.batch,
     }
@@ -90,10 +92,12 @@ def _request(pipeline: Pipeline, options: argparse.Namespace, raw: Any) -> Resea
         version=options.framework_version,
         topic=options.topic,
         tags=tuple(options.tags),
+        names=options.names,
         story_key=options.story_key,
         session_id=options.session_id,
         max_calls=options.max_calls,
         timeout_seconds=options.timeout,
+        max_tokens=options.max_tokens,
         refresh=options.refresh,
     )
 

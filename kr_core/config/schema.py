@@ -121,6 +121,8 @@ class KnowledgeResearch(_Section):
     """The source that KR asks instead when it cannot reach the MCP sources of the list."""
     max_calls_per_story: Count = 3
     """How many calls may leave the machine, for each session and story."""
+    max_tokens: Count = 1_500
+    """How many tokens the passages of a result may have in all (`results.passages`)."""
     timeout_seconds: Annotated[Whole, Field(ge=1, le=600)] | None = None
     """The time limit of one call of a source. Not set: the source's own limit."""
     cache_ttl_days: Days = 30

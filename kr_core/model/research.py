@@ -41,6 +41,7 @@ class ResearchRequest(Value):
     query: ResearchQuery
     max_calls: int | None = None
     timeout_seconds: int | None = None
+    max_tokens: int | None = None
     priority: str | None = None
     refresh: bool = False
     notes: tuple[str, ...] = ()
@@ -107,6 +108,23 @@ class WrittenBy(Value):
         return f"{self.agent}{model}{tokens}{cost}"
 
 
+class ResultPassage(Value):
+    """A passage for an agent to read, verbatim; a long one is a run of its lines."""
+
+    n: int
+    """From 1; the best first."""
+    symbol: str | None = None
+    kind: str = "page"
+    text: str
+    locator: str = ""
+    url: str
+    version: str | None = None
+    tokens: int
+    """About how many tokens the text has."""
+    deprecated: str | None = None
+    """What the source says of its deprecation, in its own words."""
+
+
 class Results(Value):
     """The body of a result; all its keys are always there."""
 
@@ -125,6 +143,8 @@ class Results(Value):
     reasons: tuple[str, ...] = ()
     match: Match | None = None
     citations: tuple[Citation, ...] = ()
+    passages: tuple[ResultPassage, ...] = ()
+    """What the answer rests on, within `max_tokens`."""
     report: str | None = None
     """The report's text where it could not be stored; null otherwise."""
     written_by: WrittenBy | None = None

@@ -90,8 +90,10 @@ def outgoing(query: ResearchQuery, policy: Egress) -> RedactedQuery:
     topic, tags = _about(query, clean if says_something else "")
     if not says_something:
         clean = redacted(f"{query.framework} {topic}".strip())
+    names = () if policy == "names" else tuple(name for name in query.names if redacted(name) == name)
     return RedactedQuery(
-        query.model_copy(update={"question": clean, "topic": topic, "tags": tags}), tuple(kept)
+        query.model_copy(update={"question": clean, "topic": topic, "tags": tags, "names": names}),
+        tuple(kept),
     )
 
 

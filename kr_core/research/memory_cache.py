@@ -164,7 +164,7 @@ class ResultCache:
         """
         query = request.query
         known = self._known.get(query)
-        if known is None or request.refresh:
+        if known is None or request.refresh or request.max_tokens is not None:
             return None
         if known.day != self._components.today() or _changed(known.guards) or self._journal_failed():
             self._known.pop(query, None)
@@ -191,7 +191,7 @@ class ResultCache:
             guards: their stamps from before the look-up.
         """
         files = tuple(map(os.fspath, read))
-        if not files or answer.result.errors:
+        if not files or answer.result.errors or request.max_tokens is not None:
             return
         if tuple(guards) != files:
             _put(self._files, request.query, files)

@@ -9,6 +9,7 @@ from kr_core.evidence.summary import compose
 from kr_core.model import Attribution, Claim, Draft, Report, Score
 from kr_core.project.environments import OWN_LABEL
 from kr_core.project.versions import gap
+from kr_core.research.passages import evidence_entries
 from kr_core.research.requests import UNKNOWN_VERSION
 from kr_core.terminal_text import printable
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from kr_core.evidence.generated import GeneratedProse
-    from kr_core.model import Finding, ResearchQuery
+    from kr_core.model import Finding, Passage, ResearchQuery
     from kr_core.project.project import LocalProject
     from kr_core.protocols import Renderer, Scorer
     from kr_core.research.lookup import LookupResult
@@ -254,10 +255,19 @@ def plain(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def evidence_of(report: Report, query: ResearchQuery, path: str) -> dict[str, Any]:
-    """What `kr verify` needs: claims, quotes and the passages in which they stand (`{topic}.evidence.json`)."""
+def evidence_of(
+    report: Report, query: ResearchQuery, path: str, shown: Sequence[Passage] = ()
+) -> dict[str, Any]:
+    """What `kr verify` needs: claims, quotes and the passages in which they stand (`{topic}.evidence.json`).
+
+    Args:
+        report: as it was rendered.
+        query: what was asked.
+        path: of the report in the knowledge base.
+        shown: the passages that agents get, best first.
+    """
     draft = report.draft
-    passages = {passage.sha256: passage for passage in draft.passages.values()}
+    passages = {passage.sha256: passage for passage in (*draft.passages.values(), *shown)}
     return {
         "schema_version": 1,
         "report": path,
@@ -279,6 +289,7 @@ def evidence_of(report: Report, query: ResearchQuery, path: str) -> dict[str, An
             {**citation.model_dump(mode="json"), "sha256": draft.passages[citation.n].sha256}
             for citation in draft.citations
         ],
+        "shown": evidence_entries(shown),
         "passages": {
             sha256: {
                 "url": passage.url,

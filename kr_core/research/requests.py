@@ -22,13 +22,16 @@ MAX_QUESTION_LENGTH = 10_000
 _MAX_NAME = 200
 _NO_TEXT = "is not text that UTF-8 has a form for"
 _MAX_SECONDS = 600
+_LIMITS = ("max_calls", "timeout_seconds", "max_tokens")
+"""What a request may override."""
 _MAY_BE_SECRET = re.compile(
     r"[\w/+-]{16,}|://[^/\s]*@|passw|pwd|secret|token|key|credential|bearer|basic|PRIVATE", re.IGNORECASE
 )
 """What a text has that is worth a closer look, which takes longer than the rest of a request."""
 _CHOSEN = "the question names no library; of the project's direct dependencies {} fits best: name another with --framework"
 _TAKEN_OUT = "what looks like a secret was taken out of the question"
-_QUERY_FIELDS = ("framework", "framework_version", "topic", "tags", "question")
+_QUERY_FIELDS = ("framework", "framework_version", "topic", "tags", "question", "names")
+_MAX_NAMES = 20
 _KEYS = {
     "story_key",
     "mode",
@@ -81,7 +84,7 @@ def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | InvalidRe
         faults += _query_faults(values)
     if faults:
         return InvalidRequest(tuple(faults), story_key, session_id)
-    calls, timeout, notes = _overrides(raw.get("config_overrides"))
+    limits, notes = _overrides(raw.get("config_overrides"))
     texts = [_text(values["question"]), _text(values["topic"]), *map(_text, values["tags"])]
     question, topic, *tags = map(_without_secrets, texts)
     notes += [_TAKEN_OUT] if [question, topic, *tags] != texts else []
@@ -94,9 +97,9 @@ def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | InvalidRe
             topic=topic.strip(),
             tags=tuple(tag.strip() for tag in tags),
             question=question.strip(),
+            names=_names(values.get("names", ())),
         ),
-        max_calls=calls,
-        timeout_seconds=timeout,
+        **limits,
         priority=_text(raw.get("priority")) or None,
         refresh=raw.get("refresh") is True,
         notes=tuple(notes),
@@ -110,10 +113,13 @@ class QuestionOptions(NamedTuple):
     version: str | None = None
     topic: str | None = None
     tags: Sequence[str] = ()
+    names: Sequence[str] = ()
+    """Names that the answer may hold (`httpx.Timeout`); they help to find it, and make no other question."""
     story_key: str | None = None
     session_id: str | None = None
     max_calls: Any = None
     timeout_seconds: Any = None
+    max_tokens: Any = None
     refresh: bool = False
 
 
@@ -149,9 +155,7 @@ def from_question(question: str, project: LocalProject, **options: Any) -> Resea
     framework = framework.strip()
     known = project.version_of(framework)
     topic, tags = topic_and_tags(question, framework)
-    calls, timeout, notes = _overrides(
-        {"max_calls": given.max_calls, "timeout_seconds": given.timeout_seconds}
-    )
+    limits, notes = _overrides({name: getattr(given, name) for name in _LIMITS})
     notes += [_TAKEN_OUT] if question != asked else []
     notes += [_CHOSEN.format(framework)] if searched else []
     return ResearchRequest(
@@ -165,9 +169,9 @@ def from_question(question: str, project: LocalProject, **options: Any) -> Resea
             question=question.strip(),
             inferred=_inferred(given),
             version_from=known[1] if known and given.version is None else None,
+            names=_names(given.names),
         ),
-        max_calls=calls,
-        timeout_seconds=timeout,
+        **limits,
         refresh=given.refresh,
         notes=tuple(notes),
     )
@@ -185,7 +189,13 @@ def _option_faults(given: QuestionOptions) -> list[Fault]:
             faults += _name_faults(value, field)
     for tag in given.tags:
         faults += _name_faults(tag, "tags")
-    return faults
+    return faults + _names_faults(given.names, "names")
+
+
+def _names(given: Sequence[Any]) -> tuple[str, ...]:
+    """The names, each once and without what surrounds it."""
+    stripped = (str(name).strip(" \t`'\"()") for name in given)
+    return tuple(dict.fromkeys(name for name in stripped if name))
 
 
 def _inferred(given: QuestionOptions) -> frozenset[str]:
@@ -284,12 +294,13 @@ def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchReque
     for key in ("framework", "version", "topic"):
         if key in options:
             options[key] = _text(options[key])
-    tags = options.get("tags", ())
-    options["tags"] = tuple(map(_text, tags)) if isinstance(tags, (list, tuple)) else (_text(tags),)
+    for key in ("tags", "names"):
+        several = options.get(key, ())
+        options[key] = tuple(map(_text, several)) if isinstance(several, (list, tuple)) else (_text(several),)
     options["question"] = _text(raw["question"])
     options["refresh"] = options.get("refresh") is True
     if isinstance(overrides, Mapping):
-        options |= {key: overrides[key] for key in ("max_calls", "timeout_seconds") if key in overrides}
+        options |= {key: overrides[key] for key in _LIMITS if key in overrides}
     made = from_question(**options, project=project)
     if isinstance(made, InvalidRequest):
         return made._replace(faults=(*faults, *made.faults))
@@ -314,7 +325,15 @@ def _query_faults(values: Mapping[Any, Any]) -> list[Fault]:
         faults.append(_fault("research_query.tags", "must be a list with at least one tag"))
     else:
         faults += [fault for tag in tags for fault in _name_faults(tag, "research_query.tags")]
-    return faults
+    return faults + _names_faults(values.get("names", ()), "research_query.names")
+
+
+def _names_faults(names: Any, field: str) -> list[Fault]:
+    if not isinstance(names, (list, tuple)):
+        return [_fault(field, "must be a list of names")]
+    if len(names) > _MAX_NAMES:
+        return [_fault(field, f"are {len(names)}; at most {_MAX_NAMES} are looked up")]
+    return [fault for name in names for fault in _name_faults(name, field)]
 
 
 def _mode_faults(mode: Any) -> list[Fault]:
@@ -376,14 +395,14 @@ def _name_faults(value: Any, field: str) -> list[Fault]:
     return []
 
 
-def _overrides(raw: Any) -> tuple[int | None, int | None, list[str]]:
+def _overrides(raw: Any) -> tuple[dict[str, int | None], list[str]]:
     """The valid overrides, and a note for each that was not."""
     notes: list[str] = []
     if raw is None:
         raw = {}
     if not isinstance(raw, Mapping):
-        return None, None, ["config_overrides: not a mapping, defaults used"]
-    limits: dict[str, int | None] = {"max_calls": None, "timeout_seconds": None}
+        return {}, ["config_overrides: not a mapping, defaults used"]
+    limits: dict[str, int | None] = dict.fromkeys(_LIMITS)
     for key, value in raw.items():
         if key not in limits:
             notes.append(f"config_overrides.{key}: unknown, ignored")
@@ -395,7 +414,7 @@ def _overrides(raw: Any) -> tuple[int | None, int | None, list[str]]:
             limits[key] = value
     if (limits["timeout_seconds"] or 0) > _MAX_SECONDS:
         notes.append(f"config_overrides.timeout_seconds: no call may take longer than {_MAX_SECONDS} s")
-    return limits["max_calls"], limits["timeout_seconds"], notes
+    return limits, notes
 
 
 def _text(value: Any) -> str:

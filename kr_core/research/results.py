@@ -58,9 +58,7 @@ def hit(state: RunState, index_count: int, faults: Sequence[Fault]) -> Completed
     assert matched is not None, "it is a hit"
     notes = state.lookup.notes
     update = {"cache_hit": True, "index_updated": not faults, "index_count": index_count}
-    body = stored(state.lookup, state.budget.remaining).model_copy(
-        update={**update, "degradation_notes": notes}
-    )
+    body = _of_kept(state).model_copy(update={**update, "degradation_notes": notes})
     result = _result(state, "cache-hit", body, faults)
     # what a plugin's fault came to is not shown again without asking the plugin
     files = () if notes else depends_on(state.lookup, matched.entry.path, state.components)
@@ -138,6 +136,7 @@ def _result(
 
 def _fresh(state: RunState) -> Results:
     """The body of the result of new research."""
+    from kr_core.research.passages import ranked, result_passages
     from kr_core.research.report import summary_text
 
     write = state.write
@@ -148,6 +147,9 @@ def _fresh(state: RunState) -> Results:
             "lru_evicted": write.evicted if write else 0,
             "summary": summary_text(state.draft),
             "citations": state.draft.citations,
+            "passages": result_passages(
+                ranked(finding for _name, finding in state.findings), state.query.question, _max_tokens(state)
+            ),
             "written_by": state.written_by,
         }
     )
@@ -212,7 +214,7 @@ def stored(lookup_result: LookupResult, budget_remaining: int) -> Results:
 def _stale(state: RunState) -> tuple[Results, str]:
     """The body and the text where an earlier report stands in; it is marked, unless it only was to be refreshed."""
     lookup_result = state.lookup
-    body = stored(lookup_result, state.budget.remaining).model_copy(update=_of_run(state))
+    body = _of_kept(state).model_copy(update=_of_run(state))
     if lookup_result.state == "hit":
         return body, lookup_result.report
     marked = body.model_copy(
@@ -224,6 +226,18 @@ def _stale(state: RunState) -> tuple[Results, str]:
         }
     )
     return marked, f"{STALE_MARK}\n\n{lookup_result.report}"
+
+
+def _of_kept(state: RunState) -> Results:
+    """The body that the stored report gives to this run, with its passages."""
+    from kr_core.research.passages import stored_passages
+
+    passages = stored_passages(state.lookup.evidence, state.query.question, _max_tokens(state))
+    return stored(state.lookup, state.budget.remaining).model_copy(update={"passages": passages})
+
+
+def _max_tokens(state: RunState) -> int:
+    return state.request.max_tokens or state.settings.knowledge_research.max_tokens
 
 
 def _stored_summary(lookup_result: LookupResult) -> str:

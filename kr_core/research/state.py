@@ -248,6 +248,7 @@ def _is_sufficient(state: RunState, findings: Sequence[tuple[str, Finding]]) -> 
 def _write_report(state: RunState) -> Callable[[], WriteResult]:
     """How to write the report and its entry; entries that it overtakes are marked before."""
     from kr_core.research.maintenance import mark_overtaken, within_limits
+    from kr_core.research.passages import ranked
     from kr_core.research.report import evidence_of
 
     components, query, rendered, chain = state.components, state.query, state.rendered, state.chain
@@ -263,7 +264,7 @@ def _write_report(state: RunState) -> Callable[[], WriteResult]:
         components.today(),
         "stale" if is_weak else "fresh",
     )
-    evidence = evidence_of(rendered.report, query, entry.path)
+    evidence = evidence_of(rendered.report, query, entry.path, ranked(findings))
     if is_weak and chain.failed:
         evidence["incomplete"] = True  # a bad hour is not kept, not even for a day
     return lambda: within_limits(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kr_core.model import Entry, ResearchResult
     from kr_core.model.expedition import Finished
     from kr_core.model.questions import AskResult, QALogEntry
+    from kr_core.model.research import ResultPassage
     from kr_core.qalog.reader import LoggedExchange
 
 __all__ = [
@@ -50,6 +51,7 @@ def researched(result: ResearchResult) -> str:
     if results.match is not None and results.match.warning:
         lines += [f"Warning: {results.match.warning}.", ""]
     lines += [brief(results.summary, _MAX_SUMMARY_LENGTH) or "Nothing was found.", ""]
+    lines += _passages(results.passages)
     cited = [one for one in results.citations if f"[{one.n}]" in results.summary]
     if cited:
         lines += ["Sources:"]
@@ -63,6 +65,17 @@ def researched(result: ResearchResult) -> str:
     lines += _noted(results.degradation_notes)
     lines += _noted([fault.message for fault in result.errors])
     return printable(_within("\n".join(lines).rstrip()))
+
+
+def _passages(passages: Sequence[ResultPassage]) -> list[str]:
+    """The documentation itself, each passage below what it describes and where it stands."""
+    lines: list[str] = []
+    for one in passages:
+        version = f" ({one.version})" if one.version else ""
+        lines += [f"Passage {one.n}: {one.symbol or one.kind}{version}, {one.url} {one.locator}".rstrip()]
+        lines += [f"Deprecated: {brief(one.deprecated, _MAX_NOTE_LENGTH)}"] if one.deprecated else []
+        lines += ["", one.text, ""]
+    return lines
 
 
 def expedition(finished: Finished) -> str:

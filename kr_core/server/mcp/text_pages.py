@@ -7,6 +7,7 @@ import re
 from typing import Any, NamedTuple
 
 from kr_core.terminal_text import cleaned, printable
+from kr_core.text import BYTES_A_TOKEN, tokens
 
 __all__ = ["DEFAULT_TOKENS", "MAX_TOKENS", "MIN_TOKENS", "TextPage", "fitted", "page_of", "tokens"]
 
@@ -14,8 +15,6 @@ DEFAULT_TOKENS = 8_000
 MIN_TOKENS = 500
 MAX_TOKENS = 20_000
 """Clients cut off what is longer than some 25,000 tokens."""
-_BYTES_A_TOKEN = 3
-"""English and code have some four bytes of UTF-8 to a token, Chinese and Japanese three."""
 _ESCAPED = re.compile(r"\\[bfru]")
 """How JSON writes control characters, but line ends and tabs."""
 _LENGTHS = (8_000, 4_000, 2_000, 1_000, 500, 250, 120)
@@ -31,11 +30,6 @@ class TextPage(NamedTuple):
     """How many there are."""
 
 
-def tokens(text: str) -> int:
-    """About how many tokens a text has."""
-    return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
-
-
 def page_of(text: str, number: int, limit: int = DEFAULT_TOKENS) -> TextPage:
     """A page of a text, of at most so many tokens; a page ends where a line does, unless the line is longer than a page.
 
@@ -47,9 +41,9 @@ def page_of(text: str, number: int, limit: int = DEFAULT_TOKENS) -> TextPage:
     pages: list[str] = []
     lines: list[str] = []
     size = 0
-    for piece in _pieces(text, limit * _BYTES_A_TOKEN):
+    for piece in _pieces(text, limit * BYTES_A_TOKEN):
         length = len(piece.encode("utf-8", "replace"))
-        if lines and size + length > limit * _BYTES_A_TOKEN:
+        if lines and size + length > limit * BYTES_A_TOKEN:
             pages.append("".join(lines))
             lines, size = [], 0
         lines.append(piece)

@@ -74,6 +74,14 @@ class ResearchArguments(Arguments):
             " such as `How do I set a timeout for a single request in httpx?`. Never put secrets or private code in it.",
         ),
     ]
+    names: Annotated[
+        tuple[str, ...],
+        Field(
+            description="What you would reach for: up to 20 names of functions, classes or parameters that may be the answer,"
+            " such as `httpx.Timeout` or `follow_redirects`. Guess freely: each is checked in the installed version, and one"
+            " that does not exist does no harm."
+        ),
+    ] = ()
     framework: _Framework = None
     version: Annotated[
         str | None,
@@ -98,6 +106,10 @@ class ResearchArguments(Arguments):
         Field(
             ge=0, description="How many external calls this story may take in all; 0 stays on this machine."
         ),
+    ] = None
+    max_tokens: Annotated[
+        Whole | None,
+        Field(ge=1, le=MAX_TOKENS, description="How long the passages may be in all, in tokens; else 1,500."),
     ] = None
     refresh: Annotated[
         bool,

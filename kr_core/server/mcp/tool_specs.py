@@ -36,7 +36,8 @@ _TOOLS = {
         tool_arguments.ResearchArguments,
         "Look up how a library, framework or API works, in the version that this project has installed, and get an answer"
         " with numbered sources and a confidence. Call it before you write or change code that uses an API you are not certain"
-        " of: names, parameters, defaults, behaviour, migration. The answer is kept, so a repeated question is free."
+        " of: names, parameters, defaults, behaviour, migration. Say in `names` what you would reach for: it is looked up first."
+        " You get the documentation itself, passage by passage. The answer is kept, so a repeated question is free."
         " Not for decisions (use `ask`), and not for questions about this project's own code.",
         reads=False,
         outside=True,
