@@ -131,6 +131,7 @@ class Results(Value):
     cache_hit: bool = False
     cache_entry_id: str | None = None
     report_path: str | None = None
+    """Relative to the knowledge base; of a question without an answer relative to the project, below `.kr/`."""
     confidence: Level | None = None
     sources_consulted: tuple[SourceConsulted, ...] = ()
     budget_remaining: int = 0

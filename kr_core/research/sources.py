@@ -86,8 +86,8 @@ class ChainResult(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether any source could not look."""
-        return any(entry.failed for entry in self.consulted)
+        """Whether a source that was reached could not look: asked again, it may."""
+        return any(entry.failed and entry.finding and entry.finding.reached for entry in self.consulted)
 
 
 def nothing_asked(slots: Sequence[SourceSlot]) -> ChainResult:
@@ -152,6 +152,8 @@ class SourceChain:
         self._rules = rules
         self._notes: list[str] = []
         self._budget_cut = False
+        self._unasked: dict[str, list[str]] = {}
+        """External sources that nobody configured and that no request reached, by why."""
 
     async def go(self) -> ChainResult:
         """Ask the sources, one after the other.
@@ -174,7 +176,7 @@ class SourceChain:
         """Ask the sources in order until one is sufficient; those that ended in a walk before are not asked again."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self._rules.run_seconds
-        self._notes, self._budget_cut = [], False
+        self._notes, self._budget_cut, self._unasked = [], False, {}
         consulted: list[SourceResult] = []
         findings: NamedFindings = []
         done = late = False
@@ -187,6 +189,11 @@ class SourceChain:
             if entry.finding is not None and entry.finding.passages:
                 findings.append((slot.name, entry.finding))
                 done = done or self._rules.is_sufficient(findings)
+        if self._unasked:
+            told = (
+                f"{why}: {', '.join(names)}" for why, names in sorted(self._unasked.items(), reverse=True)
+            )
+            self._notes.append("; ".join(told))
         if self._outside.failure:
             self._notes.append(f"answers of sources are not remembered: {self._outside.failure}")
         return ChainResult(
@@ -253,12 +260,18 @@ class SourceChain:
         left = end - loop.time()
         seconds = max(0.0, min(limit, left))
         self._emit("source.started", {"source": slot.name, "timeout_seconds": seconds})
-        finding, dropped = await self._within(source, slot.name, query, seconds, external=external)
+        finding, dropped, tried = await self._within(source, slot.name, query, seconds, external=external)
         if answers is not None:
             await answers.keep(self._query, finding)
         if external and not finding.reached:
             await shielded(lambda: self._budget.give_back(grant))
+            self._note_unasked(slot.name, finding, tried=tried)
         return self._ended(slot.name, await self._hooked(slot, finding)), dropped and left <= limit
+
+    def _note_unasked(self, name: str, finding: Finding, *, tried: bool) -> None:
+        """Of sources that nobody configured one line says that they could not be asked, and not one each."""
+        if self._components.default_chain and finding.outcome is Outcome.unavailable:
+            self._unasked.setdefault("not reached" if tried else "not switched on", []).append(name)
 
     async def _hooked(self, slot: SourceSlot, finding: Finding) -> Finding:
         """A finding with its passages as plugins leave them; empty where they leave none."""
@@ -309,8 +322,8 @@ class SourceChain:
 
     async def _within(
         self, source: Source, name: str, query: ResearchQuery, seconds: float, *, external: bool
-    ) -> tuple[Finding, bool]:
-        """The source's finding, or what became of the call; also whether it was dropped, and so cancelled."""
+    ) -> tuple[Finding, bool, bool]:
+        """The source's finding, or what became of the call; also whether it was dropped, and so cancelled, and whether it began a request."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         rate = source.rate if isinstance(source, Limited) else None
@@ -332,8 +345,10 @@ class SourceChain:
             self._cancelled(name)
             raise cancelled
         if dropped:
-            return Finding(outcome=Outcome.timeout, reason=timeout(seconds), reached=context.reached), True
-        return outcome_of(task, context, elapsed, self._query.question, external=external), False
+            late = Finding(outcome=Outcome.timeout, reason=timeout(seconds), reached=context.reached)
+            return late, True, context.tried
+        finding = outcome_of(task, context, elapsed, self._query.question, external=external)
+        return finding, False, context.tried
 
     async def _drop(self, task: asyncio.Task[Any], name: str) -> BaseException | None:
         """Cancel a call and give it time to clean up; returns a cancellation of the run meanwhile."""
@@ -364,7 +379,8 @@ class SourceChain:
         reason = short(finding.reason or finding.outcome.value)
         if remembered and finding.outcome is Outcome.empty:
             reason += "; asked within a day, `--refresh` asks anew"
-        if finding.outcome is not Outcome.ok:
+        unasked = any(name in names for names in self._unasked.values())
+        if finding.outcome is not Outcome.ok and not unasked:
             label = "" if finding.outcome is Outcome.timeout else f"{finding.outcome.value}: "
             self._notes.append(f"{name}: {label}{reason}")
         self._notes.extend(f"{name}: {short(note)}" for note in finding.notes)

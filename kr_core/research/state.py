@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import PurePosixPath
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from kr_core.errors import StorageError
+from kr_core.knowledge.ids import report_path
 from kr_core.model import SKELETON_MARK, Draft, Fault
 from kr_core.research import lookup as knowledge
 from kr_core.research import stages
@@ -23,6 +27,9 @@ if TYPE_CHECKING:
     from kr_core.research.report import RenderedReport
     from kr_core.research.sources import ChainResult, NamedFindings, SourceChain
     from kr_core.research.synthesis import Synthesis
+
+_UNANSWERED = "unanswered"
+"""In the state folder: reports of questions that have no answer."""
 
 
 class RunState:
@@ -273,12 +280,31 @@ def _write_report(state: RunState) -> Callable[[], WriteResult]:
 
 
 def _write_skeleton(state: RunState) -> Callable[[], WriteResult]:
-    """How to write a report without an answer, which is kept but not indexed."""
-    components, rendered = state.components, state.rendered
+    """How to write a report without an answer: into KR's state folder, so that knowledge base and git stay clean."""
+    from kr_core.files import lies_within, make_state_folder, write_atomically
+    from kr_core.protocols import WriteResult
+
+    components, rendered, query = state.components, state.rendered, state.query
     assert rendered is not None, "it was rendered"
-    version = state.query.framework_version
-    entry = knowledge.entry_to_write(knowledge.NOTHING, state.query, version, components.today(), "fresh")
-    return lambda: components.store.write(rendered.text, {}, entry, index=False)
+    top = components.config.state_folder
+    file = (
+        top / _UNANSWERED / PurePosixPath(report_path(query.framework, query.topic)).relative_to("frameworks")
+    )
+
+    def written() -> WriteResult:
+        make_state_folder(top)
+        if not lies_within(file, top.resolve()):
+            raise StorageError(
+                "a link leads out of the state folder", where=str(file), hint="remove the link"
+            )
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, rendered.text)
+        count = 0
+        with suppress(Exception):  # the answer is that there is none, whatever the store says
+            count = len(components.store.entries())
+        return WriteResult(None, file.relative_to(components.config.root).as_posix(), count)
+
+    return written
 
 
 def write_fault(error: BaseException) -> Fault:
