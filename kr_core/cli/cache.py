@@ -60,7 +60,7 @@ def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
 def _show(pipeline: Pipeline, options: argparse.Namespace) -> int:
     store = pipeline.store
     known = list(store.entries())
-    entry = _entry(options.id, known if _named(options.id, known) else [*known, *store.archived()])
+    entry = entry_named(options.id, known if _named(options.id, known) else [*known, *store.archived()])
     stored = store.read(entry)
     if stored is None:
         raise ConfigError("its report is gone or empty", where=entry.id, hint="research the question again")
@@ -98,7 +98,7 @@ def _gc(pipeline: Pipeline, options: argparse.Namespace) -> int:
 def _restore(pipeline: Pipeline, options: argparse.Namespace) -> int:
     from kr_core.knowledge.eviction import restored
 
-    entry = _entry(options.id, pipeline.store.archived(), hint="`kr cache list --archived` shows all")
+    entry = entry_named(options.id, pipeline.store.archived(), hint="`kr cache list --archived` shows all")
     kept = pipeline.store.restore(restored(entry, _today()))
     print(printable(f"restored: {entry.id}  {kept.path}"))
     _commit(pipeline, options, kept.files, f"restore {entry.id}", (kept.path,))
@@ -164,7 +164,7 @@ def _named(name: str, entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in entries if name in {entry.id, entry.path}]
 
 
-def _entry(name: str, entries: Sequence[Entry], hint: str = "`kr cache list` shows all") -> Entry:
+def entry_named(name: str, entries: Sequence[Entry], hint: str = "`kr cache list` shows all") -> Entry:
     """The entry of an id or path; ids of two frameworks, and of archived entries, may be equal."""
     found = _named(name, entries)
     if len(found) == 1:

@@ -205,7 +205,17 @@ def _research(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--timeout", metavar="S", type=int, help="time limit of each source, in seconds")
     command.add_argument("--refresh", action="store_true", help="ask the sources even if the answer is known")
+    command.add_argument(
+        "--because",
+        "--why",
+        metavar="TEXT",
+        default="",
+        help="what is wrong with the answer (with --wrong)",
+    )
     source = command.add_mutually_exclusive_group()
+    source.add_argument(
+        "--wrong", metavar="ID", help="take a kept answer out of the knowledge base; its id or path"
+    )
     source.add_argument("--request", metavar="FILE", help="a request as YAML or JSON; - for standard input")
     source.add_argument(
         "--batch", metavar="FILE", help="requests or questions, one JSON value per line; - for standard input"

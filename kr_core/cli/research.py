@@ -15,6 +15,7 @@ from kr_core.errors import ConfigError
 from kr_core.protocols import Appendable
 from kr_core.research import Pipeline
 from kr_core.research.requests import InvalidRequest, wants_lessons
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
 
 def run(options: argparse.Namespace, arguments: list[str]) -> int:
     """Answer, print, and return the exit code."""
+    if options.wrong is not None:
+        return _reject(options)
+    if options.because:
+        raise ConfigError(
+            "--because without --wrong", where="kr research", hint="name the answer: --wrong ID"
+        )
     if options.question is None and not options.request and not options.batch:
         raise ConfigError(
             "nothing to answer", where="kr research", hint="give a question, --request FILE or --batch FILE"
@@ -53,6 +60,30 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
             )
         output.notes(answer.result, notes, errors_only=options.quiet or options.json or options.yaml)
     return exit_code(answer.result)
+
+
+def _reject(options: argparse.Namespace) -> int:
+    """Take an answer out of the knowledge base, and say so."""
+    from kr_core.cli.cache import entry_named
+    from kr_core.net.redaction import redacted
+    from kr_core.research.verdict import reject
+
+    if options.question is not None:
+        raise ConfigError(
+            "a question beside --wrong", where="kr research", hint="ask it again afterwards, by itself"
+        )
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        entry = entry_named(options.wrong, pipeline.store.entries())
+        notes = reject(pipeline.components, entry, redacted(options.because.strip()))
+        notes = (*notes, *pipeline.deliver_logs())
+    if options.json or options.yaml:
+        values = {"rejected": entry.id, "report": entry.path}
+        sys.stdout.write(output.as_json(values) + "\n" if options.json else output.as_yaml(values))
+    else:
+        print(printable(f"taken out: {entry.id}  {entry.path}"))
+    for note in notes if not options.quiet else ():
+        print(printable(f"note: {note}"), file=sys.stderr)
+    return 0
 
 
 def _refuse_mixture(options: argparse.Namespace) -> None:

@@ -7,7 +7,6 @@ from pathlib import PurePosixPath
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from kr_core.errors import StorageError
 from kr_core.knowledge.ids import report_path
 from kr_core.model import SKELETON_MARK, Draft, Fault
 from kr_core.research import lookup as knowledge
@@ -281,7 +280,7 @@ def _write_report(state: RunState) -> Callable[[], WriteResult]:
 
 def _write_skeleton(state: RunState) -> Callable[[], WriteResult]:
     """How to write a report without an answer: into KR's state folder, so that knowledge base and git stay clean."""
-    from kr_core.files import lies_within, make_state_folder, write_atomically
+    from kr_core.files import make_state_folder, write_atomically
     from kr_core.protocols import WriteResult
 
     components, rendered, query = state.components, state.rendered, state.query
@@ -293,10 +292,6 @@ def _write_skeleton(state: RunState) -> Callable[[], WriteResult]:
 
     def written() -> WriteResult:
         make_state_folder(top)
-        if not lies_within(file, top.resolve()):
-            raise StorageError(
-                "a link leads out of the state folder", where=str(file), hint="remove the link"
-            )
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, rendered.text)
         count = 0

@@ -30,6 +30,7 @@ EVENTS: dict[str, type] = {
     "needs-intervention": runs.NeedsIntervention,
     "run.repeated": runs.RunRepeated,
     "run.finished": runs.RunFinished,
+    "answer.rejected": runs.AnswerRejected,
     "question.asked": exchanges.QuestionAsked,
     "question.routed": exchanges.QuestionRouted,
     "agent.started": exchanges.AgentStarted,

@@ -195,3 +195,18 @@ class RunFinished(TypedDict):
     entry: str | None
     confidence: str | None
     score: int | None
+
+
+class AnswerRejected(TypedDict):
+    """A reader said that a kept answer is wrong; it left the knowledge base."""
+
+    entry: str
+    report: str
+    """Its path in the knowledge base, where it stays."""
+    question: str
+    framework: str
+    version: str
+    confidence: str
+    """The level that the answer had."""
+    because: str
+    """What is wrong with it, in the reader's words; may be empty."""
