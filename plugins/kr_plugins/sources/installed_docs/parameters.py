@@ -52,14 +52,15 @@ def description(lines: list[str], type_text: str) -> str:
         return ""
     first, *rest = [line.strip() for line in lines]
     if (type_text and first.endswith(f": {type_text}")) or (
-        not type_text and rest and re.fullmatch(r"[\w*, ]+", first)
+        not type_text and rest and re.fullmatch(r"[\w*,` ]+:?", first)
     ):
         return docstrings.lead(rest)  # NumPy: the name and its type have a line of their own
     first = re.sub(r"^([\w*, ]+): \(([^)]*)\): ", r"\1 (\2): ", first)
     field = re.match(r"^:\w++\s[^:]++:\s*+(.*)$", first)
     bullet = re.match(r"^[*+-]\s+(?:\*\*|`{1,2})[^*`]+(?:\*\*|`{1,2})[^-–—:]*+[-:–—]++\s*+(.*)$", first)
     google = re.match(r"^[\w*, ]++(?:\([^)]*+\)\s*+|\s*+):\s++(.*)$", first)
-    for match in (field, bullet, google):
+    dashed = re.match(r"^[*+-]?\s*[\w*`]++\s+(?:--|[–—])\s+(.*)$", first)
+    for match in (field, bullet, google, dashed):
         if match:
             said = docstrings.lead([match[1], *rest] if match[1] else rest)
             return _OPTIONAL.sub("", said)

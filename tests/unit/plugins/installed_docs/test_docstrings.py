@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_plugins.sources.installed_docs.python.docstrings import clean, lead, parse
+from kr_plugins.sources.installed_docs.python.docstrings import clean, described, lead, parse
 
 GOOGLE = """\
 Send it.
@@ -234,3 +234,29 @@ def test_a_docstring_keeps_its_own_indentation():
             indented
         back"""))  # fmt: skip
     assert (lines, cut) == (["Lead.", "", "    indented", "back"], 1)
+
+
+@pytest.mark.req("A7")
+@pytest.mark.parametrize(
+    ("text", "name", "wanted"),
+    [
+        (
+            "Head.\n\n    `finalize`\n        Called before output.\n\n        Twice.\n\n    `other`\n        No.",
+            "finalize",
+            (2, 6),
+        ),
+        (
+            "Keywords:\n    - prog -- The name\n        of the program\n    - usage -- A message",
+            "prog",
+            (1, 3),
+        ),
+        ("Open a ZIP file.\n\nfile: The path,\n      or an object.\nmode: How.", "file", (2, 4)),
+        ("Head.\n\n``parse_constant``, if given, is called\nwith NaN.\n\nMore.", "parse_constant", (2, 4)),
+        ("Head.\n\nIf *strict* is set, it raises.", "strict", (2, 3)),
+        ("Head.\n\nThe name of a thing.", "name", None),
+        ("Head.\n\nfile\n", "file", None),
+    ],
+)
+def test_a_parameter_is_described_outside_of_sections(text, name, wanted):
+    """A definition list, a dash, a colon or a paragraph that marks the name as code describes a parameter."""
+    assert described(text.split("\n"), name) == wanted

@@ -10,7 +10,10 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _GOOGLE_PARAMETERS = re.compile(
     r"^(?:Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters|Attributes):\s*$"
@@ -42,6 +45,9 @@ _LOOKS_LIKE_CODE = re.compile(
     r"^\s*(?:import [\w.]+|from [\w.]+ import |@\w|[a-z_][\w.]*(?:, ?\w+)* = \S|(?:async )?with [\w.]+\(.*:$"
     r"|(?:await |return |print)?[A-Za-z_][\w.]*\(.*\)\s*(?:#.*)?$)"
 )
+
+_MAX_PARAGRAPH = 900
+"""Characters of a paragraph that says something of one parameter; a longer one is about the whole."""
 
 
 class DocumentedParameter(NamedTuple):
@@ -243,6 +249,53 @@ def _entries(lines: list[str], section: DocstringSection) -> list[DocumentedPara
         for (names, type_text, line), last in zip(found, ends, strict=True)
         for name in _split_names(names)
     ]
+
+
+def described(lines: Sequence[str], name: str) -> tuple[int, int] | None:
+    """The lines (first, one past the last) in which a docstring describes a parameter outside of any section; None if it does not.
+
+    Three ways are met: the name alone on a line with indented text below it, the name before a dash or colon, and a
+    paragraph that marks the name as code.
+    """
+    quoted = rf"(?:\*\*|\*|``?)?{re.escape(name)}(?:\*\*|\*|``?)?"
+    headed = re.compile(rf"[*+-]?\s*{quoted}\s*(?:(?:--?|[–—:])\s+\S.*|:?)$")
+    marked = re.compile(rf"(?:\*|`){re.escape(name)}(?:\*|`)")
+    for number, line in enumerate(lines):
+        stripped = line.strip()
+        if name not in stripped or not headed.match(stripped):
+            continue
+        end = _block_end(lines, number)
+        if end > number + 1 or not re.fullmatch(rf"[*+-]?\s*{quoted}:?", stripped):
+            return number, end
+    for number, line in enumerate(lines):
+        if marked.search(line):
+            start, end = _paragraph(lines, number)
+            if sum(map(len, lines[start:end])) <= _MAX_PARAGRAPH:
+                return start, end
+    return None
+
+
+def _block_end(lines: Sequence[str], number: int) -> int:
+    """The line after a block: a line, and those below it that are indented more, with the blank ones between them."""
+    depth = len(lines[number]) - len(lines[number].lstrip())
+    end = number + 1
+    for place in range(number + 1, len(lines)):
+        line = lines[place]
+        if not line.strip():
+            continue
+        if len(line) - len(line.lstrip()) <= depth:
+            break
+        end = place + 1
+    return end
+
+
+def _paragraph(lines: Sequence[str], number: int) -> tuple[int, int]:
+    start, end = number, number + 1
+    while start and lines[start - 1].strip():
+        start -= 1
+    while end < len(lines) and lines[end].strip():
+        end += 1
+    return start, end
 
 
 def _split_names(names: str) -> list[str]:

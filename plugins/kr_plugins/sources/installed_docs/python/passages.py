@@ -323,8 +323,9 @@ class _Maker:
             if target is not None:
                 self.pointers[self.names.of(target).name, name].append(site_of(definition, naming, parameter))
             elif naming.public and definition.kind in {"function", "class"} and not name.startswith("_"):
-                doc = _ParameterDoc.of((), 0)
-                yield self.parameter(module, definition, naming, name, parameter, doc, prior * 0.8)
+                doc = _described(definition, name)
+                share = 1.0 if doc.lines else 0.8
+                yield self.parameter(module, definition, naming, name, parameter, doc, prior * share)
         if naming.public:
             self.forward(module, definition, naming)
 
@@ -390,6 +391,15 @@ class _Maker:
                 **({"replacement": said.instead} if said and said.instead else {}),
             },
         )
+
+
+def _described(definition: Definition, name: str) -> _ParameterDoc:
+    """What a docstring says of a parameter outside of its sections; empty where it says nothing."""
+    doc = definition.doc
+    place = docstrings.described(doc.lines, name) if doc is not None else None
+    if doc is None or place is None:
+        return _ParameterDoc.of((), 0)
+    return _ParameterDoc.of(doc.lines[place[0] : place[1]], definition.doc_line + place[0])
 
 
 def _declared(parameter: Parameter | None, type_text: str) -> dict[str, Any]:
