@@ -171,6 +171,31 @@ def test_clones_of_a_parameter_keep_their_signatures(package):
     assert [site["source"] for site in parameters[0].data["sites"]] in (["thing: int = 2"], ["thing: int"])
 
 
+@pytest.mark.req("A7")
+def test_an_instance_that_is_called_is_a_function(package):
+    """`fail = _Fail()` has the documentation of its class and the parameters of `__call__`."""
+    box = package(
+        {
+            "__init__.py": "from .outcomes import fail\n",
+            "outcomes.py": """\
+                class _Fail:
+                    \"\"\"Explicitly fail a test.
+
+                    :param reason: What to show.
+                    \"\"\"
+
+                    def __call__(self, reason: str = "") -> None: ...
+
+                fail: _Fail = _Fail()
+                """,
+        }
+    )
+    (passage,) = (one for one in box.passages if one.title == "box.fail")
+    assert passage.lead == "Explicitly fail a test."
+    assert passage.data["parameters"] == [("reason", '""')]
+    assert "box.fail(reason)" in box.titles
+
+
 def test_undocumented_private_things_are_no_passages(package):
     box = package(
         {"__init__.py": "def _hidden(): ...\ndef shown(): ...\nclass A:\n    def __init__(self, x): ...\n"}

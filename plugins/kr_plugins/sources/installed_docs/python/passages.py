@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +32,7 @@ _MENTION = re.compile(
     r"([A-Za-z_]\w*+)(?=\()|`~?\.?(?:\w++\.)*+([A-Za-z_]\w*+)(?:\(\))?`|\b([a-z_]\w*+)=|[A-Za-z_]\w*+"
 )
 _OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
+_INSTANCE = re.compile(r"([A-Za-z_][\w.]*+)\(")
 _MAX_TEXT = 6000
 _OF_TOP_CLASS = 2
 """Dots in the name of a member of a class that the package itself offers: `flask.Request.form`."""
@@ -139,6 +141,7 @@ class _Maker:
     # -- symbols --
 
     def definition(self, module: Module, definition: Definition) -> Iterator[IndexedPassage]:
+        definition = self.as_called(definition)
         naming = self.names.of(definition)
         name = definition.name
         dunder = name.startswith("__") and name.endswith("__")
@@ -193,6 +196,24 @@ class _Maker:
             },
         )
         yield from self.parameters(module, definition, naming, prior)
+
+    def as_called(self, definition: Definition) -> Definition:
+        """A constant that holds an instance which is called (`fail = _Fail()`) as the function that it serves as."""
+        if definition.kind != "constant" or definition.doc is not None:
+            return definition
+        made = _INSTANCE.match(definition.value or "")
+        cls = self.names.resolve(definition.module, made[1]) if made else None
+        call = self.modules[cls.module].definitions.get(f"{cls.qualname}.__call__") if cls else None
+        if cls is None or call is None or (call.doc or cls.doc) is None:
+            return definition
+        documented = call if call.doc is not None else cls
+        return replace(
+            call,
+            module=definition.module,
+            qualname=definition.qualname,
+            doc=documented.doc,
+            doc_line=documented.doc_line,
+        )
 
     def deprecated(self, definition: Definition) -> dict[str, str]:
         """The note of a symbol's deprecation, and the public name of its replacement."""
