@@ -29,8 +29,8 @@ _MAX_WORDS = 40
 class Evidence:
     """Scores by the fitted probability, in percent; what it could not learn from its questions are limits.
 
-    An answer is never `high` that is for another minor version, or to a question with a name that the library does not
-    have; never `medium` for another major version, or where texts that are not official disagree or are alone.
+    An answer for another minor version is never `high`. An answer for another major version, one to a question with a name
+    that the library does not have, and one that a single unofficial text gives are never `medium`.
     """
 
     def score(self, query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> Score:
@@ -105,7 +105,7 @@ def _limit(
         reasons.append("not official documentation")
     unresolved = [name.name for _source, finding in findings for name in finding.unresolved]
     if unresolved:
-        limit = min(limit, HIGH - 1)
+        limit = min(limit, MEDIUM - 1)
         reasons.append(f"the documentation does not have {', '.join(unresolved[:3])}")
     read = next((finding.version for _source, finding in findings if finding.version), None)
     difference = gap(read, query.framework_version) if read else None

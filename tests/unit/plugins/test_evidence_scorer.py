@@ -57,7 +57,7 @@ def scored(
         ({"asked": "2.0"}, "low"),
         ({"official": False}, "low"),
         ({"official": None}, "low"),
-        ({"unresolved": ("take",)}, "medium"),
+        ({"unresolved": ("take",)}, "low"),
         ({"coverage": 0.0, "pinned": False}, "low"),
         ({"coverage": None}, "low"),
     ],
