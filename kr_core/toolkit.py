@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from kr_core.search.documents.documents import Documents as Documents
     from kr_core.search.documents.hits import DocumentHit as DocumentHit
     from kr_core.search.named import Resolution as Resolution
+    from kr_core.search.named import Resolved as Resolved
     from kr_core.search.named import look_up as look_up
     from kr_core.search.named import resolve as resolve
     from kr_core.search.passage_index import FORMAT as _FORMAT

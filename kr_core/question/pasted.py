@@ -17,10 +17,11 @@ _LONGEST_PROSE = 1_500
 _LONGEST_ERROR = 300
 _LONGEST_LINE = 2_000
 """Characters of a line of code or of a traceback in which names are looked for."""
-_TRACEBACK = re.compile(r"\s*+(?:[|+\-]\s*+)*+Traceback \(most recent call last\)")
+_TRACEBACK = re.compile(r"\s*+(?:[|+\-]\s*+)*+(?:Exception Group )?+Traceback \(most recent call last\)")
 _ERROR_LINE = re.compile(
     r"\s*+(?:E\s++)?+(?:Uncaught |Unhandled )?+(?:[A-Za-z_]\w*+\.)*+[A-Z]\w*+(?<=Error|rning|ption|valid|Found|Exist|meout)(?:\s\[[\w-]++\])?+(?::\s|\s*+$)"
 )
+_LAST_LINE = re.compile(r"(?:\s*+[|]\s?+)?+(?:[A-Za-z_]\w*+\.)*+[A-Z]\w*+(?:\s\[[\w-]++\])?+(?::\s|\s*+$)")
 _NODE_FRAME = re.compile(r"\s++at \S")
 _PYTHON_FRAME = re.compile(r'\s*+File "[^"]*+", line \d')
 _STATEMENT = re.compile(
@@ -71,7 +72,11 @@ def parts_of(text: str) -> Pasted:
         prose = " ".join(lines)
         return Pasted((Part(prose, "prose"),) if prose.strip() else ())
     marked = list(_marked(lines))
-    errors = [line.strip() for line, place in marked if place == "traceback" and _ERROR_LINE.match(line)]
+    errors = [
+        line.strip(" |")
+        for line, place in marked
+        if place == "traceback" and (_ERROR_LINE.match(line) or _LAST_LINE.match(line))
+    ]
     return Pasted(tuple(_joined(marked)), errors[-1][:_LONGEST_ERROR] if errors else "")
 
 

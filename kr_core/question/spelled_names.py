@@ -59,6 +59,7 @@ _WORD = r"[`'\"]?([^\W\d][\w.$]{0,80})"
 _NOUN = r"(?:function|method|class|option|parameter|param|argument|arg|kwarg|keyword|decorator|attribute|property|field|setting|flag|module|exception|hook|context manager|constant|type)"
 _CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("message", re.compile(rf"\bno attribute {_WORD}|\bargument:? ['\"`]([^\W\d]\w{{0,80}})|\bcannot import name {_WORD}|\bno exported member {_WORD}|(?<!\w){_WORD} is not a function|\bProperty {_WORD} does not exist|\bno parameter named {_WORD}", re.IGNORECASE)),
+    ("holder", re.compile(r"['\"`]([^\W\d][\w.]{0,80})['\"`] (?:object )?has no attribute", re.IGNORECASE)),
     ("of", re.compile(rf"\bdefaults? (?:value )?(?:of|for) (?:the )?(?:{_NOUN} )?{_WORD}[`'\"()=]{{0,3}}(?: {_NOUN})? (?:in|of|for|on|to) ", re.IGNORECASE)),
     ("pair", re.compile(rf"\bbetween (?:the )?{_WORD}[`'\"()]{{0,3}}(?: {_NOUN}s?)? (?:and|vs\.?|or) (?:the )?{_WORD}|(?<![\w.]){_WORD}[`'\"()]{{0,3}},? (?:vs\.?|versus|compared (?:to|with)) (?:the )?{_WORD}|\buse (?:the )?{_WORD}[`'\"()]{{0,3}}(?: {_NOUN})?,? (?:and when (?:should I (?:use )?|to use |do I use )?|or |over |instead of |rather than |versus |vs\.? )(?:the )?{_WORD}|(?<![\w.]){_WORD}[`'\"()]{{0,3}} (?:differ|different) (?:from|to|than) (?:the )?{_WORD}|(?<![\w.]){_WORD}[`'\"()]{{0,3}} or (?:the )?{_WORD}", re.IGNORECASE)),
     ("instead", re.compile(rf"\b(?:instead of|rather than|in place of|as an alternative to) (?:the |using |calling )?{_WORD}", re.IGNORECASE)),
@@ -132,8 +133,8 @@ def _role(one: _Spelled, cue: str, kinds: Sequence[QuestionKind], *, alone: bool
     kind = kinds[0]
     if one.name in BUILTIN_NAMES and (cue not in _ASKED or not _is_callable(one.name)) and cue != "of":
         return "ignored"
-    if cue == "message":
-        return "subject"
+    if cue in {"message", "holder"}:
+        return "subject" if cue == "message" else "context"
     if one.place != "prose":
         return "context"
     if cue == "instead" and kind != "difference":
@@ -141,9 +142,7 @@ def _role(one: _Spelled, cue: str, kinds: Sequence[QuestionKind], *, alone: bool
     if kind == "difference":
         return "subject" if cue == "pair" else "context"
     if _FAULT.search(one.name):
-        return (
-            "subject" if cue in {"what", "use"} or kind in {"meaning", "replacement"} or alone else "context"
-        )
+        return "subject" if cue in {"what", "use", "replaced"} or kind == "meaning" or alone else "context"
     if one.form == "weak" and cue in {"", "option"}:
         return "subject" if kind in {"meaning", "default", "options", "yes_no"} else "context"
     if kind in {"how_to", "error"}:
@@ -182,8 +181,8 @@ def _in_ticks(content: str, at: int) -> Iterator[_Spelled]:
     if name is not None:
         yield _Spelled(name[1], "keyword" if (name[2] or "").endswith("=") else "code", "prose", at)
         return
-    for spelled in _spelled(content, "code"):
-        yield spelled._replace(at=at + spelled.at)
+    for spelled in _spelled(content.lstrip(".@"), "code"):
+        yield spelled._replace(at=at + spelled.at, place="prose")
 
 
 def _form(name: str, after: str, before: str) -> Form | None:

@@ -64,6 +64,6 @@ def _standing(name: str, passage: IndexedPassage, others: int) -> float:
     standing = passage.prior
     standing += 4.0 if data.get("public", True) and not _INNER.search(name) else 0.0
     standing += 1.0 if passage.lead and passage.kind != "section" else 0.0
-    standing += _KINDS.get(str(data.get("what")), 0.0)
+    standing += _KINDS.get(str(data.get("what")), 0.0) * (0.4 if passage.parameter else 1.0)
     standing += 0.05 * min(others, 6) - 0.15 * name.count(".")
     return round(standing, 4)

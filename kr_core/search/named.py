@@ -112,6 +112,7 @@ class _Resolver:
         self.index = index
         self.kind: QuestionKind = parsed.kind
         self.text = parsed.asking
+        self.names = frozenset(names)
         self.library = frozenset(_plain(name) for name in names)
         self.is_python = "python" in self.library
         self.tops = frozenset(name.replace("-", "_") for name in names if name.isidentifier() or "-" in name)
@@ -119,18 +120,24 @@ class _Resolver:
         self.identifiers = [self._role(one) for one in parsed.identifiers]
         self.asked = [one for one in self.identifiers if one.role != "ignored"]
         self.spelled = frozenset(part for one in self.asked for part in one.name.split("."))
-        self.words = frozenset(word.lower() for word in _WORD.findall(parsed.asking)) | {
-            part.lower() for part in self.spelled
-        }
+        said = (*_WORD.findall(parsed.asking), *self.spelled)
+        self.words = frozenset(word.lower() for word in said if _plain(word) not in self.library)
 
     # -- roles that need the library --
 
     def _role(self, one: Identifier) -> Identifier:
-        if "." not in one.name and _plain(one.name) in self.library:
+        if self._is_library(one):
             return one._replace(role="context" if not self.is_python else "ignored")
         if self.is_python and one.name in BUILTIN_NAMES and one.form in {"code", "call"}:
-            return one._replace(role="subject" if self.kind not in {"how_to", "error"} else "context")
+            is_asked = self.kind not in {"how_to", "error"} and one.place == "prose"
+            return one._replace(role="subject" if is_asked else "context")
         return one._replace(role="ignored") if self.is_foreign(one) else one
+
+    def _is_library(self, one: Identifier) -> bool:
+        """Whether a name is the library's own; a class that is called so is meant only beside another."""
+        if "." in one.name or _plain(one.name) not in self.library:
+            return False
+        return self.kind != "difference" or one.name in self.names
 
     def is_foreign(self, one: Identifier) -> bool:
         """Whether a name belongs to another module (`os.remove`) or to the language."""
@@ -149,7 +156,7 @@ class _Resolver:
 
     def resolve(self) -> Resolution:
         """What each name means, and which of them are asked about."""
-        symbols = {one: self._symbols(one) for one in self.asked if _plain(one.name) not in self.library}
+        symbols = {one: self._symbols(one) for one in self.asked if not self._is_library(one)}
         shared = self._shared_owners(symbols)
         chosen = {one: self._best(found, shared) for one, found in symbols.items() if found}
         owner = next(
@@ -209,8 +216,8 @@ class _Resolver:
         """Whether what a name means is what the question asks about, and not only where that is to be found."""
         if each.identifier.role != "subject":
             return False
-        if self.kind == "difference":
-            return True
+        if self.kind in {"difference", "replacement"}:
+            return not each.entry.parameter or not owners
         if each.identifier in owners:  # `timeout` in `Client`
             return False
         is_aside = (
@@ -228,7 +235,8 @@ class _Resolver:
         }  # fmt: skip
         is_value = self.kind in {"default", "options"} and not owners
         found = []
-        for word in list(dict.fromkeys(_WORD.findall(self.text)))[:_MOST_WORDS] if takers else ():
+        words = list(dict.fromkeys(_WORD.findall(self.text)))[:_MOST_WORDS]
+        for word in words if takers and self.kind != "error" else ():
             if (
                 word in self.spelled
                 or word in STOP_WORDS
@@ -249,12 +257,11 @@ class _Resolver:
 
     def _prefers(self, parameter: NameEntry, symbol: NameEntry | None, one: Identifier) -> bool:
         """Whether a name means a parameter rather than a symbol."""
-        if symbol is None or one.form == "keyword" or self.kind == "default":
+        if symbol is None or self.kind == "default":
             return True
-        if "." in one.name:
-            return False
-        is_member = symbol.name.rpartition(".")[0] == parameter.name
-        return not is_member or parameter.standing + _PARAMETER_BONUS >= symbol.standing
+        if symbol.name.rpartition(".")[0] == parameter.name:  # its documentation may stand at the attribute
+            return "." not in one.name and parameter.standing + _PARAMETER_BONUS >= symbol.standing
+        return one.form == "keyword" or "." not in one.name
 
     def _is_meant(self, one: Identifier, entry: NameEntry, found: Sequence[_Candidate]) -> bool:
         """A plain word means a name only if it is spelled exactly so."""
@@ -351,29 +358,32 @@ class _Resolver:
         if one.form == "weak":
             entries = [entry for entry in entries if entry.parameter == one.name]
         if owner_name:
-            owned = [entry for entry in entries if _level(entry, owner_name.split("."), strong=True)]
-            return _highest(owned), None
-        for other, entry in others.items():
-            taken = {entry.name, self._passage(entry).symbol}
-            direct = [each for each in entries if each.name in taken]
-            if direct:
-                return _highest(direct), other
-        for other, entry in others.items():
-            within = [each for each in entries if each.name.rpartition(".")[0] == entry.name]
-            if within:
-                return _highest(within), other
-        for other, entry in others.items():  # the decorator `option` takes what the class `Option` takes
-            last_name = entry.name.rpartition(".")[2].lower()
-            alike = [each for each in entries if each.name.rpartition(".")[2].lower() == last_name]
-            if alike and other.role == "subject":
-                return _highest(alike), other
-        if one.form in {"weak", "call"} and self.kind not in {"default", "options"}:
-            return None, None
-        if symbol is not None and one.form != "keyword" and self.kind != "default":
-            return None, None
-        if self.kind == "default" and any(other.role == "subject" for other in others):
+            return _highest(
+                each for each in entries if _level(each, owner_name.split("."), strong=True)
+            ), None
+        for rule in (self._takes, _holds, _is_called_alike):
+            for other, entry in others.items():
+                owned = [each for each in entries if rule(entry, each)]
+                if owned:
+                    return _highest(owned), other
+        if not self._stands_alone(one, others, symbol):
             return None, None
         return max(entries, key=lambda each: (self._taker_named(each), each.standing), default=None), None
+
+    def _stands_alone(
+        self, one: Identifier, others: dict[Identifier, NameEntry], symbol: NameEntry | None
+    ) -> bool:
+        """Whether a name may be a parameter though nothing is named that takes it."""
+        if one.role != "subject" or one.form == "call":
+            return False
+        if self.kind == "default":
+            return not any(other.role == "subject" for other in others)
+        if one.form == "weak" and self.kind != "options":
+            return False
+        return symbol is None or one.form == "keyword"
+
+    def _takes(self, symbol: NameEntry, parameter: NameEntry) -> bool:
+        return parameter.name in {symbol.name, self._passage(symbol).symbol}
 
     def _taker_named(self, entry: NameEntry) -> int:
         """How much of what takes a parameter the question says."""
@@ -392,7 +402,7 @@ class _Resolver:
 
     def _absent(self, one: Identifier, owner: str) -> str:
         """A name that clearly belongs to the library and does not occur, as it is told; empty for any other."""
-        if one.role != "subject" or _plain(one.name) in self.library:
+        if one.role != "subject" or self._is_library(one):
             return ""
         if self._is_in_message(one):  # the error itself says that it is not there
             if not is_said(self.index, one.last):
@@ -401,7 +411,7 @@ class _Resolver:
         return one.name if self._is_claimed(one) and not self._is_said(one) else ""
 
     def _is_in_message(self, one: Identifier) -> bool:
-        return self.kind == "error" and bool(
+        return bool(
             re.search(
                 rf"(?:no attribute|argument:?|import name|member) ['\"`]{re.escape(one.name)}['\"`]",
                 self.text,
@@ -446,6 +456,16 @@ def _level(entry: NameEntry, parts: Sequence[str], *, strong: bool) -> int:
     if strong and [part.lower() for part in own[-len(parts) :]] == [part.lower() for part in parts]:
         return 1
     return 0
+
+
+def _holds(symbol: NameEntry, parameter: NameEntry) -> bool:
+    """Whether a parameter is one of a member's."""
+    return parameter.name.rpartition(".")[0] == symbol.name
+
+
+def _is_called_alike(symbol: NameEntry, parameter: NameEntry) -> bool:
+    """The decorator `option` takes what the class `Option` takes."""
+    return symbol.name.rpartition(".")[2].lower() == parameter.name.rpartition(".")[2].lower()
 
 
 def _highest(entries: Iterable[NameEntry]) -> NameEntry | None:

@@ -176,7 +176,7 @@ class PassageIndex:
         margin = max(2, len(word) // 3)
         rows = self._connection.execute(
             "select distinct word from names where length(word) between ? and ? and (substr(word, 1, 2) = ? or substr(word, -3) = ? or instr(word, ?)) limit ?",
-            (len(word) - margin, len(word) + 2 * margin, word[:2], word[-3:], word[1:-1], most),
+            (len(word) // 2, len(word) + 2 * margin, word[:2], word[-3:], word[1:-1], most),
         )
         return [str(found) for (found,) in rows]
 

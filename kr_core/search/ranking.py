@@ -37,8 +37,6 @@ _ERROR_WORDS = ("error", "except", "exception", "rais", "catch")
 _FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout)(?:\.\w+)?$")
 _NEAR_TOP = 700
 """Characters of a passage in which neighbouring words are looked for."""
-_PROPOSED = 1.5
-"""What a passage counts more that the asker expects in the answer."""
 _MENTIONED = 1.15
 """What a member or parameter counts more of what the question mentions."""
 _OTHER_VERSION = 0.3
@@ -74,6 +72,8 @@ class Pin(NamedTuple):
     """Words of the question that say no more than this name."""
     first: bool = True
     """Whether it comes first in any case; otherwise it competes with the rest."""
+    weight: float = 1.5
+    """What it counts more where it competes."""
 
 
 class Focus(NamedTuple):
@@ -168,7 +168,7 @@ def _named_by(pin: Pin | None, found: RankedPassage, terms: Sequence[Term]) -> R
     if pin is None:
         return found
     if not pin.first:
-        return found._replace(score=found.score * _PROPOSED, named=pin.symbol)
+        return found._replace(score=found.score * pin.weight, named=pin.symbol)
     return found._replace(coverage=found.coverage if terms else 1.0, named=pin.symbol)
 
 

@@ -31,13 +31,18 @@ from kr_plugins.sources.installed_docs.parameters import with_site
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Resolution
+    from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Resolution, Resolved
 
 _SHOWN = 8
 _SHORT = 400
 """A question on one line of so many characters is searched for whole; of a longer one the sentences that ask."""
 _PINNED = 4
 _MOST_PROPOSED = 20
+_MENTIONED = 2.5
+"""What a parameter counts more that is named beside what takes it."""
+_RAISED = 1.5
+"""What an error counts more in a question about one."""
+_FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout|Expired|Exit|NotFound)$")
 _OF_KIND = {
     "default": frozenset({"default", "valu"}),
     "meaning": frozenset({"mean", "purpos", "explain"}),
@@ -131,8 +136,22 @@ def _pins(named: Resolution, parsed: ParsedQuestion) -> list[Pin]:
         stem(word) for one in (*named.subjects, *named.context) for word in words(one.identifier.name)
     )
     asked_about = [Pin(one.entry.passage, one.entry.name, said | asked) for one in named.subjects[:_PINNED]]
-    mentioned = [one.entry for one in named.context if one.entry.parameter]
-    return asked_about + [Pin(entry.passage, entry.name, said, first=False) for entry in mentioned]
+    mentioned = [
+        Pin(one.entry.passage, one.entry.name, said, first=False, weight=weight)
+        for one in named.context
+        if (weight := _competes(one, parsed))
+    ]
+    return asked_about + mentioned
+
+
+def _competes(one: Resolved, parsed: ParsedQuestion) -> float:
+    """What it counts that a question mentions something: a parameter beside what takes it, or the error that it is about."""
+    if one.entry.parameter:
+        return _MENTIONED if one.identifier.place == "prose" else 0.0
+    is_error = (
+        parsed.kind == "error" and one.identifier.last[:1].isupper() and one.identifier.name in parsed.asking
+    )
+    return _RAISED if is_error and _FAULT.search(one.identifier.last) else 0.0
 
 
 def _marked(passage: Passage, found: RankedPassage, position: int, pinned: int) -> Passage:
@@ -183,6 +202,8 @@ def _at_site(indexed: IndexedPassage, site: dict[str, Any], also: tuple[str, ...
     data = indexed.data
     same_file = site["path"] == data["site"]["path"]
     # A clone's own documentation lies in another file: then its signature alone is cited beside the shared text.
+    if not same_file:
+        also = (site["symbol"], *also)
     text, lines = with_site(data["doc"], data["doc_line"], site if same_file else data["site"])
     return Passage(
         text=text,
