@@ -58,6 +58,7 @@ _HOW = re.compile(
     r"|\bi (?:want|need|wish)\b|\bi'd like\b|\btrying to\b|\bneed to\b|\bwant to\b|\bwhat (?:do|should|must|can|would) (?:i|we|you|one)\b|\b(?:which|what) (?:\w+ ){1,3}(?:do|should|must|can|would) (?:i|we|you|one)\b",
     re.IGNORECASE,
 )
+_WHICH = re.compile(r"\b(?:what|which)\b", re.IGNORECASE)
 _MEANING = re.compile(
     rf"\bwhat(?: exactly|'s|s)? (?:is|are|does|do|happens|will|did) (?!(?:the )?(?:best|right|correct|easiest|simplest|proper|recommended|cleanest|idiomatic|way)\b)(?!(?:i|we|you|one)\b)|\bwhat's (?!the (?:best|right|correct|easiest|simplest|proper|recommended|way)\b)|\bmeaning of\b|\bexplain\b|\bpurpose of\b|\bmeant by\b|\bwhen (?:is|are|does) |\bhow does {_NAME} (?:\w+ )?(?:work|behave)\b|\bwhat (?:causes|triggers|raises)\b",
     re.IGNORECASE,
@@ -71,24 +72,19 @@ def kinds_of(asking: str, *, error: bool = False) -> tuple[QuestionKind, ...]:
         asking: the sentences that ask.
         error: an error was pasted with them.
     """
-    how = bool(_HOW.search(asking))
-    found: list[QuestionKind] = []
-    if _DIFFERENCE.search(asking) and not _COMPUTED.search(asking):
-        found.append("difference")
-    if _REPLACEMENT.search(asking):
-        found.append("replacement")
-    if (error or _RAISED.search(asking)) and not (_HANDLES.search(asking) and not error):
-        found.append("error")
     yes_no = bool(_YES_NO.search(asking))
     defaults = bool(_DEFAULT.search(asking)) and not _SETS_DEFAULT.search(asking)
-    if yes_no and defaults and not re.search(r"(?i)\b(?:what|which)\b", asking):
-        found.append("yes_no")
-    if defaults:
-        found.append("default")
-    if _OPTIONS.search(asking):
-        found.append("options")
-    if yes_no and "yes_no" not in found:
-        found.append("yes_no")
+    whether = yes_no and defaults and not _WHICH.search(asking)
+    told: dict[QuestionKind, bool] = {
+        "difference": bool(_DIFFERENCE.search(asking)) and not _COMPUTED.search(asking),
+        "replacement": bool(_REPLACEMENT.search(asking)),
+        "error": error or (bool(_RAISED.search(asking)) and not _HANDLES.search(asking)),
+        **({"yes_no": True} if whether else {}),
+        "default": defaults,
+        "options": bool(_OPTIONS.search(asking)),
+        "yes_no": yes_no,
+    }
+    found = [kind for kind, is_told in told.items() if is_told]
     if _MEANING.search(asking) and (not found or found[0] in {"error", "yes_no"}):
         found.append("meaning")
-    return (*found, "how_to") if how or not found else tuple(found)
+    return (*found, "how_to") if _HOW.search(asking) or not found else tuple(found)

@@ -133,21 +133,26 @@ def _role(one: _Spelled, cue: str, kinds: Sequence[QuestionKind], *, alone: bool
     kind = kinds[0]
     if one.name in BUILTIN_NAMES and (cue not in _ASKED or not _is_callable(one.name)) and cue != "of":
         return "ignored"
-    if cue in {"message", "holder"}:
-        return "subject" if cue == "message" else "context"
-    if one.place != "prose":
+    if cue == "message":
+        return "subject"
+    if one.place != "prose" or cue == "holder":
         return "context"
     if cue == "instead" and kind != "difference":
         return "subject" if kind == "replacement" else "context"
+    return "subject" if _is_subject(one, cue, kind, alone=alone) else "context"
+
+
+def _is_subject(one: _Spelled, cue: str, kind: QuestionKind, *, alone: bool) -> bool:
+    """Whether a question of this kind asks about a name in its prose."""
     if kind == "difference":
-        return "subject" if cue == "pair" else "context"
+        return cue == "pair"
     if _FAULT.search(one.name):
-        return "subject" if cue in {"what", "use", "replaced"} or kind == "meaning" or alone else "context"
+        return cue in {"what", "use", "replaced"} or kind == "meaning" or alone
     if one.form == "weak" and cue in {"", "option"}:
-        return "subject" if kind in {"meaning", "default", "options", "yes_no"} else "context"
-    if kind in {"how_to", "error"}:
-        return "subject" if cue == "use" or alone or (kind == "error" and cue == "what") else "context"
-    return "subject"
+        return kind in {"meaning", "default", "options", "yes_no"}
+    if kind == "error":
+        return cue in {"use", "what"} or alone
+    return kind != "how_to" or cue == "use" or alone
 
 
 def _is_callable(builtin: str) -> bool:

@@ -16,7 +16,7 @@ from kr_core.search.unknown_names import is_said, nearest_names
 from kr_core.text import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kr_core.question.understanding import ParsedQuestion, QuestionKind
     from kr_core.search.name_table import NameEntry
@@ -159,38 +159,33 @@ class _Resolver:
         symbols = {one: self._symbols(one) for one in self.asked if not self._is_library(one)}
         shared = self._shared_owners(symbols)
         chosen = {one: self._best(found, shared) for one, found in symbols.items() if found}
-        owner = next(
-            (
-                entry.name.rpartition(".")[2]
-                for one, entry in chosen.items()
-                if one.role == "context" and entry.name.rpartition(".")[2][:1].isupper()
-            ),
-            "",
-        )
         owners: set[Identifier] = set()
-        meant: list[Resolved] = []
+        owner = _class_in(chosen)
+        meant = list(self._meant(symbols, chosen, owner, owners))
+        plain = self._plain_parameters(meant, owners)
+        asked = [each for each in plain if each.identifier.role == "subject"]
+        asked += [each for each in meant if self._is_asked(each, meant, owners)]
+        return Resolution(
+            tuple(_distinct(asked)),
+            tuple(_distinct(each for each in (*meant, *plain) if each not in asked)),
+            self._unresolved({each.identifier for each in meant}, owner),
+        )
+
+    def _meant(
+        self,
+        symbols: dict[Identifier, list[_Candidate]],
+        chosen: dict[Identifier, NameEntry],
+        owner: str,
+        owners: set[Identifier],
+    ) -> Iterator[Resolved]:
+        """What each name means; what an error says that a class does not have is not looked for elsewhere."""
         for one, found in symbols.items():
             if owner and self._is_in_message(one):
                 continue
             others = {other: entry for other, entry in chosen.items() if other != one}
             entry = self._choose(one, others, chosen.get(one), owners)
             if entry is not None and self._is_meant(one, entry, found):
-                meant.append(Resolved(one, entry))
-        plain = self._plain_parameters(meant, owners)
-        subjects = [each for each in meant if self._is_asked(each, meant, owners)]
-        asked_plain = [each for each in plain if each.identifier.role == "subject"]
-        return Resolution(
-            tuple(_distinct([*asked_plain, *subjects])),
-            tuple(
-                _distinct(
-                    [
-                        *(each for each in meant if each not in subjects),
-                        *(each for each in plain if each not in asked_plain),
-                    ]
-                )
-            ),
-            self._unresolved({each.identifier for each in meant}, owner),
-        )
+                yield Resolved(one, entry)
 
     def _choose(
         self,
@@ -456,6 +451,12 @@ def _level(entry: NameEntry, parts: Sequence[str], *, strong: bool) -> int:
     if strong and [part.lower() for part in own[-len(parts) :]] == [part.lower() for part in parts]:
         return 1
     return 0
+
+
+def _class_in(chosen: dict[Identifier, NameEntry]) -> str:
+    """The class that is mentioned, by its last name; empty for none."""
+    names = (entry.name.rpartition(".")[2] for one, entry in chosen.items() if one.role == "context")
+    return next((name for name in names if name[:1].isupper()), "")
 
 
 def _holds(symbol: NameEntry, parameter: NameEntry) -> bool:

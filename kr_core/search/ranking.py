@@ -108,23 +108,16 @@ def rank(
         focus: what the question names.
         weights: for measurements only; otherwise keep the default.
     """
-    pins = {pin.passage: pin for pin in reversed(focus.pins)}
+    pins: dict[int, Pin] = {}
+    for pin in focus.pins:
+        pins.setdefault(pin.passage, pin)
     total = sum(term.weight for term in terms) or 1.0
     held = _held(index, terms, weights)
     bm25 = index.bm25(
         [root for term in terms for root in term.alike if term.alike[root] == 1.0 and " " not in root]
     )
     top = max(bm25.values(), default=0.0) or 1.0
-    priors = index.priors()
-    rough = {
-        number: (
-            sum(gain for gain, _likeness in gains.values()) / total
-            + weights.bm25 * bm25.get(number, 0.0) / top
-        )
-        * priors[number] ** weights.prior
-        for number, gains in held.items()
-    }
-    best = sorted(rough, key=lambda number: -rough[number])[:_CANDIDATES]
+    best = _likely(held, bm25, index.priors(), total, weights)
     best += [number for number in pins if number not in best]
     errors_asked = any(term.alike.get(root) == 1.0 for term in terms for root in _ERROR_WORDS)
     ranked = [
@@ -141,12 +134,32 @@ def rank(
     ]
     pairs = _pairs(terms)
     ranked = _supported([_paired(found, pairs, weights) for found in ranked], weights)
-    placed = [_named_by(pins.get(number), found, terms) for number, found in zip(best, ranked, strict=True)]
-    places = {pin.passage: place for place, pin in enumerate(focus.pins) if pin.first}
-    first = sorted((n for n in range(len(best)) if best[n] in places), key=lambda n: places[best[n]])
-    rest = [found for number, found in zip(best, placed, strict=True) if number not in places]
-    rest.sort(key=lambda found: (-found.score, found.passage.title))
-    return _diverse(rest, [placed[n] for n in first])[:limit]
+    placed = {
+        number: _named_by(pins.get(number), found, terms) for number, found in zip(best, ranked, strict=True)
+    }
+    first = [placed.pop(number) for number, pin in pins.items() if pin.first]
+    rest = sorted(placed.values(), key=lambda found: (-found.score, found.passage.title))
+    return _diverse(rest, first)[:limit]
+
+
+def _likely(
+    held: dict[int, dict[int, tuple[float, float]]],
+    bm25: dict[int, float],
+    priors: dict[int, float],
+    total: float,
+    weights: Weights,
+) -> list[int]:
+    """The passages that are worth a closer look, by what they hold and how likely users are to ask for them."""
+    top = max(bm25.values(), default=0.0) or 1.0
+    rough = {
+        number: (
+            sum(gain for gain, _likeness in gains.values()) / total
+            + weights.bm25 * bm25.get(number, 0.0) / top
+        )
+        * priors[number] ** weights.prior
+        for number, gains in held.items()
+    }
+    return sorted(rough, key=lambda number: -rough[number])[:_CANDIDATES]
 
 
 def _gained(
