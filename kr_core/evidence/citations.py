@@ -25,6 +25,9 @@ _INLINE_TAG = re.compile(
 )
 _REFERENCE = re.compile(r"(?<![\w\])])\[(`?[^\[\]`]{1,200}`?)\]\[[\w.:() -]{0,200}\]")
 _LINK = re.compile(r"`(\s*+[^`<\s]++(?:\s++[^`<\s]++)*+)\s*+<[^`>]++>`_{1,2}")
+_ADDRESSED = re.compile(r"`([^`]{1,300}?)\s*+<(?:https?:|mailto:)[^`>\s]{1,500}+>`_{1,2}")
+_TILDE = re.compile(r"(?<![\w~`/.])~(?=[A-Za-z_]\w{0,60}\.\w)")
+_SUFFIX = re.compile(r"(?<=`)\\(?=\w)")
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)")
 _TAG = re.compile(r"</?(?:abbr|a|b|i|em|strong|code|span|p|br|sup|sub)(?: [^<>]*)?/?>")
 _NAME = re.compile(r"\w+(?:\.\w+)*")
@@ -43,6 +46,8 @@ def plain(text: str) -> str:
     text = _MARKDOWN_LINK.sub(r"\1", text)
     text = _TAG.sub("", text)
     text = _LINK.sub(r"\1", text)
+    text = _ADDRESSED.sub(r"\1", text)
+    text = _SUFFIX.sub("", _TILDE.sub("", text))
     return folded(re.sub(r"(?<!`)``(?!`)", "`", text))
 
 

@@ -22,7 +22,7 @@ _WARNING = re.compile(
 )
 _FENCE = re.compile(r"\s*+(?:`{3,}+|~{3,}+)(.*)$")
 _ALSO_PYTHON = frozenset({"py", "python3", "pycon"})
-_NOISE = re.compile(r"#\s*doctest:.*$")
+_NOISE = re.compile(r"#\s*(?:doctest:.*|\(\d{1,2}\)!?)$")
 
 
 def language_of(text: str, code: str) -> str:
@@ -87,17 +87,26 @@ def shortest_example(
 
 
 def _resolves(passage: Passage, candidate: Passage, code: str, signatures: Signatures) -> bool:
-    """Whether code is Python that fits the signatures and uses the symbol; code in another language cannot be told."""
-    language = language_of(candidate.text, code)
-    is_python = language == "python" or (not language and re.search(r"\.py[xi]?:\d+$", candidate.locator))
-    if not is_python:
-        return True
-    tree = _parsed(code)
-    if tree is None or not signatures.admit(tree):
+    """Whether code fits the signatures and uses the symbol; code in another language than Python cannot be told."""
+    if not fits(candidate, code, signatures):
         return False
+    tree = _parsed(code) if _is_from_python(candidate, code) else None
     names = (passage.symbol, *passage.also, *passage.aliases) if passage.what else ()
     last = {name.rpartition(".")[2] for name in names if name}
-    return not last or bool(passage.parameter) or bool(last & _used(tree))
+    return tree is None or not last or bool(passage.parameter) or bool(last & _used(tree))
+
+
+def fits(candidate: Passage, code: str, signatures: Signatures) -> bool:
+    """Whether code of a passage is Python that fits the signatures, or code in another language."""
+    if not _is_from_python(candidate, code):
+        return True
+    tree = _parsed(code)
+    return tree is not None and signatures.admit(tree)
+
+
+def _is_from_python(candidate: Passage, code: str) -> bool:
+    language = language_of(candidate.text, code)
+    return language == "python" or bool(not language and re.search(r"\.py[xi]?:\d+$", candidate.locator))
 
 
 def _used(tree: ast.AST) -> set[str]:
@@ -253,4 +262,4 @@ def _pieces(block: str) -> Iterable[str]:
         yield cleaned
     for paragraph in re.split(r"\n\s*\n", cleaned):
         if paragraph.strip() and paragraph != cleaned and paragraph.count("\n") < _MAX_LINES:
-            yield paragraph.strip("\n")
+            yield textwrap.dedent(paragraph.strip("\n"))

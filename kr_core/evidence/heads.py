@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.evidence.citations import folded, holds
+from kr_core.evidence.citations import folded, holds, plain
 
 if TYPE_CHECKING:
     from kr_core.evidence.asked_words import AskedWords
@@ -17,6 +17,7 @@ _LONG_TYPE = 110
 _LONG_DEFAULT = 24
 _MAX_PARAMETERS = 24
 """A reader looks the rest up in the signature."""
+_FEW_PARAMETERS = 6
 _PARAMETERS_LOOKED_AT = 500
 _PRIVATE = re.compile(r"(?<![\w'\"])_[A-Za-z]")
 _WRAPPED = re.compile(r"Default\((.*)\)")
@@ -61,7 +62,7 @@ def _of_parameter(passage: Passage, symbol: str, parameter: str) -> Head:
     call = f"{symbol}({passage.star}{parameter})" if passage.star else f"{symbol}({parameter}=...)"
     slots = [symbol, parameter]
     said: list[str] = []
-    declared = folded(passage.annotation or "")
+    declared = plain(passage.annotation or "")
     if (
         declared
         and len(declared) <= _LONG_TYPE
@@ -81,7 +82,7 @@ def _of_callable(passage: Passage, symbol: str, asked: AskedWords, most: int) ->
     """The required parameters and those that the question names, then what fits."""
     parameters = passage.parameters[:_PARAMETERS_LOOKED_AT]
     wanted = [name for name, _default in parameters if name in passage.required or asked.names(name)]
-    wanted = wanted[:_MAX_PARAMETERS]
+    wanted = wanted[: _MAX_PARAMETERS if most == _WIDTH else _FEW_PARAMETERS]
     width = len(symbol) + 5 + sum(len(_shown(passage, *one)) + 2 for one in parameters if one[0] in wanted)
     for one in parameters:
         if one[0] not in wanted and not (one[0].startswith("**") and len(parameters) > 1):

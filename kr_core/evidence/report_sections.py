@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.citations import folded, holds, plain
+from kr_core.evidence.code_examples import Signatures, fits
 from kr_core.evidence.sentences import documentation, prose, sentences, shortened
 
 if TYPE_CHECKING:
@@ -76,13 +77,16 @@ def _warnings(passage: Passage) -> Iterator[str]:
 
 
 def more_code(parts: Sequence[Part], citer: Citer, used: set[str]) -> list[CodeExample]:
-    """Further code examples, at most three."""
+    """Further code examples that fit the signatures, at most three."""
+    signatures = Signatures([one for part in parts for one in (part.passage, *part.support)])
     found: list[CodeExample] = []
     for part in parts[:4]:
         for code in sorted(part.passage.code, key=len):
             if code in used or len(code) > _LONG_CODE or len(found) >= 3:
                 continue
             used.add(code)
+            if not fits(part.passage, code, signatures):
+                continue
             example = citer.code(part.source, part.passage, code)
             if example is not None:
                 found.append(example)

@@ -22,6 +22,8 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 """A line that heads a part of a docstring; what is indented below the first kind is a list of names, not prose."""
+_HISTORY = re.compile(r"\.\. (versionadded|versionchanged|seealso|codeauthor|moduleauthor)::")
+"""A directive whose text is about earlier versions or other places."""
 
 
 def sentences(text: str) -> list[str]:
@@ -79,7 +81,7 @@ def prose(text: str) -> str:
         if listed >= 0 and (not stripped or depth > listed):
             kept.append("\n")
             continue
-        heading = _HEADING.match(stripped)
+        heading = _HEADING.match(stripped) or _HISTORY.match(stripped)
         listed = depth if heading and heading[1] else -1
         if heading:
             kept.append("\n")
@@ -94,8 +96,8 @@ def prose(text: str) -> str:
             continue
         if (
             fenced
-            or stripped.startswith((">>>", "...", "..", "|", "<", "![", "$ ", "#", "!!! ", "???", "///"))
-            or re.match(r"^[-=~^*+]{3,}$|^:[a-z][^:`]*:(?:\s|$)", stripped)
+            or stripped.startswith((">>>", "...", "..", "|", "![", "$ ", "#", "!!! ", "???", "///"))
+            or re.match(r"^</?[A-Za-z!][^:]|^[-=~^*+]{3,}$|^:[a-z][^:`]*:(?:\s|$)", stripped)
         ):
             kept.append("\n")
             continue

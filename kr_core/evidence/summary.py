@@ -33,9 +33,11 @@ _NOT_FOUND = (200, 200)
 """Characters of each block: the passages of the second to the fourth place often hold the fact."""
 _LONG_ALIAS = 180
 _TELLING = 2
+_NAMED = 330
+"""Characters of a parameter that the question names."""
 _NEAR = 0.25
 """A parameter that the question does not name is shown if its documentation says so much of the question."""
-_NEAR_UNSURE = 0.1
+_NEAR_UNSURE = 0.2
 _WORTH_NAMING = 0.4
 """A passage is shown if it covers so much of what the first one covers."""
 _WORTH_NAMING_BESIDE = 0.5
@@ -186,8 +188,8 @@ class _Composer:
                 del left[0]
         return claims
 
-    def block(self, part: Part, budget: int) -> list[Claim]:
-        """The head of a passage and the window on its documentation."""
+    def block(self, part: Part, budget: int, *, close: bool = False) -> list[Claim]:
+        """The head of a passage and the window on its documentation; less of it where it is not what is asked about."""
         passage = part.passage
         label, first = _label(passage), plain(first_sentence(passage))
         is_other = bool(self.shown)
@@ -201,7 +203,11 @@ class _Composer:
         deprecated = self.deprecated(part)
         head = head_of(passage, self.asked, first=not is_other)
         runs = window(
-            passage, self.asked, budget - (len(head.text) if head else 0), self.said, first=not is_other
+            passage,
+            self.asked,
+            budget - (len(head.text) if head else 0),
+            self.said,
+            first=close or not is_other,
         )
         if head is None:
             return self.section(part, runs, whole=not is_other)
@@ -260,7 +266,13 @@ class _Composer:
             one for one in part.support if one.parameter and one.symbol == part.passage.symbol and one.lead
         ]
         named = [one for one in own if self.asked.names(one.parameter or "")]
-        near = named or [one for one in own if self.asked.share(f"{one.parameter} {one.lead}") >= share]
+        if named:
+            return [
+                claim
+                for one in named[:_TELLING]
+                for claim in self.block(Part(part.source, one, part.support), _NAMED, close=True)
+            ]
+        near = [one for one in own if self.asked.share(f"{one.parameter} {one.lead}") >= share]
         return self.blocks(
             [Part(part.source, one, part.support) for one in near[:_TELLING]], [200] * _TELLING
         )

@@ -40,6 +40,8 @@ _FAR_FROM_ASKED = 0.12
 _FAR_BESIDE = 0.3
 """The same for a passage that is shown beside the first."""
 _SENTENCES_LOOKED_AT = 400
+_CALL = re.compile(r"[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\)|[^()]*=[^()]*\)")
+"""A line that repeats the signature, or the end of one."""
 _BEGINNING = 40
 """Characters by which the paragraph that begins the documentation is found."""
 
@@ -104,7 +106,7 @@ def _sentences(passage: Passage) -> list[_Sentence]:
     is_section = passage.kind in {"section", "page"}
     if not is_section and not passage.lead:
         return []
-    paragraphs = prose(documentation(passage)).split("\n")
+    paragraphs = [one for one in prose(documentation(passage)).split("\n") if not _CALL.fullmatch(one)]
     if not is_section:
         paragraphs = _from_lead(paragraphs, passage)
     found_sentences = [
@@ -128,6 +130,8 @@ def _from_lead(paragraphs: Sequence[str], passage: Passage) -> list[str]:
             begun = found + after if before else paragraph
             return [begun, *paragraphs[number + 1 :]]
     lead = plain(passage.lead)
+    if _CALL.fullmatch(lead):
+        return list(paragraphs)
     return [passage.lead, *(one for one in paragraphs if plain(one) not in lead)]
 
 

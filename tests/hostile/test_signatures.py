@@ -37,7 +37,7 @@ def test_a_call_form_of_twenty_thousand_parameters_is_composed_in_time() -> None
     finding = Finding(outcome=Outcome.ok, passages=(passage,), url=passage.url, version="1.0")
     with at_most(_PATIENCE_SECONDS):
         draft = compose(query, [("installed_docs", finding)])
-    assert draft.summary[0].text.startswith("Call `box.foo(a0, a1, ")
+    assert draft.summary[0].text.startswith("`box.foo(a0, a1, ")
     assert ", ...)`" in draft.summary[0].text
     assert len(draft.summary[0].slots) < 100
 
