@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _CUE = 0.35
 """What a sentence that answers in the question's kind says beyond its words, as a share of the question."""
 _WEAK = 0.3
+_SHORT = 3
+"""Letters of a name that no plural is looked for of."""
 _PASSAGES_LOOKED_AT = 8
 _TEXT_LOOKED_AT = 20_000
 _CUES: dict[QuestionKind, str] = {
@@ -86,7 +88,8 @@ class AskedWords:
             return False
         if any(last == one.name.rpartition(".")[2] for one in self.parsed.identifiers):
             return True
-        if re.search(rf"(?<![\w]){re.escape(last)}(?!\w)", self.question):
+        plural = "s?" if len(last) > _SHORT else ""
+        if re.search(rf"(?<!\w){re.escape(last)}{plural}(?!\w)", self.question):
             return True
         parts = words(last.replace("_", " "))
         return len(parts) > 1 and {stem(part) for part in parts} <= self.stems

@@ -106,7 +106,8 @@ class Citer:
             return None
         locator = passage.locate(quote)
         for citation in self.citations:
-            if (citation.url, citation.locator, citation.quote) == (passage.url, locator, wanted):
+            same = (citation.url, citation.locator, citation.quote, citation.symbol)
+            if same == (passage.url, locator, wanted, passage.symbol):
                 return citation.n
         number = len(self.citations) + 1
         self.citations.append(

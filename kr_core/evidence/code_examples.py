@@ -258,7 +258,7 @@ def _only_imports(code: str) -> bool:
 def _pieces(block: str) -> Iterable[str]:
     """A short block whole; of a longer one its paragraphs."""
     cleaned = "\n".join(_NOISE.sub("", line).rstrip() for line in block.split("\n"))
-    if cleaned.count("\n") < _MAX_LINES:
+    if cleaned.strip() and cleaned.count("\n") < _MAX_LINES:
         yield cleaned
     for paragraph in re.split(r"\n\s*\n", cleaned):
         if paragraph.strip() and paragraph != cleaned and paragraph.count("\n") < _MAX_LINES:

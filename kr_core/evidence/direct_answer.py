@@ -34,6 +34,12 @@ _DECIDING = re.compile(
     r"\bcan(?:not)?\b|\bnot\b|\bonly\b|\bsupport\w*\b|\ballow\w*\b|\bmust\b|\bsafe\b|\bwill\b|\bis\b|\bare\b|\baccept\w*\b",
     re.IGNORECASE,
 )
+_ITEM = re.compile(
+    r"^[ \t]*(?:[-*+•][ \t]+)?(``?[\w.+-]{1,40}``?|'[\w.+-]{1,40}'|\"[\w.+-]{1,40}\")[ \t]*(?:\(default\)|,[^\n]{0,30})?[ \t]*(?::|--|$)",
+    re.MULTILINE,
+)
+"""A value that an item of a list explains."""
+_MOST_ITEMS = 16
 _LISTED = re.compile(r"\{[^{}\n]{1,200}\}")
 _NOT_PARAMETERS = frozenset({"default", "self", "value", "data", "name"})
 """Names that are everyday words of questions: they count only where a question spells them as code."""
@@ -113,6 +119,7 @@ class _Parameter(NamedTuple):
 def _parameters(asked: AskedWords, known: Sequence[Passage]) -> list[_Parameter]:
     """The parameters that the question names; those of a symbol that it names too come first."""
     found: list[tuple[bool, int, _Parameter]] = []
+    symbols = {(one.symbol or "").rpartition(".")[2] for one in known[:1] if not one.parameter}
     for place, passage in enumerate(known):
         if not passage.symbol:
             continue
@@ -125,15 +132,15 @@ def _parameters(asked: AskedWords, known: Sequence[Passage]) -> list[_Parameter]
         found += [
             (not is_named, place, _Parameter(name, default, passage.symbol, passage))
             for name, default in own
-            if _is_asked(asked, name, passage.symbol)
+            if name not in symbols and _is_asked(asked, name)
         ]
-    first = [one for unnamed, _place, one in sorted(found, key=lambda one: one[:2])]
-    return first if any(not unnamed for unnamed, *_rest in found) else first[:1]
+    in_order = sorted(found, key=lambda one: one[:2])
+    if any(passage.pinned for passage in known):  # of anything else the question does not speak
+        return [one for unnamed, _place, one in in_order if not unnamed]
+    return [one for _unnamed, _place, one in in_order]
 
 
-def _is_asked(asked: AskedWords, name: str, symbol: str) -> bool:
-    if name == symbol.rpartition(".")[2]:
-        return False
+def _is_asked(asked: AskedWords, name: str) -> bool:
     if name.casefold() in _NOT_PARAMETERS:
         return re.search(rf"[`.]{re.escape(name)}`|\b{re.escape(name)}=", asked.question) is not None
     return asked.names(name)
@@ -203,6 +210,13 @@ def _options(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None
                 [Quote(passage, passage.signature or one.name), Quote(source, folded(choices))]
             )
             return DirectAnswer(text, tuple(quotes), (one.name, one.symbol, choices))
+        items = _ITEM.findall(passage.text) if passage.parameter else []
+        if len(items) > 1:
+            values = list(dict.fromkeys(items))[:_MOST_ITEMS]
+            shown = ", ".join(plain(value) for value in values)
+            text = f"The options of `{one.name}` in `{one.symbol}`: {shown}."
+            quote = next(line.strip() for line in passage.text.split("\n") if values[0] in line)
+            return DirectAnswer(text, (Quote(passage, quote),), (one.name, one.symbol, *values))
     return None
 
 
@@ -244,6 +258,6 @@ def _told(passages: Sequence[Passage]) -> Iterator[Quote]:
 def _quoted(passage: Passage, sentence: str) -> DirectAnswer:
     """A sentence of a passage under the passage's name."""
     names = tuple(name for name in (passage.parameter, passage.symbol) if name)
-    label = " in ".join(f"`{name}`" for name in names) or passage.title
+    label = " in ".join(f"`{name}`" for name in names) or folded(passage.title)
     text = f"{label}: {plain(sentence)}" if label else plain(sentence)
     return DirectAnswer(text, (Quote(passage, sentence),), (*names, sentence), (sentence,))

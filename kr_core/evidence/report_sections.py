@@ -82,7 +82,7 @@ def more_code(parts: Sequence[Part], citer: Citer, used: set[str]) -> list[CodeE
     found: list[CodeExample] = []
     for part in parts[:4]:
         for code in sorted(part.passage.code, key=len):
-            if code in used or len(code) > _LONG_CODE or len(found) >= 3:
+            if code in used or not code.strip() or len(code) > _LONG_CODE or len(found) >= 3:
                 continue
             used.add(code)
             if not fits(part.passage, code, signatures):

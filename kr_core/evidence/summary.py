@@ -18,7 +18,7 @@ from kr_core.evidence.heads import head_of
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
 from kr_core.evidence.sentences import value_of
-from kr_core.evidence.window import as_told, first_sentence, window
+from kr_core.evidence.window import as_told, first_sentence, told_of, window
 from kr_core.model import Claim, CodeExample, Draft, Passage
 
 if TYPE_CHECKING:
@@ -214,13 +214,26 @@ class _Composer:
         self.said += runs
         if not runs:
             anchor = passage.signature or passage.text
-            return [*deprecated, *self.claim(part, f"{head.text}", head.slots, [anchor.split("\n")[0]])]
+            named = self.claim(part, head.text, head.slots, [anchor.split("\n")[0]])
+            return [*deprecated, *named, *self.told_by_owner(part)]
         opening = self.claim(part, f"{head.text}: {as_told(runs[0])}", [*head.slots, runs[0]], runs[:1])
         opening = opening or self.claim(
             part, f"`{passage.symbol}`: {as_told(runs[0])}", [passage.symbol or "", runs[0]], runs[:1]
         )
         following = [claim for run in runs[1:] for claim in self.claim(part, as_told(run), [run], [run])]
         return [*deprecated, *opening, *following, *([] if is_other else self.accepts(part))]
+
+    def told_by_owner(self, part: Part) -> list[Claim]:
+        """What the documentation of its callable says of a parameter that has none of its own."""
+        passage = part.passage
+        known = [*(one.passage for one in self.parts), *part.support]
+        owner = next((one for one in known if one.symbol == passage.symbol and not one.parameter), None)
+        if not passage.parameter or owner is None:
+            return []
+        runs = told_of(passage.parameter, owner)
+        self.said += runs
+        of_owner = part._replace(passage=owner)
+        return [claim for run in runs for claim in self.claim(of_owner, plain(run), [run], [run])]
 
     def deprecated(self, part: Part) -> list[Claim]:
         """What the source says of its deprecation, and what replaces it."""
@@ -241,7 +254,7 @@ class _Composer:
     def section(self, part: Part, runs: Sequence[str], *, whole: bool) -> list[Claim]:
         """What a section says of the question; beside a surer answer no steps, since one alone would mislead."""
         passage = part.passage
-        start = f"{passage.title}: " if passage.title else ""
+        start = f"{folded(passage.title)}: " if passage.title.strip() else ""
         told = [(plain(row.message), row.slots, [row.line]) for row in told_rows(passage, runs, self.asked)]
         if told:
             return [

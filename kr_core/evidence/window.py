@@ -40,6 +40,8 @@ _FAR_FROM_ASKED = 0.12
 _FAR_BESIDE = 0.3
 """The same for a passage that is shown beside the first."""
 _SENTENCES_LOOKED_AT = 400
+_SAYS_MORE = 15
+"""Characters beyond a parameter's name that a sentence about it has."""
 _CALL = re.compile(r"[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\)|[^()]*=[^()]*\)")
 """A line that repeats the signature, or the end of one."""
 _BEGINNING = 40
@@ -83,6 +85,22 @@ def window(
         chosen |= _opening(all_sentences, budget)
     chosen |= set(_turning(all_sentences, worth, chosen, 0.0 if first else far))
     return list(_runs(all_sentences, sorted(one for one in chosen if not is_said[one])))
+
+
+def told_of(name: str, owner: Passage) -> list[str]:
+    """What the documentation of a callable says of a parameter that has none of its own; at most two runs."""
+    naming = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+    runs = []
+    for paragraph in prose(documentation(owner)).split("\n"):
+        if not naming.search(paragraph) or _CALL.fullmatch(paragraph):
+            continue
+        told = [one for one in sentences(paragraph) if len(one) <= _LONGEST]
+        if not naming.match(plain(paragraph).lstrip("*`'\"- ")):
+            told = [one for one in told if naming.search(one)][:1]
+        if told and len(told[0]) > len(name) + _SAYS_MORE:
+            whole = " ".join(told)
+            runs.append(whole if len(whole) <= FIRST_PARAGRAPH else told[0])
+    return runs[:2]
 
 
 def as_told(run: str) -> str:
