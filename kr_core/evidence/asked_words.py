@@ -78,7 +78,7 @@ class AskedWords:
         return share + _CUE if share and self._cue.search(text) else share
 
     def is_cue(self, text: str) -> bool:
-        """Whether a sentence answers in the question's kind (`instead`, `defaults to`), whatever its words."""
+        """Whether a sentence answers in the question's kind (`instead`, `defaults to`), even with other words."""
         return self._cue.search(text) is not None
 
     def names(self, name: str) -> bool:

@@ -28,7 +28,7 @@ _NOISE = re.compile(r"#\s*(?:doctest:.*|\(\d{1,2}\)!?)$")
 def language_of(text: str, code: str) -> str:
     """The language of a piece of code, as the fence around it says; else Python where it is Python.
 
-    A fence that names no language, and code that is no Python, give an empty one.
+    A fence that names no language, and code that is not Python, give an empty one.
     """
     first = next(line.strip() for line in code.split("\n") if line.strip())
     fence: str | None = None
@@ -87,7 +87,7 @@ def shortest_example(
 
 
 def _resolves(passage: Passage, candidate: Passage, code: str, signatures: Signatures) -> bool:
-    """Whether code fits the signatures and uses the symbol; code in another language than Python cannot be told."""
+    """Whether code fits the signatures and uses the symbol; code in another language than Python always does."""
     if not fits(candidate, code, signatures):
         return False
     tree = _parsed(code) if _is_from_python(candidate, code) else None
@@ -165,7 +165,7 @@ class Signatures:
 
 
 def _imports(tree: ast.AST) -> Iterable[tuple[str, str]]:
-    """The names that code imports, and what each stands for."""
+    """The names that code imports, and what each means."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for one in node.names:
@@ -178,7 +178,7 @@ def _imports(tree: ast.AST) -> Iterable[tuple[str, str]]:
 
 
 def _dotted(node: ast.expr, imported: dict[str, str]) -> str:
-    """The dotted name of what is called, as it is imported; empty for anything else."""
+    """The dotted name of a callable, as the code imports it; empty for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -53,7 +53,7 @@ class Quote(NamedTuple):
 
 
 class DirectAnswer(NamedTuple):
-    """A sentence, what it quotes, and what of it stands there."""
+    """A sentence, what it quotes, and its parts that are verbatim there."""
 
     text: str
     quotes: tuple[Quote, ...]
@@ -180,7 +180,7 @@ def _declaration(one: _Parameter, value: str) -> str:
 
 
 def behind(known: Sequence[Passage], name: str) -> Passage | None:
-    """The constant or alias that a bare name in a signature stands for."""
+    """The constant or alias behind a bare name in a signature."""
     bare = name.strip("'\" ").rpartition(".")[2]
     return next(
         (
@@ -231,7 +231,7 @@ def _difference(both: Sequence[Passage]) -> DirectAnswer | None:
 
 
 def _yes_no(asked: AskedWords, first: Passage, known: Sequence[Passage]) -> DirectAnswer | None:
-    """The sentence that decides, as it stands in the documentation of what is asked about."""
+    """The sentence that decides, from the documentation of the question's subject."""
     at_home = [
         one
         for one in known

@@ -25,7 +25,7 @@ _WRAPPED = re.compile(r"Default\((.*)\)")
 
 
 class Head(NamedTuple):
-    """A head, and what of it stands in the passage."""
+    """A head, and its parts that are verbatim in the passage."""
 
     text: str
     slots: tuple[str, ...]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
 
 _STEPS = 12
-"""A longer list is no answer that a person reads at once."""
+"""A longer list is not an answer that a person reads at once."""
 _ROWS = 3
 _STEP = re.compile(r"\d{1,3}[.)]\s")
 
@@ -43,9 +43,13 @@ def told_steps(passage: Passage, shown: Sequence[str], asked: AskedWords) -> lis
     headed = all(_held(sentence, asked) <= _held(passage.title, asked) for sentence in chosen)
     if not items or len(items) > _STEPS or not (headed or said & {plain(one) for one in chosen}):
         return []
-    first = plain(items[0])
-    beside = [one for one in chosen if plain(one) not in said and first not in plain(one)]
-    text = plain(prose(passage.text))
+    beside = [one for one in chosen if plain(one) not in said and plain(items[0]) not in plain(one)]
+    return _with_steps(passage, items, beside)
+
+
+def _with_steps(passage: Passage, items: Sequence[str], beside: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The steps, with the sentences beside them where they were."""
+    text, first = plain(prose(passage.text)), plain(items[0])
     before = [one for one in beside if text.find(plain(one)) < text.find(first)]
     told = [(" ".join(map(plain, before)), before)] if before else []
     told += [(f"{number}. {plain(item)}", [item]) for number, item in enumerate(items, 1)]

@@ -1,4 +1,4 @@
-"""What a report says below its Summary: first paragraphs whole, what is returned, caveats, further code."""
+"""What a report says below its Summary: first paragraphs, return types, caveats, further code."""
 
 from __future__ import annotations
 

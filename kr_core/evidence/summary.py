@@ -123,7 +123,7 @@ class _Composer:
         detailed: Sequence[Claim],
         unsupported: tuple[str, ...],
     ) -> Draft:
-        """The draft with further code and caveats, which are verbatim whoever wrote the sentences."""
+        """The draft with further code and caveats, which are verbatim also beside a model's sentences."""
         more = more_code(self.parts, self.citer, {example.code for example in code})
         return Draft(
             summary=tuple(summary),
@@ -291,7 +291,7 @@ class _Composer:
         )
 
     def accepts(self, part: Part) -> list[Claim]:
-        """What the names in a parameter's declaration stand for: its type's alias, its default's constant."""
+        """The values behind the names in a parameter's declaration: its type's alias, its default's constant."""
         passage = part.passage
         claims: list[Claim] = []
         for word, name in (("The type", passage.annotation), ("The default", passage.default)):

@@ -56,7 +56,7 @@ class _Sentence(NamedTuple):
 def window(
     passage: Passage, asked: AskedWords, budget: int, said: Sequence[str] = (), *, first: bool = True
 ) -> list[str]:
-    """What to show of a passage: runs of sentences as they stand there, in order, each within one paragraph.
+    """What to show of a passage: verbatim runs of sentences, in order, each within one paragraph.
 
     Args:
         passage: the documentation.
