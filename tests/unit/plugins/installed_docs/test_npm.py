@@ -464,3 +464,48 @@ def test_hostile_texts_take_a_moment_only(tmp_path, text):
     began = time.process_time()
     passages(tmp_path)
     assert time.process_time() - began < 10
+
+
+DEPRECATED_TYPES = """\
+/** Lift things up. */
+export declare function lift(what: string): void;
+/**
+ * Raise things.
+ * @deprecated since 2.0, use {@link lift} instead.
+ */
+export declare function raise(what: string): void;
+/** @deprecated Use `lift("all").now()` instead. */
+export declare function raiseAll(): void;
+/** @deprecated Internal, use with care (not deprecated) */
+export declare function inner(): void;
+export declare class Crane {
+  /** Turn it.
+   * @deprecated Pass a number instead of a text.
+   */
+  turn(by: string): void;
+  /** Turn it by degrees. */
+  turn(by: number): void;
+  /** @deprecated Use `.turn()` instead. */
+  spin(by: number): void;
+}
+"""
+
+
+@pytest.mark.req("A5")
+def test_what_a_declaration_marks_as_deprecated_names_its_replacement(tmp_path):
+    """The text of `@deprecated` is part of the passage; one overload does not deprecate the others."""
+    folder = tmp_path / "node_modules/crane"
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text('{"name": "crane", "version": "2.0.0", "types": "index.d.ts"}')
+    (folder / "index.d.ts").write_text(DEPRECATED_TYPES)
+    material = NodeMaterial(read_package("crane", folder))
+    passages, _notes = material.passages(lambda _done, _all: None, lambda: False)
+    told = {one.symbol: one.data for one in passages if one.data.get("deprecated")}
+    assert {name: (data["deprecated"], data.get("replacement")) for name, data in told.items()} == {
+        "raise": ("since 2.0, use {@link lift} instead.", "lift"),
+        "raiseAll": ('Use `lift("all").now()` instead.', None),
+        "Crane.spin": ("Use `.turn()` instead.", "Crane.turn"),
+    }
+    assert all(one.data["deprecated"] in folded(one.text) for one in passages if one.symbol in told)
+    priors = {one.symbol: one.prior for one in passages}
+    assert priors["raise"] < priors["lift"]

@@ -31,6 +31,7 @@ _OF_USE = frozenset("positional nonkeyword keyword signature docstring option op
 _MESSAGES = ("message", "reason", "msg", "details", "alternative", "instructions", "extra")
 _DIRECTIVE = re.compile(r"^(\s*)\.\.\s+(?:deprecated|legacy)::[ \t]*(.*)$")
 _SINCE = re.compile(r"^(?:(?:since |in )?(?:version )?v?\d[\w.]*\w?[.:]?(?:\s+|$))")
+_HINT = re.compile(r"(?i)deprecated|legacy")
 _OPENS = re.compile(r"(?i)^\W*deprecated\b")
 _USE = re.compile(
     r"(?i)\b(?:arguments?|parameters?|keywords?|kwargs?|passing|calling|without|positional\w*|behaviou?r|support for|__\w+)\b"
@@ -164,6 +165,8 @@ def in_docstring(
         if not _USE.search(said) and not _names_any(said, parameters):
             return Deprecation(said or folded([line]))
     opening = doc.lead if len(doc.lead) < 4 * _LONGEST else ""
+    if not _HINT.search(opening):  # before a pattern is made for the name, which takes time
+        return None
     own = rf"(?i)(?:\bthis (?:\w+ )?\w+|(?<!\w){re.escape(name)}\W{{0,4}}) (?:is|was|has been) (?:now )?(?:deprecated|legacy)\b"
     if _OPENS.match(opening) or re.search(own, opening):
         return Deprecation(folded([opening]))
