@@ -509,3 +509,25 @@ def test_what_a_declaration_marks_as_deprecated_names_its_replacement(tmp_path):
     assert all(one.data["deprecated"] in folded(one.text) for one in passages if one.symbol in told)
     priors = {one.symbol: one.prior for one in passages}
     assert priors["raise"] < priors["lift"]
+
+
+@pytest.mark.req("A7")
+def test_an_undocumented_export_leads_to_the_section_that_shows_it(tmp_path):
+    """The section whose heading is its name, else the first that calls it, goes by its name too; documented ones need none."""
+    folder = tmp_path / "node_modules/crane"
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text('{"name": "crane", "version": "2.0.0", "types": "index.d.ts"}')
+    (folder / "index.d.ts").write_text(
+        "export declare function lift(what: string): void;\nexport declare function lower(what: string): void;\n"
+        "/** Turn it by some degrees. */\nexport declare function turn(by: number): void;\nexport declare function nap(): void;\n"
+    )
+    (folder / "README.md").write_text(
+        "# crane\n\n## Start\n\nHow to begin with a crane.\n\n```js\nlift('it'); turn(3); lower('it');\n```\n\n"
+        "## lift(what)\n\nLifts a thing up to the ship, slowly.\n"
+    )
+    material = NodeMaterial(read_package("crane", folder))
+    passages, _notes = material.passages(lambda _done, _all: None, lambda: False)
+    assert {one.title: one.data["also"] for one in passages if one.data.get("also")} == {
+        "README § crane § Start": ["lower"],
+        "README § crane § lift(what)": ["lift"],
+    }

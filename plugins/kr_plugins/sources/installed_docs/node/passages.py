@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.node import options, tsdoc
+from kr_plugins.sources.installed_docs.node.mentions import lead_to_sections
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.deprecation import folded
 from kr_plugins.sources.installed_docs.python.replacements import recommended_names
@@ -94,8 +95,8 @@ class PassageMaker:
         """Symbols first, so that they win where a name is looked up, then texts and `package.json`."""
         found = [passage for each in self.offered for passage in self.of(each)]
         yield from with_replacements(found)
-        for text in self.texts:
-            yield from sections(text)
+        texts = [passage for text in self.texts for passage in sections(text)]
+        yield from lead_to_sections(found, texts)
 
     def _count_mentions(self) -> Counter[str]:
         """How often each name stands in the code of the texts: a measure of use."""
