@@ -37,9 +37,11 @@ READER_FORMAT = 23
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
-    node_modules examples benchmarks site-packages idlelib lib2to3 turtledemo ensurepip pydoc_data __pyinstaller
+    node_modules examples benchmarks site-packages idlelib lib2to3 _examples turtledemo ensurepip pydoc_data __pyinstaller
     conftest""".split()
 )
+_BEFORE = {"py": (), "pyi": ("py",), "pyx": ("py", "pyi")}
+"""The suffixes of sources, each with those of the files that are read instead where they are there."""
 _SKIPPED_FILES = frozenset({"conftest.py", "setup.py", "__main__.py"})
 _MAX_TEXT_BYTES = 400_000
 _MAX_METADATA_BYTES = 20_000_000
@@ -286,7 +288,7 @@ def _below(
                 yield from _below(root / entry.name, f"{name}.{entry.name}", within, followed)
         elif not dot or entry.name in _SKIPPED_FILES or not stem.isidentifier() or stem.startswith("test_"):
             continue
-        elif suffix == "py" or (suffix == "pyi" and f"{stem}.py" not in files):
+        elif suffix in _BEFORE and not any(f"{stem}.{other}" in files for other in _BEFORE[suffix]):
             yield root / entry.name, name if stem == "__init__" else f"{name}.{stem}"
 
 

@@ -12,17 +12,19 @@ import io
 import re
 import tokenize
 import warnings
+from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import read_bytes
 from kr_plugins.sources.installed_docs.python import deprecation
+from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
 from kr_plugins.sources.installed_docs.python.source_text import SourceText, with_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from kr_plugins.sources.installed_docs.python import docstrings
     from kr_plugins.sources.installed_docs.python.definitions import DefinitionKind
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONSTANT_LIMIT = 600
 _NOT_A_FIELD = re.compile(r"[\"']?(?:[\w.]+\.)?(?:ClassVar\b|KW_ONLY\b)")
+_CYTHON = (".pyx", ".pxi")
+_INCLUDED = re.compile(r"^include [\"'](\w+\.pxi)[\"']", re.MULTILINE)
+_MAX_INCLUDED = 60
 _MAX_BYTES = 5_000_000
 """A larger file is generated data, not something that documents itself (it is skipped, and noted)."""
 _MAX_DEFINITIONS = 10_000
@@ -64,11 +69,18 @@ def read_module(file: Path, name: str, path: str, within: Sequence[Path] | None 
         text = _decode(raw).replace("\r\n", "\n").replace("\r", "\n")  # as Python itself counts lines
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
-            tree = ast.parse(text)
+            tree = ast.parse(as_python(text) if file.suffix in _CYTHON else text)
         reader = _ModuleReader(Module(name, path), text, is_package=file.stem == "__init__")
         reader.read(tree)
     except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
         raise Unreadable(f"{path}: does not parse ({type(error).__name__})") from error
+    if file.suffix == ".pyx":
+        for included in _INCLUDED.findall(text)[:_MAX_INCLUDED]:
+            with suppress(Unreadable):
+                more = read_module(
+                    file.with_name(included), name, Path(path).with_name(included).as_posix(), within
+                )
+                reader.module.definitions = {**more.definitions, **reader.module.definitions}
     return reader.module
 
 
