@@ -292,3 +292,67 @@ def test_every_citation_resolves(tmp_path_factory, seed, newline):
             wanted = folded(text).replace("\\", "")
             assert wanted in there, (passage.title, place, text)
             assert not wanted or wanted.split(" ")[0] in begins, (passage.title, place, text)
+
+
+@pytest.mark.req("A7")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Keyword arguments passed on to `pack`.",
+        "Forwarded to :func:`~box.pack` as they are.",
+        "Optional arguments that ``pack`` takes.",
+        "See `pack`.",
+    ],
+)
+def test_keyword_arguments_are_those_of_the_callable_that_their_documentation_names(package, said):
+    """A function that takes `**kwargs` for another takes its parameters, with their defaults."""
+    found = package(
+        {
+            "__init__.py": f'''\
+            def pack(thing, *, force: int = 3):
+                """Pack a thing.
+
+                Args:
+                    thing: What is packed.
+                    force: How hard it is pressed into the box.
+                """
+
+            def send(thing, **options):
+                """Send a thing.
+
+                Args:
+                    thing: What is sent.
+                    **options: {said}
+                """
+                box = pack(thing, **options)
+                return box
+            '''
+        }
+    )
+    force = found.passage("box.pack(force)")
+    assert force.data["default"] == "3"
+    assert "box.send" in force.data["also"]
+
+
+def test_keyword_arguments_that_go_elsewhere_are_nobodys(package):
+    """Where the documentation names no callable of the package, nothing is added."""
+    found = package(
+        {
+            "__init__.py": '''\
+            def pack(thing, *, force: int = 3):
+                """Pack a thing.
+
+                Args:
+                    force: How hard it is pressed into the box.
+                """
+
+            def send(thing, **options):
+                """Send a thing, as `pack` does.
+
+                Args:
+                    **options: Passed to `shutil.move`.
+                """
+            '''
+        }
+    )
+    assert not found.passage("box.pack(force)").data.get("also")

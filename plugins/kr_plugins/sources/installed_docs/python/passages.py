@@ -352,16 +352,13 @@ class _Maker:
 
     def forward(self, module: Module, definition: Definition, naming: PublicName) -> None:
         """Note that a function takes what it passes on: `yaml.dump(**kwds)` takes `sort_keys` of `dump_all`."""
-        if definition.forwards is None:
+        forwards = definition.forwards or self.links.passed_to(definition)
+        if forwards is None:
             return
-        head, _dot, rest = definition.forwards.partition(".")
+        head, _dot, rest = forwards.partition(".")
         owner = self.owner(module, definition)
-        name = (
-            f"{owner.qualname}.{rest}"
-            if owner is not None and head in {"self", "cls"}
-            else definition.forwards
-        )
-        target = self.names.resolve(module.name, name)
+        name = f"{owner.qualname}.{rest}" if owner is not None and head in {"self", "cls"} else forwards
+        target = self.links.find(module, name)
         if target is None or target is definition:
             return
         own = {parameter.name for parameter in definition.parameters}

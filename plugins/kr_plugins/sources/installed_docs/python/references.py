@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 _SEE = re.compile(
     r"\b(?:[Ss]ee|[Ss]ame as|[Aa]lias (?:for|of)|[Ee]quivalent to)\s++(?:also\s++)?[:`*]*+(?:(?:py:)?(?:func|meth|class|attr|obj):`*+)?~?\.?([A-Za-z_][\w.]*)"
 )
+_PASSED = re.compile(
+    r"(?i)(?:\b(?:passed|forwarded|handed|given)\b[\w ]{0,40}?\bto|\b(?:arguments?|parameters?|options|keywords)\b[\w ]{0,20}?\b(?:of|for|that|in)"
+    r"|\bsee|\bsame as)\s++(?:the\s++|in\s++)?(?::[\w:]+:)?`+~?\.?([A-Za-z_][\w.]*)"
+)
+"""What the documentation of `**kwargs` says of the callable that takes them: "passed on to `pack`"."""
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
 
 
@@ -57,6 +62,17 @@ class Links:
         resolved = [self._names.resolve(target.module, name) for name in _IDENTIFIER.findall(value)]
         return [self._names.of(found).name for found in resolved if found is not None and found is not target]
 
+    def passed_to(self, definition: Definition) -> str | None:
+        """The callable that takes the `**kwargs` of another, as the documentation of these says; None for none."""
+        star = next((one.name for one in definition.parameters if one.star == "**"), None)
+        for entry in definition.doc.parameters if definition.doc is not None and star else ():
+            if definition.doc is not None and entry.name.lstrip("*") == star:
+                found = _PASSED.search(
+                    " ".join(" ".join(definition.doc.lines[entry.line : entry.end]).split())
+                )
+                return found[1].rstrip(".") if found else None
+        return None
+
     def see(self, module: Module, definition: Definition) -> list[str]:
         """The names of the symbols that a docstring sends its reader to."""
         return list(
@@ -71,13 +87,13 @@ class Links:
         targets = []
         for name in _SEE.findall(text):
             bare = name.rstrip(".")
-            target = self._names.resolve(module.name, bare)
-            if target is None and "." in bare:
-                target = self._by_public_name(bare)
+            target = self.find(module, bare)
             if target is not None and target is not definition:
                 targets.append(target)
         return targets
 
-    def _by_public_name(self, name: str) -> Definition | None:
+    def find(self, module: Module, name: str) -> Definition | None:
+        """The definition that a name means inside a module, or by its whole public name."""
         owner, _dot, last = name.rpartition(".")
-        return self._names.resolve(owner, last) if owner in self._modules else None
+        found = self._names.resolve(module.name, name)
+        return found or (self._names.resolve(owner, last) if owner in self._modules else None)
