@@ -14,7 +14,7 @@ SECRET = "hunter7191"
 
 
 def read(folder):
-    return read_documents(folder, "crate/", "crate", (folder,))
+    return read_documents(folder, "crate/", "crate", None)
 
 
 @pytest.fixture
@@ -42,6 +42,13 @@ def test_links_out_of_a_package_are_not_read(crate, home, where):
     found = read(crate)
     assert not any(SECRET in text.text for text in found.texts)
     assert [text.path for text in found.texts] == ["crate/docs/use.md"]
+
+
+def test_a_package_that_is_a_link_out_of_the_environment_is_not_read(crate, tmp_path):
+    """Where the folder itself leads out of what may be read, there is nothing to read."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/crate").symlink_to(crate)
+    assert read_documents(tmp_path / "site/crate", "crate/", "crate", (tmp_path / "site",)).texts == []
 
 
 def test_a_link_in_circles_ends(crate):

@@ -78,12 +78,15 @@ def read_documents(
         within: the folders in one of which each file must really lie; anywhere if not given.
         check: called before each file; raises to stop.
     """
-    found, left_out = _listed(folder, within)
+    if within is not None and not lies_within(folder, within):
+        return Documents([], [])
+    inside = (folder,)  # a link may lead out of the package, though not out of the environment
+    found, left_out = _listed(folder, inside)
     texts: list[TextFile] = []
     size = 0
     for path in found:
         check()
-        text = _read(path, within) if len(texts) < MAX_TEXTS and size < _MAX_BYTES else None
+        text = _read(path, inside) if len(texts) < MAX_TEXTS and size < _MAX_BYTES else None
         if text is None:
             left_out += 1
             continue
@@ -99,7 +102,7 @@ def read_documents(
     return Documents(texts, notes)
 
 
-def _read(path: Path, within: Sequence[Path] | None) -> str | None:
+def _read(path: Path, within: Sequence[Path]) -> str | None:
     try:
         text = read_text(path, limit=_LARGEST, within=within, errors="replace")
     except OSError:
@@ -107,14 +110,14 @@ def _read(path: Path, within: Sequence[Path] | None) -> str | None:
     return None if "\0" in text else text
 
 
-def _listed(folder: Path, within: Sequence[Path] | None) -> tuple[list[Path], int]:
+def _listed(folder: Path, within: Sequence[Path]) -> tuple[list[Path], int]:
     """The files in the order in which they are read, and how many more there are at least."""
     found = [path for path in _beside(folder) if path.suffix.lower() in _SUFFIXES or path.name in _FOR_AGENTS]
     seen = 0
     beyond = 0
     for name in _FOLDERS:
         place = folder / name
-        if not place.is_dir() or (within is not None and not lies_within(place, within)):
+        if not place.is_dir() or not lies_within(place, within):
             continue
         for path in _below(place):
             seen += 1
