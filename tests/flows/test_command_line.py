@@ -357,7 +357,7 @@ class TestVerify:
         kr("research", "How do I tame a zyzzyva with parcel?", "--framework", "parcel", "--topic", "zyzzyva")
         lost = report.with_name("lost.md")
         lost.write_text(report.read_text())
-        unanswered = report.with_name("zyzzyva.md")
+        unanswered = report.parents[3] / ".kr/unanswered/parcel/zyzzyva.md"
         done = kr("verify", lost, unanswered, report)
         assert done.code == 2, done
         assert "lost.md: no evidence beside it" in done.err

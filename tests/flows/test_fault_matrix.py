@@ -131,7 +131,7 @@ def run(folder, ends):
     entries = bench.index if (folder / "knowledge-base/index.yaml").exists() else []
     skeleton = (
         "[No research results available, manual research required]"
-        in (folder / "knowledge-base" / results.report_path).read_text()
+        in (folder / results.report_path).read_text()
     )
     assert skeleton == (result.status == "degraded")
     assert [line.source for line in results.sources_consulted] == list(NAMES)

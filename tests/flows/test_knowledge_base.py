@@ -298,4 +298,4 @@ class TestWriting:
     def test_nothing_found_is_no_entry(self, bench):
         """A source that found nothing leaves no entry behind."""
         bench.ask({"a": Given(Finding(outcome="empty"))})
-        assert bench.index == []
+        assert not (bench.folder / "knowledge-base").exists()

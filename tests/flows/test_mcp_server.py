@@ -98,7 +98,8 @@ def test_every_tool_and_argument_is_described_and_has_a_portable_schema(serve):
             assert argument.get("type"), f"{one.name}: {name}"
     research = next(one for one in listed.tools if one.name == "research").input_schema
     assert list(research["properties"]) == [
-        "question", "framework", "version", "topic", "tags", "story_key", "session_id", "max_calls", "refresh",
+        "question", "names", "framework", "version", "topic", "tags", "story_key", "session_id", "max_calls",
+        "max_tokens", "refresh",
     ]  # fmt: skip
     assert research["required"] == ["question"]
 

@@ -111,7 +111,7 @@ class TestStatus:
         assert "all_sources_unavailable: no cached content available" in results.degradation_notes
         assert SKELETON_MARK == "[No research results available, manual research required]"
         assert SKELETON_MARK in answer.report
-        assert (bench.folder / "knowledge-base" / results.report_path).read_text() == answer.report
+        assert (bench.folder / results.report_path).read_text() == answer.report
         assert results.confidence == "low"
         assert (results.cache_entry_id, results.index_updated, results.index_count) == (None, False, 0)
         assert bench.index == []
@@ -950,6 +950,7 @@ class TestResult:
             "reasons",
             "match",
             "citations",
+            "passages",
             "report",
             "written_by",
         }
