@@ -60,7 +60,7 @@ def researched(result: ResearchResult) -> str:
             for one in cited
         ]
         lines += [""]
-    if results.report_path and results.cache_entry_id:
+    if results.report_path and not results.report_path.startswith(".kr/"):  # what was not found is all here
         lines += [f'All of it: get_report(report="{results.report_path}").']
     lines += _noted(results.degradation_notes)
     lines += _noted([fault.message for fault in result.errors])
