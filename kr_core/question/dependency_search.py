@@ -178,30 +178,42 @@ def _ranked(question: str, libraries: Sequence[_Library]) -> list[tuple[float, s
     }
     if not asked:
         return []
-    wanted = re.compile(
-        rb"(?<![a-z])(%s)[a-z]{0,5}"
-        % b"|".join(re.escape(root.encode()) for root in sorted(asked, key=len, reverse=True))
+    roots = sorted(asked, key=len, reverse=True)
+    wanted = re.compile(rb"(?<![a-z])(%s)[a-z]{0,5}" % b"|".join(re.escape(root.encode()) for root in roots))
+    searched = [_search(library, wanted) for library in libraries]
+    weights = _weights(asked, searched)
+    total = sum(weights.values()) or 1.0
+    scores = (
+        (_score(library, found, weights) / total, library.name)
+        for library, found in zip(libraries, searched, strict=True)
     )
-    hits: list[list[list[tuple[int, str]]]] = []
-    sizes = []
-    for library in libraries:
-        texts = [text.lower() for text in library.texts()]
-        sizes.append(sum(map(len, texts)))
-        hits.append([[(hit.start(), hit[1].decode()) for hit in wanted.finditer(text)] for text in texts])
-    counts = Counter(root for of_library in hits for of_text in of_library for _place, root in of_text)
-    weights = {
-        root: weight * log(1 + sum(sizes) / _PER_HIT / (1 + counts[root]) ** 0.7)
-        for root, weight in asked.items()
-    }
-    ranked = []
-    for library, found, size in zip(libraries, hits, sizes, strict=True):
-        held = max((_densest(of_text, weights) for of_text in found), default=0.0)
-        told = sum(weight for root, weight in weights.items() if root in library.description)
-        score = (
-            (held + _TOLD * told) / (sum(weights.values()) or 1.0) / (1 + _HELD_BACK * log(1 + size / _LARGE))
-        )
-        ranked.append((score, library.name))
-    return sorted((one for one in ranked if one[0] > 0), key=lambda one: -one[0])
+    return sorted((one for one in scores if one[0] > 0), key=lambda one: -one[0])
+
+
+class _Searched(NamedTuple):
+    size: int
+    """Bytes of the sources that were read."""
+    hits: list[list[tuple[int, str]]]
+    """Where each file has which word."""
+
+
+def _search(library: _Library, wanted: re.Pattern[bytes]) -> _Searched:
+    texts = [text.lower() for text in library.texts()]
+    hits = [[(hit.start(), hit[1].decode()) for hit in wanted.finditer(text)] for text in texts]
+    return _Searched(sum(map(len, texts)), hits)
+
+
+def _weights(asked: Mapping[str, float], searched: Sequence[_Searched]) -> dict[str, float]:
+    """What each word counts, by how rare it is in all sources."""
+    counts = Counter(root for one in searched for of_file in one.hits for _place, root in of_file)
+    pieces = sum(one.size for one in searched) / _PER_HIT
+    return {root: weight * log(1 + pieces / (1 + counts[root]) ** 0.7) for root, weight in asked.items()}
+
+
+def _score(library: _Library, found: _Searched, weights: Mapping[str, float]) -> float:
+    held = max((_densest(of_file, weights) for of_file in found.hits), default=0.0)
+    told = sum(weight for root, weight in weights.items() if root in library.description)
+    return (held + _TOLD * told) / (1 + _HELD_BACK * log(1 + found.size / _LARGE))
 
 
 def _densest(hits: Sequence[tuple[int, str]], weights: Mapping[str, float]) -> float:
