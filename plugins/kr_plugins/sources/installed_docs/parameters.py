@@ -64,4 +64,6 @@ def description(lines: list[str], type_text: str) -> str:
         if match:
             said = docstrings.lead([match[1], *rest] if match[1] else rest)
             return _OPTIONAL.sub("", said)
+    if len(lines) == 1 or lines[1][:1].isspace() == lines[0][:1].isspace():
+        return docstrings.lead([first, *rest])  # a paragraph that says something of it
     return docstrings.lead(rest) or first
