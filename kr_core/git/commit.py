@@ -1,12 +1,10 @@
-"""A commit of exactly the given files: not of what else is changed or staged, and not of what is staged in the same file.
+"""A commit of exactly the given files, and of nothing else that is changed or staged.
 
-The commit is built in an index of its own, from the tree of HEAD and the files as they are. The user's index is locked
-meanwhile, as `git commit` locks it, and gets the same entries, so that the files do not stand there as undone. What the user
-has staged in one of the files stays staged and is left out of the commit (a merge of three texts); where the two cannot be
-told apart, the whole file is left out and a note says so.
+KR builds the commit in a private index, from the tree of HEAD and the files as they are. It locks the user's index meanwhile,
+as `git commit` does, and enters the same files there, so that they do not look undone. A file with staged changes belongs to the
+commit that the user is preparing: KR leaves it out and says so.
 
-`git commit --only` was the other way. It refuses files that are new, commits what is staged in the same file along with the
-rest, and runs hooks that `--no-verify` does not turn off.
+`git commit --only` refuses new files, commits what is staged in the same file, and runs hooks that `--no-verify` does not turn off.
 """
 
 from __future__ import annotations
@@ -20,17 +18,19 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import lock
-from kr_core.git.repository import Git, PathChange
+from kr_core.git.repository import Git
 from kr_core.git.worktree import GitRefusedError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kr_core.git.repository import Entry
+
 __all__ = ["CommitResult", "commit", "foresee"]
 
 _LOCK_SECONDS = 3.0
 """How long another git command may hold the index before we give up; `git add` takes milliseconds."""
-_ATTEMPTS = 3
+_STAGED = "you have staged it; commit it with your own changes"
 _BUSY = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -128,55 +128,47 @@ def _committed(git: Git, paths: Sequence[bytes], message: str) -> CommitResult:
     paths = [path for path in paths if path not in ignored]
     if not paths:
         return CommitResult()
-    for _attempt in range(_ATTEMPTS):
-        with tempfile.TemporaryDirectory() as scratch:
-            ours = Path(scratch, "ours")
-            head = git.head()
-            if not _prepared(git, paths, head, ours):
-                return CommitResult()
-            with _locked_index(
-                git.folder
-            ) as lock:  # no longer than it must be: the user's git does not wait for it
-                if (now := git.head()) != head:
-                    head = now
-                    _prepared(git, paths, head, ours)
-                try:
-                    return _beside_the_users(git, message, head, ours, lock)
-                except GitRefusedError:
-                    if git.head() == head:
-                        raise
-    raise GitRefusedError("others commit here faster than KR can; commit it yourself")
+    entries = git.objects(paths)
+    with tempfile.TemporaryDirectory() as scratch:
+        ours, theirs = Path(scratch, "ours"), Path(scratch, "theirs")
+        head = git.head()
+        changed = _enter(git, entries, head, ours)
+        if not changed:
+            return CommitResult()
+        with _locked_index(
+            git.folder
+        ) as lock:  # no longer than it must be: the user's git does not wait for it
+            if (now := git.head()) != head:
+                head = now
+                changed = _enter(git, entries, head, ours)
+            if lock.index.exists():
+                shutil.copy2(lock.index, theirs)  # with its time: git trusts what is older than the index
+            staged = sorted(changed.keys() & git.staged(git.tree_of(head), theirs).keys())
+            git.enter({path: changed.pop(path) for path in staged}, index=ours)
+            notes = tuple(f"not committed: {shown(os.fsdecode(path))}: {_STAGED}" for path in staged)
+            if not changed:
+                return CommitResult(None, notes)
+            git.enter({path: entries[path] for path in changed}, index=theirs)
+            lock.write(theirs.read_bytes())
+            return CommitResult(_moved_head(git, message, head, ours, lock), notes)
 
 
-def _prepared(git: Git, paths: Sequence[bytes], head: str, ours: Path) -> bool:
-    """Make an index of what HEAD holds and the files as they are; returns whether they differ."""
+def _enter(git: Git, entries: Mapping[bytes, Entry], head: str, ours: Path) -> dict[bytes, Entry]:
+    """Fill a private index with what HEAD holds and the files as they are; returns what HEAD holds of those that differ."""
     base = git.tree_of(head)
     git("read-tree", base, index=ours)
-    git.enter(git.objects(paths), index=ours)
-    changes = git.staged(base, ours)
-    if other := changes.keys() - set(paths):
+    git.enter(entries, index=ours)
+    changed = git.staged(base, ours)
+    if other := changed.keys() - entries.keys():
         name = shown(os.fsdecode(min(other)))
         raise GitRefusedError(f"{name} is a file in HEAD and a folder now; commit that yourself")
-    return bool(changes)
+    return changed
 
 
-def _beside_the_users(git: Git, message: str, head: str, ours: Path, lock: _Lock) -> CommitResult:
-    """Commit what an index holds, without what the user has staged, and bring the user's index up to date."""
-    base = git.tree_of(head)
-    changes = git.staged(base, ours)
-    theirs = ours.with_name("theirs")
-    if lock.index.exists():
-        shutil.copy2(lock.index, theirs)  # with its time: git trusts what is older than the index
-    staged = {path: change for path, change in git.staged(base, theirs).items() if path in changes}
-    kept_staged, notes = _leave_staged(git, changes, staged, ours)
-    tree = git.tree(ours)
-    entries = {path: change.after for path, change in git.changes(base, tree).items()}
-    if not entries:
-        return CommitResult(None, notes)
-    git.enter(entries | {path: kept_staged[path] for path in kept_staged if path in entries}, index=theirs)
+def _moved_head(git: Git, message: str, head: str, ours: Path, lock: _Lock) -> str:
+    """Commit what the private index holds, and put the user's index that is written in its place."""
     parents = ("-p", head) if head else ()
-    made = git.text("commit-tree", tree, *parents, stdin=message.encode("utf-8", "replace"))
-    lock.write(theirs.read_bytes())
+    made = git.text("commit-tree", git.tree(ours), *parents, stdin=message.encode("utf-8", "replace"))
     moved = False
     try:
         subject = message.partition("\n")[0]
@@ -185,38 +177,7 @@ def _beside_the_users(git: Git, message: str, head: str, ours: Path, lock: _Lock
     finally:
         if moved or git.head() == made:  # also where we were interrupted just after it was done
             lock.publish()
-    return CommitResult(made, notes)
-
-
-def _leave_staged(
-    git: Git, changes: Mapping[bytes, PathChange], staged: Mapping[bytes, PathChange], ours: Path
-) -> tuple[dict[bytes, tuple[bytes, bytes]], tuple[str, ...]]:
-    """Take what the user has staged out of the commit's index; returns the entries in which it stays staged."""
-    in_ours, in_theirs = {}, {}
-    notes = []
-    for path, change in changes.items():
-        if path not in staged:
-            continue
-        parts = _told_apart(git, change, staged[path])
-        if parts is None:
-            in_ours[path] = change.before
-            name = shown(os.fsdecode(path))
-            notes.append(f"not committed: {name}: you have staged it; commit it with your own changes")
-        else:
-            in_ours[path] = (change.before[0], parts[0])
-            in_theirs[path] = (staged[path].after[0], parts[1])
-    git.enter(in_ours, index=ours)
-    return in_theirs, tuple(notes)
-
-
-def _told_apart(git: Git, change: PathChange, staged: PathChange) -> tuple[bytes, bytes] | None:
-    """A file's text without what is staged, and with it; None where they cannot be told apart."""
-    if not all(mode.startswith(b"100") for mode, _id in (change.before, change.after, staged.after)):
-        return None
-    head, mine, user = change.before[1], change.after[1], staged.after[1]
-    without = git.merged(mine, base=user, other=head)
-    together = git.merged(mine, base=head, other=user)
-    return None if without is None or together is None else (without, together)
+    return made
 
 
 # -- the lock on the user's index ------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import stat
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kr_core.files import read_bytes
 from kr_core.git.worktree import GitRefusedError, WorkTree, find_work_tree, require_plain, shown
@@ -26,7 +26,7 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Git", "GitRefusedError", "PathChange"]
+__all__ = ["Entry", "Git", "GitRefusedError"]
 
 _SECONDS = 60.0
 _LARGEST = 256 * 1024 * 1024
@@ -80,13 +80,8 @@ _UNKNOWN_IDENTITY = (
     "no name was given",
 )
 _NO_FILE = b"0"
-
-
-class PathChange(NamedTuple):
-    """What happened to a path: mode and object, before and after; mode 0 where there is none."""
-
-    before: tuple[bytes, bytes]
-    after: tuple[bytes, bytes]
+Entry: TypeAlias = tuple[bytes, bytes]
+"""Mode and object of a path; mode 0 where there is no file."""
 
 
 class _Setting(NamedTuple):
@@ -202,22 +197,25 @@ class Git:
         """Write what an index holds as a tree."""
         return self.text("write-tree", "--missing-ok", index=index)  # a partial clone has not got all of HEAD
 
-    def changes(self, before: str, after: str) -> dict[bytes, PathChange]:
-        """The paths in which two trees differ."""
-        return _changes(self("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after))
+    def staged(self, tree: str, index: Path) -> dict[bytes, Entry]:
+        """What a tree holds of the paths in which an index differs; what is only intended to be added does not count."""
+        form = ("-z", "--raw", "--no-renames", "--no-abbrev", "--ita-invisible-in-index")
+        fields = self("diff-index", "--cached", *form, tree, index=index).split(b"\0")[:-1]
+        found = {}
+        for line, path in zip(
+            fields[::2], fields[1::2], strict=True
+        ):  # `:100644 100755 1a2b 3c4d M`, the path
+            mode, _, object_id, *_ = line.removeprefix(b":").split()
+            found[path] = (mode if mode.strip(b"0") else _NO_FILE, object_id)
+        return found
 
-    def staged(self, tree: str, index: Path) -> dict[bytes, PathChange]:
-        """The paths in which an index differs from a tree; what is only intended to be added does not count."""
-        raw = ("-z", "--raw", "--no-renames", "--no-abbrev", "--ita-invisible-in-index")
-        return _changes(self("diff-index", "--cached", *raw, tree, index=index))
-
-    def enter(self, entries: Mapping[bytes, tuple[bytes, bytes]], *, index: Path) -> None:
+    def enter(self, entries: Mapping[bytes, Entry], *, index: Path) -> None:
         """Put mode and object of each path into an index; mode 0 removes it."""
         if entries:
             lines = (b"%s %s\t%s\0" % (mode, id_, path) for path, (mode, id_) in entries.items())
             self("update-index", "-z", "--index-info", stdin=b"".join(lines), index=index)
 
-    def objects(self, paths: Iterable[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
+    def objects(self, paths: Iterable[bytes]) -> dict[bytes, Entry]:
         """Mode and object of each file as it is now, by no filter; mode 0 where it is gone, links as themselves.
 
         Raises:
@@ -251,18 +249,6 @@ class Git:
             text = text.replace(b"\r\n", b"\n")  # as git would, or it would show the file as changed
         executable = mode & stat.S_IXUSR and self._settings.get("core.filemode", "true") in _YES
         return b"100755" if executable else b"100644", text
-
-    def merged(self, mine: bytes, *, base: bytes, other: bytes) -> bytes | None:
-        """The object of a text with the changes from `base` to `other` made in it too; None where they conflict."""
-        with tempfile.TemporaryDirectory() as scratch:
-            names = [Path(scratch, name) for name in ("mine", "base", "other")]
-            for name, id_ in zip(names, (mine, base, other), strict=True):
-                name.write_bytes(self("cat-file", "blob", id_.decode()))
-            try:
-                text = self("merge-file", "-p", "-q", *map(str, names))
-            except GitRefusedError:  # the number of conflicts, or not text
-                return None
-        return self("hash-object", "-w", "--stdin", stdin=text).strip()
 
 
 def _is_bare(git: Git, tree: WorkTree) -> bool:
@@ -347,20 +333,6 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
         "GIT_NO_LAZY_FETCH": "1",  # which older ones do not know
         "GIT_ALLOW_PROTOCOL": os.urandom(16).hex(),  # none; a known one may have an alias for its helper
     }
-
-
-def _changes(raw: bytes) -> dict[bytes, PathChange]:
-    """Git's raw differences: `:100644 100755 1a2b 3c4d M`, the path, and so on, each ended by NUL."""
-    fields = raw.split(b"\0")[:-1]
-    found = {}
-    for line, path in zip(fields[::2], fields[1::2], strict=True):
-        mode_before, mode_after, before, after, _status = line.removeprefix(b":").split()
-        found[path] = PathChange((_mode(mode_before), before), (_mode(mode_after), after))
-    return found
-
-
-def _mode(mode: bytes) -> bytes:
-    return mode if mode.strip(b"0") else _NO_FILE
 
 
 def _said(command: str, stderr: str) -> str:

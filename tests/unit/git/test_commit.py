@@ -133,29 +133,16 @@ class TestExactly:
         assert repo.status == ["MM app.py", "A  new.py", "?? kb/notes.md"]
         assert repo.git("show", ":app.py") == "two\n"
 
-    def test_what_is_staged_in_the_same_file_stays_staged_and_is_not_committed(self, repo):
-        """The user has staged one line of the index and KR has written another: the commit has KR's alone."""
-        mine = TEN.replace("line 1\n", "line 1, edited\n")
-        repo.write("index.yaml", mine)
-        repo.git("add", "kb/index.yaml")
-        repo.write("index.yaml", mine + "an entry\n")
-        repo.write("report.md")
-        assert repo.commit("index.yaml", "report.md").notes == ()
-        assert repo.last == ["kb/index.yaml", "kb/report.md"]
-        assert repo.shown("index.yaml") == TEN + "an entry\n"
-        assert repo.staged == ["kb/index.yaml"]
-        assert repo.git("show", ":kb/index.yaml") == mine + "an entry\n"
-        assert repo.git("diff") == ""
-        assert (repo.base / "index.yaml").read_text() == mine + "an entry\n"
-
     @pytest.mark.parametrize(
-        "staged", [TEN.replace("line 9\n", "line 9, edited\n"), TEN + "\0binary\n"], ids=["near", "binary"]
+        "staged",
+        [TEN.replace("line 1\n", "line 1, edited\n"), TEN + "\0binary\n", TEN + "an entry\n"],
+        ids=["elsewhere", "binary", "same"],
     )
-    def test_a_file_whose_staged_part_cannot_be_told_apart_is_left_out(self, repo, staged):
-        """The rest is committed, and a note names the file."""
+    def test_a_file_with_staged_changes_is_left_out(self, repo, staged):
+        """The rest is committed, a note names the file, and what is staged stays as it is."""
         repo.write("index.yaml", staged)
         repo.git("add", "kb/index.yaml")
-        repo.write("index.yaml", TEN.replace("line 9\n", "an entry\n"))
+        repo.write("index.yaml", TEN + "an entry\n")
         repo.write("report.md")
         done = repo.commit("index.yaml", "report.md")
         assert done.notes == (
@@ -164,6 +151,7 @@ class TestExactly:
         assert repo.last == ["kb/report.md"]
         assert repo.git("show", ":kb/index.yaml") == staged
         assert repo.staged == ["kb/index.yaml"]
+        assert (repo.base / "index.yaml").read_text() == TEN + "an entry\n"
 
     def test_a_new_file_that_the_user_has_staged_is_left_out(self, repo):
         """It belongs to the commit that the user is preparing."""
