@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import fold_name, yaml_text
-from kr_plugins.stores.files.entries import KEYS, ReadEntry, closeness, is_report_path, item_with, read
-from kr_plugins.stores.files.yaml_edit import IndexText, cut, edited, item_of, written
+from kr_plugins.stores.files.entries import ReadEntry, closeness, is_report_path, item_with, read
+from kr_plugins.stores.files.yaml_edit import IndexText, cut, edited, item_of, loses_comments, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -75,10 +75,8 @@ class Index:
     """What a file lacks that says nothing of itself; written with the next change."""
     crlf: bool = False
     bom: bool = False
-    lines: tuple[int, ...] | None = field(default=None, compare=False)
-    """The line of each item, where the layout does not tell."""
     loses_comments: bool = field(default=False, compare=False)
-    """Whether the file holds comments that a change would not keep: it is written in KR's own form then."""
+    """Whether the file held comments that are not in this text: parts of it are in KR's own form now."""
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -157,20 +155,24 @@ class Index:
             return replace(
                 self, rows=(*self.rows, IndexRow(written(new, self.indent), ReadEntry(new, entry)))
             )
-        row = self.rows[position]
-        new = item_with(entry, row.read.item)
-        text = edited(row.text, self.indent, row.read.item, new, KEYS)
-        changed = IndexRow(text, row.read._replace(item=new, entry=entry))
-        return replace(self, rows=(*self.rows[:position], changed, *self.rows[position + 1 :]))
+        return self._with_item(position, item_with(entry, self.rows[position].read.item), entry)
 
     def touched(self, position: int, today: date) -> Index:
         """The index with the entry at this position used today; its other values stay as they were written."""
+        item = {**self.rows[position].read.item, "last_accessed": today.isoformat()}
+        return self._with_item(
+            position, item, self.entry_at(position).model_copy(update={"last_accessed": today})
+        )
+
+    def _with_item(self, position: int, item: Mapping[str, Any], entry: Entry) -> Index:
         row = self.rows[position]
-        new = {**row.read.item, "last_accessed": today.isoformat()}
-        text = edited(row.text, self.indent, row.read.item, new, KEYS)
-        entry = self.entry_at(position).model_copy(update={"last_accessed": today})
-        changed = IndexRow(text, row.read._replace(item=new, entry=entry))
-        return self.with_rows((*self.rows[:position], changed, *self.rows[position + 1 :]))
+        text = edited(row.text, self.indent, row.read.item, item)
+        changed = IndexRow(text, row.read._replace(item=item, entry=entry))
+        return replace(
+            self,
+            rows=(*self.rows[:position], changed, *self.rows[position + 1 :]),
+            loses_comments=self.loses_comments or loses_comments(row.text, text),
+        )
 
     def with_rows(self, rows: Iterable[IndexRow]) -> Index:
         """The index with other rows."""
@@ -202,15 +204,13 @@ class Index:
     @property
     def is_as_written(self) -> bool:
         """Whether its text, read again, would make the same index."""
-        plain = not self.missing and self.lines is None and bool(self.rows)
+        plain = not self.missing and not self.loses_comments and bool(self.rows)
         return plain and all(row.text.endswith("\n") and row.read.dated for row in self.rows)
 
     # -- what is wrong -----------------------------------------------------------------------------------
 
     def line_of(self, position: int) -> int | None:
         """The line of the file, from 1, on which a row begins."""
-        if self.lines is not None:
-            return self.lines[position] if position < len(self.lines) else None
         if not all(row.text for row in self.rows[:position]):
             return None
         before = self.head.count("\n") + sum(row.text.count("\n") for row in self.rows[:position])
@@ -287,10 +287,7 @@ def _of_pieces(
     is_list = bool(pieces.items) and not re.search(rf"^{key}:", pieces.head, re.MULTILINE)
     try:
         beside = yaml_text.load(pieces.head + pieces.tail)
-        rows = [
-            known.get(text) or IndexRow(text, read(item_of(text, pieces.indent), undated))
-            for text in pieces.items
-        ]
+        rows = [known.get(text) or IndexRow(text, read(item_of(text), undated)) for text in pieces.items]
     except (yaml_text.YAMLError, ValueError, RecursionError):
         return None
     if is_list and beside is None:
@@ -310,7 +307,6 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
         raise UnreadableIndexError(f"the key `{key}` stands there twice", line)
     try:
         document = yaml_text.load(text)
-        lines = yaml_text.node_lines(text)
     except (yaml_text.YAMLError, ValueError, RecursionError) as error:
         raise UnreadableIndexError(_said(error), _line_of(error, text)) from error
     found, items = _header_and_items(document, key)
@@ -319,12 +315,10 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
     full = None if found is None else found or header
     if full is not None:
         head += (yaml_text.dump(full) if full else "") + f"{key}:\n"
-    above: tuple[str, ...] = () if found is None else (key,)
     rows = tuple(IndexRow("", read(item, undated)) for item in items)
-    at = tuple(lines.get((*above, number), 0) for number in range(len(items)))
     below = text[comment.end() :] if comment else text
     loses = re.search(r"(?:^|[ \t])#", below, re.MULTILINE) is not None
-    return Index(key, full, rows, head, lines=at, loses_comments=loses)
+    return Index(key, full, rows, head, loses_comments=loses)
 
 
 def _header_and_items(document: Any, key: str) -> tuple[dict[str, Any] | None, list[Any]]:
@@ -381,11 +375,10 @@ def salvaged(text: str, undated: date) -> list[IndexRow]:
 
 def _item(chunk: str) -> Any:
     """What a piece of a broken file says; where it cannot be read, what its lines before the break say."""
-    indent = chunk[: len(chunk) - len(chunk.lstrip(" "))]
     lines = chunk.splitlines(keepends=True)[:_MOST_LINES]
     while lines:
         try:
-            return item_of("".join(lines), indent)
+            return item_of("".join(lines))
         except (yaml_text.YAMLError, ValueError, RecursionError):
             lines.pop()
     return None

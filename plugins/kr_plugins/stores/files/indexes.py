@@ -36,6 +36,7 @@ class IndexFile:
         key: of its list.
         header: makes the header of a new one.
         today: the date of what is new.
+        warn: is called with what a person should know of a change.
     """
 
     def __init__(
@@ -45,12 +46,14 @@ class IndexFile:
         key: str,
         header: Callable[[], Mapping[str, Any]],
         today: Callable[[], date],
+        warn: Callable[[str], None],
     ) -> None:
         self.path = folder.root / name
         self._folder = folder
         self._key = key
         self._header = header
         self._today = today
+        self._warn = warn
         self._snapshot: _Snapshot | None = None
 
     def read(self) -> Index:
@@ -113,8 +116,9 @@ class IndexFile:
             OSError: nothing was changed.
         """
         if before is None or index.rows != before.rows:
-            if before is not None and before.loses_comments:
-                self._folder.set_aside(self.path, "before")
+            if before is not None and index.loses_comments:
+                aside = self._folder.set_aside(self.path, "before")
+                self._warn(f"{self.path} was written in KR's form; {aside} is a copy with your comments")
             status = self._folder.replace(self.path, index.text())
             if index.is_as_written:  # else it is read, as others will read it
                 self._snapshot = _Snapshot(_stamp(status), index)

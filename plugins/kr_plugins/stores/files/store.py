@@ -53,13 +53,16 @@ class Files:
         self._folder = KnowledgeFolder(folder, now=now, turns=turns)
         self._today = today
         self._limits = {"max_entries": max_entries, "cache_ttl_days": cache_ttl_days}
-        self._live = IndexFile(self._folder, "index.yaml", LIVE, self._header, today)
+        self._live = IndexFile(self._folder, "index.yaml", LIVE, self._header, today, self._warn)
         self._archive = IndexFile(
-            self._folder, "_archived-index.yaml", ARCHIVED, lambda: {"schema_version": 1}, today
+            self._folder, "_archived-index.yaml", ARCHIVED, lambda: {"schema_version": 1}, today, self._warn
         )
         self._places = ReportPaths(self._folder, self._archived_paths)
         self.warnings: list[str] = []
         """What a write had to mend; handed over, and forgotten, with the next candidates."""
+
+    def _warn(self, said: str) -> None:
+        self.warnings.append(said)
 
     def _header(self) -> dict[str, Any]:
         created = self._today().isoformat()
