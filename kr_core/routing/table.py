@@ -1,8 +1,9 @@
 """The rules in force: who answers a question, and how sure an answer must be.
 
 Each of a rule's settings (agent, threshold, always_escalate, escalation) holds for a topic where no rule before it has that setting
-for it; rules that override come before all others. So the list is read from the top, and a rule whose settings are all
-taken by single rules before it can never apply, and is refused. A rule's examples decide nothing, and may stand anywhere.
+for it; rules that override come before all others. So the list is read from the top. KR refuses a rule that can never apply, since
+rules before it with the same pattern, or one that has all its topics, take its settings; `kr route --explain` shows what else decides.
+A rule's examples decide nothing, and may stand anywhere.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError, suggestion
 from kr_core.model.routing import HUMAN, AgentProfile, Route, RoutingRule
-from kr_core.routing.patterns import Patterns, apart, folded, nothing_fits
+from kr_core.routing.patterns import Patterns, folded, nothing_fits
 from kr_core.routing.topic_classifier import Proposer
 
 if TYPE_CHECKING:
@@ -206,40 +207,11 @@ class Table:
                 )
         for number, placed in enumerate(self.rules):
             covering = self._patterns.covering(placed.pattern)
-            over = [self.rules[one] for one in covering if one < number]
-            escalating = [self.rules[one] for one in covering if self.rules[one].rule.always_escalate]
-            _refuse_idle(
-                placed, over, self._ending(placed, over), [one for one in escalating if one is not placed]
-            )
-
-    def _ending(self, placed: PlacedRule, over: Sequence[PlacedRule]) -> PlacedRule | None:
-        """The rule that gives all topics of another to a human, whoever is suggested; None where that is not certain."""
-        for one in self.rules:
-            if not one.rule.override:
-                return None
-            if one.rule.agent == HUMAN and one in over:
-                return one
-            if one.rule.agent != HUMAN and not apart(one.pattern, placed.pattern):
-                return None
-        return None
+            _refuse_idle(placed, [self.rules[one] for one in covering if one < number])
 
 
-def _refuse_idle(
-    placed: PlacedRule,
-    over: Sequence[PlacedRule],
-    ending: PlacedRule | None,
-    escalating: Sequence[PlacedRule],
-) -> None:
-    """Refuse a rule that can never apply.
-
-    Where an overriding rule gives a topic to a human, or all its answers go to one, no threshold is asked for.
-
-    Args:
-        placed: the rule.
-        over: those before it that all its topics belong to.
-        ending: the one among them that gives all its topics to a human.
-        escalating: those before and behind it that all its topics belong to, and that always escalate.
-    """
+def _refuse_idle(placed: PlacedRule, before: Sequence[PlacedRule]) -> None:
+    """Refuse a rule that says nothing, or whose settings rules before it take that have all its topics."""
     rule = placed.rule
     settings = _set_by(rule)
     if not settings and not rule.examples:
@@ -248,34 +220,20 @@ def _refuse_idle(
             where=placed.where,
             hint="add `agent`, `threshold`, `always_escalate` or `escalation`",
         )
-    by = [one for name in settings if (one := _decides(name, over, ending, escalating)) is not None]
-    if not by or len(by) < len(settings):
+    by = [next((one for one in before if name in _set_by(one.rule)), None) for name in settings]
+    if not by or None in by:
         return
-    does = _precedence(placed, by[0], over)
-    raise ConfigError(
-        f"the rule for `{rule.topic}` can never apply: the one for `{by[0].rule.topic}` ({by[0].where}) {does}",
-        where=placed.where,
-        hint="move it up, or remove it" if does.startswith("comes") else "remove one of them",
+    first = by[0]
+    assert first is not None
+    overrides = first.rule.override and not rule.override
+    does = (
+        "overrides it for all its topics" if overrides else "comes before it and decides for all its topics"
     )
-
-
-def _decides(
-    name: str, over: Sequence[PlacedRule], ending: PlacedRule | None, escalating: Sequence[PlacedRule]
-) -> PlacedRule | None:
-    """The rule that decides a setting in place of another one; None where that one does."""
-    before = next((one for one in over if name in _set_by(one.rule)), None)
-    if before is None and name != "escalation":
-        before = ending
-    return before or (next(iter(escalating), None) if name == "threshold" else None)
-
-
-def _precedence(placed: PlacedRule, first: PlacedRule, over: Sequence[PlacedRule]) -> str:
-    """How a rule keeps another one from applying, for a message."""
-    if first.rule.override and not placed.rule.override:
-        return "overrides it for all its topics"
-    if first in over and any(name in _set_by(first.rule) for name in _set_by(placed.rule)):
-        return "comes before it and decides for all its topics"
-    return "gives all answers of its topics to a human"
+    raise ConfigError(
+        f"the rule for `{rule.topic}` can never apply: the one for `{first.rule.topic}` ({first.where}) {does}",
+        where=placed.where,
+        hint="remove one of them" if overrides else "move it up, or remove it",
+    )
 
 
 def _set_by(rule: RoutingRule) -> list[str]:
