@@ -8,6 +8,7 @@ may have been there before.
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.cli.json_edit import member, with_member, without_member
+from kr_core.cli import json_edit
 from kr_core.config import load
 from kr_core.errors import ConfigError
 from kr_core.files import read_bytes, write_atomically
@@ -28,12 +29,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-_PLACE = ("mcpServers", "kr")
+_SERVERS, _NAME = "mcpServers", "kr"
 _OWN_FOLDER = "kr"
 """Of KR's skill; nobody else has a reason to make it."""
 _LARGEST = 10_000_000
 _BY_HAND = "change it by hand"
-_BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _SEAL = "<!-- Written by `kr init`, sha256:{}. Change it as you like: KR then leaves it alone. -->\n"
 _SEALED = re.compile(r"(?P<text>.*)" + re.escape(_SEAL).replace(r"\{\}", "(?P<sum>[0-9a-f]{16})"), re.DOTALL)
 
@@ -134,31 +134,38 @@ def _is_server(value: Any) -> bool:
 
 
 def _with_server(path: Path, text: str | None, server: Mapping[str, Any]) -> str:
-    if text is None or not text.removeprefix(_BOM).strip():
-        text = "{}\n"
-    bom, bare = _BOM if text.startswith(_BOM) else "", text.removeprefix(_BOM)
-    there = _there(path, bare)
-    if there is not None:
-        if there == server or not _is_server(there):
-            return text
-        bare = without_member(bare, _PLACE, where=str(path))
-    return bom + with_member(bare, _PLACE, server, where=str(path))
+    text = text or ""
+    by_hand = f"add it by hand: {json.dumps({_SERVERS: {_NAME: server}})}"
+    whole = json_edit.load(text, where=str(path), by_hand=by_hand)
+    servers = whole.setdefault(_SERVERS, {})
+    if not isinstance(servers, dict):
+        raise ConfigError(
+            f"`{_SERVERS}` is not an object", where=str(path), hint="mend it, and run this again"
+        )
+    if servers.get(_NAME) == server or not _may_change(path, servers):
+        return text
+    servers[_NAME] = server
+    return json_edit.dump(whole, like=text)
 
 
 def _without_server(path: Path, text: str) -> str:
-    bom, bare = _BOM if text.startswith(_BOM) else "", text.removeprefix(_BOM)
-    there = _there(path, bare)
-    if there is not None and not _is_server(there):
+    by_hand = f"take `{_SERVERS}.{_NAME}` out by hand"
+    whole = json_edit.load(text, where=str(path), by_hand=by_hand)
+    servers = whole.get(_SERVERS)
+    if not isinstance(servers, dict) or _NAME not in servers or not _may_change(path, servers):
         return text
-    return bom + without_member(bare, _PLACE, where=str(path))
+    del servers[_NAME]
+    if not servers and len(whole) > 1:  # where it is all there is, the user may have made it
+        del whole[_SERVERS]
+    return json_edit.dump(whole, like=text)
 
 
-def _there(path: Path, text: str) -> Any:
-    """The entry of KR's name; of one that KR did not write it is told."""
-    there = member(text, _PLACE, where=str(path))
-    if there is not None and not _is_server(there):
-        print(f"note: `{'.'.join(_PLACE)}` of {path.name} is another one; it stays as it is")
-    return there
+def _may_change(path: Path, servers: Mapping[str, Any]) -> bool:
+    """Whether the entry of KR's name is KR's, or there is none; says so of another one."""
+    if _NAME not in servers or _is_server(servers[_NAME]):
+        return True
+    print(f"note: `{_SERVERS}.{_NAME}` of {path.name} is another one; it stays as it is")
+    return False
 
 
 def _is_ours(text: str | None) -> bool:
@@ -205,7 +212,7 @@ def _check_writable(path: Path) -> None:
 def _difference(folder: Path, change: _FileEdit) -> str:
     name = str(change.path.relative_to(folder))
     before, after = (
-        (text or "").removeprefix(_BOM).replace("\r\n", "\n").splitlines(keepends=True)
+        (text or "").removeprefix("\ufeff").replace("\r\n", "\n").splitlines(keepends=True)
         for text in (change.before, change.after)
     )
     old, new = (
