@@ -3,6 +3,9 @@
 A lock on a folder keeps writers apart, but says nothing of their order: whoever asks at the moment in which it is let
 go gets it, and one that waits may wait for long. A ticket is a file, numbered in the order of arrival and locked by
 its owner; the next one's turn comes when every earlier ticket is gone or its owner is, however it ended.
+
+It is not the journal's lock: here the order is a requirement and each waits as long as it takes; there a stopped process must not
+hold up the others, and nobody needs an order.
 """
 
 from __future__ import annotations
