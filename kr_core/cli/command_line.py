@@ -27,58 +27,47 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("-V", "--version", action="version", version=f"kr {__version__}")
     _root_options(root, suppress=False)
-    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _research(_bare(commands, common, "research", "answer a question about a library", epilog=EXIT_CODES))
+    commands = _Commands(root, common, "command", "COMMAND")
+    _research(
+        commands.add("research", "answer a question about a library", epilog=EXIT_CODES, describe=False)
+    )
     _ask(
-        _bare(
-            commands,
-            common,
-            "ask",
-            "ask an agent, or a human if no agent is sure enough",
-            epilog=EXIT_CODES,
+        commands.add(
+            "ask", "ask an agent, or a human if no agent is sure enough", epilog=EXIT_CODES, describe=False
         )
     )
     _inbox(
-        _with(
-            commands,
-            common,
-            "inbox",
-            "see and answer the questions that wait for a human",
-            epilog=INBOX_CODES,
-        ),
+        commands.add("inbox", "see and answer the questions that wait for a human", epilog=INBOX_CODES),
         common,
     )
     _expedition(
-        _bare(
-            commands,
-            common,
+        commands.add(
             "expedition",
             "research a large question in cycles, with sources for every fact, until no new facts turn up",
             epilog=EXIT_CODES,
+            describe=False,
         ),
         common,
     )
-    route = _with(commands, common, "route", "show where a question would go, without asking it")
+    route = commands.add("route", "show where a question would go, without asking it")
     _question(route)
-    route.add_argument(
-        "--explain", action="store_true", help="show what decided: the rule, its file and line"
-    )
-    route.add_argument("--json", action="store_true", help="print the route as JSON")
-    _with(commands, common, "verify", "check the quotes of reports against the stored passages").add_argument(
+    _flag(route, "--explain", "show what decided: the rule, its file and line")
+    _flag(route, "--json", "print the route as JSON")
+    commands.add("verify", "check the quotes of reports against the stored passages").add_argument(
         "reports",
         metavar="REPORT",
         nargs="+",
         help="a report's file, its path in the knowledge base, or the entry's id",
     )
-    versions = _with(commands, common, "versions", "show the versions in use and where KR found each")
+    versions = commands.add("versions", "show the versions in use and where KR found each")
     versions.add_argument("name", metavar="NAME", nargs="?")
-    versions.add_argument("--json", action="store_true", help="a list of {name, version, from}")
-    _cache(_bare(commands, common, "cache", "inspect and maintain the knowledge base"), common)
-    _docs(_bare(commands, common, "docs", "index and search your own documents"), common)
-    _lessons(_bare(commands, common, "lessons", "show, list and record lessons from past mistakes"), common)
-    _with(
-        commands,
-        common,
+    _flag(versions, "--json", "a list of {name, version, from}")
+    _cache(commands.add("cache", "inspect and maintain the knowledge base", describe=False), common)
+    _docs(commands.add("docs", "index and search your own documents", describe=False), common)
+    _lessons(
+        commands.add("lessons", "show, list and record lessons from past mistakes", describe=False), common
+    )
+    commands.add(
         "team",
         "keep running and answer a team's research requests, one message per line on standard input and output",
     ).add_argument(
@@ -87,43 +76,21 @@ def parser() -> argparse.ArgumentParser:
         dest="session_id",
         help="the session whose budgets the requests spend; default: a new one",
     )
-    _log(
-        _with(
-            commands,
-            common,
-            "log",
-            "show questions and answers of agents and people, and check the whole record",
-        )
-    )
-    _mcp(_with(commands, common, "mcp", "serve other agents as an MCP server on standard input and output"))
+    _log(commands.add("log", "show questions and answers of agents and people, and check the whole record"))
+    _mcp(commands.add("mcp", "serve other agents as an MCP server on standard input and output"))
     _serve(
-        _with(
-            commands,
-            common,
-            "serve",
-            "serve the inbox as a page and an API over HTTP, and do what is due meanwhile",
-        )
+        commands.add("serve", "serve the inbox as a page and an API over HTTP, and do what is due meanwhile")
     )
-    _with(
-        commands,
-        common,
-        "plugins",
-        "list the installed plugins; with -v, what each provides and what is wrong with it",
+    commands.add(
+        "plugins", "list the installed plugins; with -v, what each provides and what is wrong with it"
     ).add_argument("--json", action="store_true", help="print a list")
-    doctor = _with(
-        commands,
-        common,
-        "doctor",
-        "check installation, configuration, plugins, stores and network, and say what to do",
+    doctor = commands.add(
+        "doctor", "check installation, configuration, plugins, stores and network, and say what to do"
     )
-    doctor.add_argument("--json", action="store_true", help="print a list")
-    _init(
-        _with(commands, common, "init", "write a configuration to start from, or register KR with a client")
-    )
-    trust = _with(
-        commands, common, "trust", "allow the programs and addresses in the project's configuration"
-    )
-    trust.add_argument("--forget", action="store_true", help="withdraw the permission")
+    _flag(doctor, "--json", "print a list")
+    _init(commands.add("init", "write a configuration to start from, or register KR with a client"))
+    trust = commands.add("trust", "allow the programs and addresses in the project's configuration")
+    _flag(trust, "--forget", "withdraw the permission")
     return root
 
 
@@ -142,33 +109,43 @@ def _root_options(target: argparse.ArgumentParser, *, suppress: bool) -> None:
     )
 
 
-def _with(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser],
-    common: argparse.ArgumentParser,
-    name: str,
-    text: str,
-    epilog: str | None = None,
-) -> argparse.ArgumentParser:
-    command = _bare(commands, common, name, text, epilog)
-    command.description = text[0].upper() + text[1:] + "."
-    return command
+class _Commands:
+    """The subcommands of a command, each with the root's options.
+
+    Args:
+        command: whose they are.
+        common: the root's options.
+        dest: what the parsed name of the subcommand is called.
+        metavar: how the help names it.
+    """
+
+    def __init__(
+        self, command: argparse.ArgumentParser, common: argparse.ArgumentParser, dest: str, metavar: str
+    ) -> None:
+        self._added = command.add_subparsers(dest=dest, metavar=metavar, required=True)
+        self._common = common
+
+    def add(
+        self, name: str, text: str, *, epilog: str | None = None, describe: bool = True
+    ) -> argparse.ArgumentParser:
+        """Add one; `text` is its description as well, unless it gets one of its own or its actions say what it does."""
+        return self._added.add_parser(
+            name,
+            parents=[self._common],
+            help=text,
+            description=text[0].upper() + text[1:] + "." if describe else None,
+            epilog=epilog,
+            allow_abbrev=False,  # `--sess` would pass by what looks for `--session`
+        )
 
 
-def _bare(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser],
-    common: argparse.ArgumentParser,
-    name: str,
-    text: str,
-    epilog: str | None = None,
-) -> argparse.ArgumentParser:
-    """A command without a description: it has one of its own, or its actions say what it does."""
-    return commands.add_parser(
-        name,
-        parents=[common],
-        help=text,
-        epilog=epilog,
-        allow_abbrev=False,  # `--sess` would pass by what looks for `--session`
-    )
+def _flag(command: argparse._ActionsContainer, name: str, text: str) -> None:
+    command.add_argument(name, action="store_true", help=text)
+
+
+def _list(command: argparse._ActionsContainer, name: str, metavar: str, dest: str, text: str) -> None:
+    """Add an option that may be repeated."""
+    command.add_argument(name, metavar=metavar, dest=dest, action="append", default=[], help=text)
 
 
 def _comma_separated(text: str) -> tuple[str, ...]:
@@ -185,9 +162,7 @@ def _research(command: argparse.ArgumentParser) -> None:
         "--version", metavar="V", dest="framework_version", help="its version; default: the one in use"
     )
     command.add_argument("--topic", metavar="T", help="the topic to file the answer under")
-    command.add_argument(
-        "--tag", metavar="T", dest="tags", action="append", default=[], help="a tag; may be repeated"
-    )
+    _list(command, "--tag", "T", "tags", "a tag; may be repeated")
     command.add_argument(
         "--names",
         metavar="A,B",
@@ -204,13 +179,9 @@ def _research(command: argparse.ArgumentParser) -> None:
         "--max-calls", metavar="N", type=int, help="how many external calls this run may make"
     )
     command.add_argument("--timeout", metavar="S", type=int, help="time limit of each source, in seconds")
-    command.add_argument("--refresh", action="store_true", help="ask the sources even if the answer is known")
+    _flag(command, "--refresh", "ask the sources even if the answer is known")
     command.add_argument(
-        "--because",
-        "--why",
-        metavar="TEXT",
-        default="",
-        help="what is wrong with the answer (with --wrong)",
+        "--because", metavar="TEXT", default="", help="what is wrong with the answer (with --wrong)"
     )
     source = command.add_mutually_exclusive_group()
     source.add_argument(
@@ -229,13 +200,12 @@ def _ask(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--id", metavar="ID", help="an id for the question; other questions can depend on it"
     )
-    command.add_argument(
+    _list(
+        command,
         "--depends-on",
-        metavar="ID",
-        dest="depends_on",
-        action="append",
-        default=[],
-        help="an answered question of the feature; its answer joins the context; may be repeated",
+        "ID",
+        "depends_on",
+        "an answered question of the feature; its answer joins the context; may be repeated",
     )
     command.add_argument(
         "--from",
@@ -243,52 +213,37 @@ def _ask(command: argparse.ArgumentParser) -> None:
         dest="source",
         help="ask the questions that spec-kit left open in a file and write the answers into it; or ask a JSON list of questions",
     )
-    command.add_argument(
-        "--wait",
-        action="store_true",
-        help="if a human has to answer, wait for the answer on any channel",
-    )
+    _flag(command, "--wait", "if a human has to answer, wait for the answer on any channel")
     _forms(command)
 
 
 def _question(command: argparse.ArgumentParser) -> None:
     command.add_argument("question", metavar="QUESTION", nargs="?")
     command.add_argument("--topic", metavar="T", help="what it is about, such as security/oauth")
-    command.add_argument(
+    _list(
+        command,
         "--target",
-        metavar="R",
-        dest="targets",
-        action="append",
-        default=[],
-        help="who should answer: a role, an agent or human; several agents are compared",
+        "R",
+        "targets",
+        "who should answer: a role, an agent or human; several agents are compared",
     )
     command.add_argument("--feature", metavar="ID", help="the feature that the question belongs to")
     command.add_argument("--context", metavar="TEXT", help="what the agent should know")
-    command.add_argument(
-        "--choice",
-        metavar="A",
-        dest="choices",
-        action="append",
-        default=[],
-        help="a possible answer; may be repeated",
-    )
+    _list(command, "--choice", "A", "choices", "a possible answer; may be repeated")
 
 
 def _inbox(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = _with(actions, common, "list", "list the questions that wait, oldest first")
-    listing.add_argument("--all", action="store_true", help="include answered questions")
-    listing.add_argument("--json", action="store_true", help="print a list")
-    show = _with(actions, common, "show", "show everything about a question, and how to answer it")
+    actions = _Commands(command, common, "action", "ACTION")
+    listing = actions.add("list", "list the questions that wait, oldest first")
+    _flag(listing, "--all", "include answered questions")
+    _flag(listing, "--json", "print a list")
+    show = actions.add("show", "show everything about a question, and how to answer it")
     show.add_argument("id", metavar="ID", help="such as E7")
-    show.add_argument("--json", action="store_true", help="{id, status, revision, case, resolution}")
-    poll = _with(
-        actions,
-        common,
-        "poll",
-        "do everything that is due, once: show cases, read replies, notify, remind, apply time limits",
+    _flag(show, "--json", "{id, status, revision, case, resolution}")
+    poll = actions.add(
+        "poll", "do everything that is due, once: show cases, read replies, notify, remind, apply time limits"
     )
-    poll.add_argument("--json", action="store_true", help="print what was done as JSON")
+    _flag(poll, "--json", "print what was done as JSON")
     for name, text, what, about in (
         ("confirm", "confirm the agent's answer", "", ""),
         ("correct", "replace the answer with your own", "TEXT", "the answer; - for standard input"),
@@ -296,7 +251,7 @@ def _inbox(command: argparse.ArgumentParser, common: argparse.ArgumentParser) ->
         ("choose", "choose one of the answers", "CHOICE", "its letter, or the choice itself"),
         ("chat", "talk with the agent about the question before you decide", "", ""),
     ):  # fmt: skip
-        reply = _with(actions, common, name, text)
+        reply = actions.add(name, text)
         reply.add_argument(
             "id", metavar="ID[@REVISION]", help="such as E7@2: the second answer to it; without @2 the latest"
         )
@@ -307,8 +262,8 @@ def _inbox(command: argparse.ArgumentParser, common: argparse.ArgumentParser) ->
 
 
 def _expedition(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
-    run = _with(actions, common, "run", "research a question in cycles, and print the answer")
+    actions = _Commands(command, common, "action", "ACTION")
+    run = actions.add("run", "research a question in cycles, and print the answer")
     run.add_argument("query", metavar="QUESTION")
     run.add_argument("--max-cycles", metavar="N", type=int, default=10, help="2 to 10; default: 10")
     run.add_argument(
@@ -330,80 +285,56 @@ def _expedition(command: argparse.ArgumentParser, common: argparse.ArgumentParse
         metavar="A",
         help="the agent that expands, extracts and writes; default: knowledge_research.agent, or rules without one",
     )
-    resume = _with(actions, common, "resume", "resume an interrupted expedition")
+    resume = actions.add("resume", "resume an interrupted expedition")
     for going in (run, resume):
-        going.add_argument(
-            "--json",
-            action="store_true",
-            help="print each update as a line of JSON; the last one has the answer",
-        )
-    show = _with(
-        actions, common, "show", "print an expedition's tree: its axioms and the signals that support them"
-    )
+        _flag(going, "--json", "print each update as a line of JSON; the last one has the answer")
+    show = actions.add("show", "print an expedition's tree: its axioms and the signals that support them")
     for named in (resume, show):
         named.add_argument("id", metavar="ID", help="such as X3")
-    show.add_argument("--json", action="store_true", help="print the tree as JSON, with the passages")
-    listing = _with(actions, common, "list", "list the expeditions, oldest first")
-    listing.add_argument("--json", action="store_true", help="print a list")
-    note = _with(actions, common, "note", "state or correct a fact for later expeditions and research")
+    _flag(show, "--json", "print the tree as JSON, with the passages")
+    listing = actions.add("list", "list the expeditions, oldest first")
+    _flag(listing, "--json", "print a list")
+    note = actions.add("note", "state or correct a fact for later expeditions and research")
     note.add_argument("text", metavar="FACT", nargs="+")
     note.add_argument(
         "--by", metavar="NAME", help="the name of the person who states it; default: your login name"
     )
-    note.add_argument(
-        "--session", action="store_true", help="the fact comes from an ongoing conversation; it counts less"
-    )
-    note.add_argument(
-        "--withdraw",
-        action="store_true",
-        help="withdraw a noted fact: FACT in the same words, or its id (A-...)",
-    )
-    note.add_argument("--json", action="store_true", help="print the axiom as JSON")
+    _flag(note, "--session", "the fact comes from an ongoing conversation; it counts less")
+    _flag(note, "--withdraw", "withdraw a noted fact: FACT in the same words, or its id (A-...)")
+    _flag(note, "--json", "print the axiom as JSON")
 
 
 def _cache(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = _with(actions, common, "list", "list the entries")
+    actions = _Commands(command, common, "action", "ACTION")
+    listing = actions.add("list", "list the entries")
     _listed(listing, "entries")
-    search = _with(
-        actions,
-        common,
-        "search",
-        "list the entries that contain all of these words, themselves or in their reports",
+    search = actions.add(
+        "search", "list the entries that contain all of these words, themselves or in their reports"
     )
     search.add_argument("words", metavar="WORD", nargs="+")
     _listed(search, "entries")
-    show = _with(actions, common, "show", "print an entry's report")
+    show = actions.add("show", "print an entry's report")
     show.add_argument("id", metavar="ID", help="the entry's id, or its report's path")
-    gc = _with(
-        actions,
-        common,
-        "gc",
-        "archive entries that are long unused, and the least recently used beyond the limit",
+    gc = actions.add(
+        "gc", "archive entries that are long unused, and the least recently used beyond the limit"
     )
-    gc.add_argument("--json", action="store_true", help="print the archived entries as a list")
-    restore = _with(actions, common, "restore", "bring an archived entry back")
+    _flag(gc, "--json", "print the archived entries as a list")
+    restore = actions.add("restore", "bring an archived entry back")
     restore.add_argument("id", metavar="ID", help="the entry's id, or its report's path")
-    refresh = _with(
-        actions,
-        common,
-        "refresh",
-        "mark entries as stale that describe a different major version than the one in use",
+    refresh = actions.add(
+        "refresh", "mark entries as stale that describe a different major version than the one in use"
     )
-    refresh.add_argument("--json", action="store_true", help="print the marked entries as a list")
-    _with(actions, common, "rebuild", "rebuild the index from the reports; KR keeps the old one as a backup")
-    check = _with(actions, common, "check", "list faults and stale entries")
-    check.add_argument("--ci", action="store_true", help="exit with 1 if anything is wrong or stale")
-    check.add_argument("--json", action="store_true", help="print a list of {kind, location, message, hint}")
+    _flag(refresh, "--json", "print the marked entries as a list")
+    actions.add("rebuild", "rebuild the index from the reports; KR keeps the old one as a backup")
+    check = actions.add("check", "list faults and stale entries")
+    _flag(check, "--ci", "exit with 1 if anything is wrong or stale")
+    _flag(check, "--json", "print a list of {kind, location, message, hint}")
 
 
 def _docs(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
-    index = _with(
-        actions,
-        common,
-        "index",
-        "index folders or files, or update their index; KR reads only new and changed files",
+    actions = _Commands(command, common, "action", "ACTION")
+    index = actions.add(
+        "index", "index folders or files, or update their index; KR reads only new and changed files"
     )
     index.add_argument(
         "paths",
@@ -412,7 +343,7 @@ def _docs(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> 
         help="a folder or a file; without one, all that is indexed already",
     )
     index.add_argument("--name", metavar="NAME", help="a name for it; default: the name of the folder")
-    search = _with(actions, common, "search", "search the indexed documents")
+    search = actions.add("search", "search the indexed documents")
     asked = search.add_mutually_exclusive_group(required=True)
     asked.add_argument("query", metavar="QUERY", nargs="?")
     asked.add_argument(
@@ -421,16 +352,10 @@ def _docs(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> 
     search.add_argument(
         "--limit", metavar="N", type=_count, default=10, help="hits for each query; default: 10"
     )
-    search.add_argument(
-        "--json",
-        action="store_true",
-        help="a line {query, hits: [{path, locator, score, text}]} for each query",
-    )
-    listing = _with(actions, common, "list", "list the indexed documents")
-    listing.add_argument(
-        "--json", action="store_true", help="a list of {name, paths, files, passages, not_there: [path]}"
-    )
-    _with(actions, common, "remove", "remove a name and its documents from the index").add_argument(
+    _flag(search, "--json", "a line {query, hits: [{path, locator, score, text}]} for each query")
+    listing = actions.add("list", "list the indexed documents")
+    _flag(listing, "--json", "a list of {name, paths, files, passages, not_there: [path]}")
+    actions.add("remove", "remove a name and its documents from the index").add_argument(
         "name", metavar="NAME"
     )
 
@@ -442,13 +367,13 @@ def _count(text: str) -> int:
 
 
 def _listed(command: argparse.ArgumentParser, what: str) -> None:
-    command.add_argument("--archived", action="store_true", help=f"the archived {what} instead")
-    command.add_argument("--json", action="store_true", help="print a list")
+    _flag(command, "--archived", f"the archived {what} instead")
+    _flag(command, "--json", "print a list")
 
 
 def _lessons(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
-    show = _with(actions, common, "show", "print the lessons of a phase as an agent gets them")
+    actions = _Commands(command, common, "action", "ACTION")
+    show = actions.add("show", "print the lessons of a phase as an agent gets them")
     show.add_argument("--phase", metavar="P", required=True, help=_PHASES)
     show.add_argument("--framework", metavar="F", default="", help="the library that the work is about")
     show.add_argument("--topic", metavar="T", default="", help="what the work is about")
@@ -456,31 +381,24 @@ def _lessons(command: argparse.ArgumentParser, common: argparse.ArgumentParser) 
         "--text", metavar="TEXT", default="", help="the task itself; it ranks lessons of the same day"
     )
     _forms(show)
-    listing = _with(actions, common, "list", "list all lessons")
-    listing.add_argument("--json", action="store_true", help="a list of {line, date, tags, summary, path}")
-    add = _with(actions, common, "add", "record a lesson, dated today")
+    listing = actions.add("list", "list all lessons")
+    _flag(listing, "--json", "a list of {line, date, tags, summary, path}")
+    add = actions.add("add", "record a lesson, dated today")
     add.add_argument("summary", metavar="SUMMARY")
     add.add_argument("--phase", metavar="P", required=True, help=_PHASES)
-    add.add_argument(
-        "--tag",
-        metavar="T",
-        dest="tags",
-        action="append",
-        default=[],
-        help="an additional tag; may be repeated",
-    )
+    _list(add, "--tag", "T", "tags", "an additional tag; may be repeated")
     add.add_argument("--ref", metavar="PATH:LINE", help="where to look")
 
 
 def _init(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--force", action="store_true", help="overwrite kr.yaml")
+    _flag(command, "--force", "overwrite kr.yaml")
     command.add_argument(
         "--client",
         choices=("claude-code", "cursor"),
         help="add `kr mcp` to this client, and instructions for its agent; shows the difference first",
     )
-    command.add_argument("--yes", action="store_true", help="with --client: apply the change without asking")
-    command.add_argument("--undo", action="store_true", help="with --client: undo the change")
+    _flag(command, "--yes", "with --client: apply the change without asking")
+    _flag(command, "--undo", "with --client: undo the change")
 
 
 def _log(command: argparse.ArgumentParser) -> None:
@@ -490,33 +408,23 @@ def _log(command: argparse.ArgumentParser) -> None:
         "--topic", metavar="T", default="", help="exchanges about a topic or the topics below it"
     )
     command.add_argument(
-        "--agent",
-        metavar="A",
-        default="",
-        help="exchanges with an agent, a person's name, or any `human`",
+        "--agent", metavar="A", default="", help="exchanges with an agent, a person's name, or any `human`"
     )
     command.add_argument("--text", metavar="TEXT", default="", help="exchanges that contain a text")
-    command.add_argument(
-        "--kind", metavar="K", dest="kinds", action="append", default=[],
-        help="entries of a kind, such as `answer.received` or `escalation.*`; may be repeated",
-    )  # fmt: skip
+    _list(command, "--kind", "K", "kinds", "entries of a kind, such as `answer.received` or `escalation.*`; may be repeated")  # fmt: skip
     command.add_argument(
         "--since", metavar="TIME", help="entries from a time on, such as 2026-02-05 or 2026-02-05T10:00"
     )
     command.add_argument("--until", metavar="TIME", help="entries before a time")
     form = command.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print each entry as a line of JSON")
-    form.add_argument("--csv", action="store_true", help="print each exchange as a line of CSV")
-    form.add_argument(
-        "--verify", action="store_true", help="check the whole record; exit with 1 if anything is wrong"
-    )
-    command.add_argument(
-        "--follow", action="store_true", help="print new entries as they arrive, until Ctrl-C"
-    )
+    _flag(form, "--json", "print each entry as a line of JSON")
+    _flag(form, "--csv", "print each exchange as a line of CSV")
+    _flag(form, "--verify", "check the whole record; exit with 1 if anything is wrong")
+    _flag(command, "--follow", "print new entries as they arrive, until Ctrl-C")
 
 
 def _mcp(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--http", action="store_true", help="serve streamable HTTP at /mcp instead")
+    _flag(command, "--http", "serve streamable HTTP at /mcp instead")
     command.add_argument(
         "--host", metavar="HOST", help="the address on which HTTP listens; default: 127.0.0.1"
     )
@@ -537,13 +445,11 @@ def _serve(command: argparse.ArgumentParser) -> None:
         help="the environment variable with the token that people and programs must send; required beyond this machine",
     )
     command.add_argument(
-        "--url",
-        metavar="URL",
-        help="the public address, if it differs, for example behind a proxy",
+        "--url", metavar="URL", help="the public address, if it differs, for example behind a proxy"
     )
 
 
 def _forms(command: argparse.ArgumentParser) -> None:
     form = command.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the result as JSON")
-    form.add_argument("--yaml", action="store_true", help="print the result as YAML")
+    _flag(form, "--json", "print the result as JSON")
+    _flag(form, "--yaml", "print the result as YAML")
