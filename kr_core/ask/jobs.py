@@ -258,7 +258,6 @@ class JobTracker:
 
     def __init__(self) -> None:
         self._sent: dict[tuple[str, str], QuestionJob] = {}
-        self._features: dict[str, set[str]] = {}
 
     def add(self, under_way: QuestionJob) -> None:
         """Know a question from now on."""
@@ -266,7 +265,6 @@ class JobTracker:
         key = (question.feature_id, question.id)
         self._sent.pop(key, None)  # the latest is the last one
         self._sent[key] = under_way
-        self._features.setdefault(question.id, set()).add(question.feature_id)
 
         def finished(task: asyncio.Task[Consensus]) -> None:
             under_way.finished = dt.datetime.now(dt.UTC)
@@ -276,14 +274,7 @@ class JobTracker:
         more = len(self._sent) - _MAX_KEPT
         if more > 0:
             for one in list(islice((key for key, sent in self._sent.items() if sent.task.done()), more)):
-                self._forget(one)
-
-    def _forget(self, key: tuple[str, str]) -> None:
-        del self._sent[key]
-        feature_id, question_id = key
-        self._features[question_id].discard(feature_id)
-        if not self._features[question_id]:
-            del self._features[question_id]
+                del self._sent[one]
 
     def of(self, question: Question) -> QuestionJob | None:
         """What was sent of a question; None where nothing was."""
@@ -324,9 +315,7 @@ class JobTracker:
         return waiting[0]
 
     def _of_id(self, question_id: str) -> list[QuestionJob]:
-        return [
-            self._sent[feature_id, question_id] for feature_id in sorted(self._features.get(question_id, ()))
-        ]
+        return [sent for (_feature, name), sent in self._sent.items() if name == question_id]
 
     def running(self) -> list[QuestionJob]:
         """Those whose agents are at work."""

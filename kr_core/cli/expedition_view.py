@@ -6,7 +6,7 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
-from kr_core.cli.output import ProgressLine, as_json
+from kr_core.cli.output import ProgressLine, as_json, brief
 from kr_core.cli.screen import Screen
 from kr_core.expedition.provenance import ENDINGS
 from kr_core.model.expedition import (
@@ -231,12 +231,12 @@ def _source_hit(update: SourceHit) -> str:
 
 
 def _axiom_found(update: AxiomFound) -> str:
-    return f"  + {update.axiom.id} {update.axiom.category}: {_brief(update.axiom.statement)}"
+    return f"  + {update.axiom.id} {update.axiom.category}: {brief(update.axiom.statement, _WIDE)}"
 
 
 def _axiom_merged(update: AxiomMerged) -> str:
     before, now = round(update.before * 100), round(update.axiom.confidence * 100)
-    return f"  = {update.axiom.id} {before} -> {now}/100: {_brief(update.axiom.statement)}"
+    return f"  = {update.axiom.id} {before} -> {now}/100: {brief(update.axiom.statement, _WIDE)}"
 
 
 def _conflict_found(update: ConflictFound) -> str:
@@ -290,8 +290,3 @@ def _ended(finished: Finished) -> str:
         f"{finished.id}: {cycles}, {len(finished.axioms)} axioms of {len(finished.sources)} documents{spent}; "
         f"ended since {ENDINGS[finished.reason]}. Its tree: kr expedition show {finished.id}"
     )
-
-
-def _brief(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _WIDE else f"{line[: _WIDE - 3]}..."

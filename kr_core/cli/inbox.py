@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -149,7 +148,9 @@ def _table(cases: Iterable[Case], *, with_status: bool) -> list[str]:
     lines = []
     for *row, question in rows:
         start = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        lines.append(f"{start}  {harmless_line(question, max(_FEWEST, _width() - len(start) - 2))}".rstrip())
+        lines.append(
+            f"{start}  {harmless_line(question, max(_FEWEST, output.width(_WIDTH) - len(start) - 2))}".rstrip()
+        )
     return lines
 
 
@@ -173,13 +174,6 @@ def _age(opened: dt.datetime) -> str:
         if seconds >= size:
             return f"{int(seconds // size)}{unit}"
     return f"{int(seconds)}s"
-
-
-def _width() -> int:
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or _WIDTH  # some report none
-    except (OSError, ValueError):
-        return _WIDTH
 
 
 def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 import sys
 import time
@@ -152,7 +151,9 @@ def _table(found: Sequence[LoggedExchange], *, with_feature: bool) -> str:
     lines = []
     for row, question in zip(rows, questions, strict=True):
         start = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        lines.append(f"{start}  {_brief(question, max(_FEWEST, _width() - len(start) - 2))}".rstrip())
+        lines.append(
+            f"{start}  {output.brief(question, max(_FEWEST, output.width(_WIDTH) - len(start) - 2))}".rstrip()
+        )
     return "\n".join(lines)
 
 
@@ -161,12 +162,12 @@ def _row(one: LoggedExchange, *, with_feature: bool) -> list[str]:
     sure = "-" if one.confidence is None else f"{one.confidence}"
     return [
         "  " * min(one.depth, 5) + f"{one.time.astimezone():%Y-%m-%d %H:%M:%S}",
-        _brief(one.id, _WIDEST),
-        *([_brief(one.feature_id, _WIDEST)] if with_feature else []),
-        _brief(one.topic, _WIDEST) or "-",
-        _brief(", ".join(one.agents), _WIDEST) or "-",
+        output.brief(one.id, _WIDEST),
+        *([output.brief(one.feature_id, _WIDEST)] if with_feature else []),
+        output.brief(one.topic, _WIDEST) or "-",
+        output.brief(", ".join(one.agents), _WIDEST) or "-",
         sure if one.threshold is None else f"{sure}/{one.threshold}",
-        _brief(one.result, _WIDEST) or "under way",
+        output.brief(one.result, _WIDEST) or "under way",
     ]
 
 
@@ -174,18 +175,5 @@ def _line(entry: QALogEntry) -> str:
     told = [
         str(value) for key in _TOLD if isinstance(value := entry.data.get(key), str | int) and value != ""
     ]
-    start = f"{entry.time.astimezone():%Y-%m-%d %H:%M:%S}  {_brief(entry.exchange_id, _WIDEST)}  {_brief(entry.kind, _WIDEST):<18}"
-    return f"{start}  {_brief(', '.join(told), max(_FEWEST, _width() - len(start) - 2))}".rstrip()
-
-
-def _brief(text: str, most: int) -> str:
-    """The first words of a text, in one line, with nothing in it that steers a terminal."""
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
-
-
-def _width() -> int:
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or _WIDTH  # some report none
-    except (OSError, ValueError):
-        return _WIDTH
+    start = f"{entry.time.astimezone():%Y-%m-%d %H:%M:%S}  {output.brief(entry.exchange_id, _WIDEST)}  {output.brief(entry.kind, _WIDEST):<18}"
+    return f"{start}  {output.brief(', '.join(told), max(_FEWEST, output.width(_WIDTH) - len(start) - 2))}".rstrip()

@@ -102,7 +102,9 @@ def markdown(text: str) -> str:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    console = Console(force_terminal=not os.environ.get("NO_COLOR"), width=min(_RESULT_WIDTH, _width()))
+    console = Console(
+        force_terminal=not os.environ.get("NO_COLOR"), width=min(_RESULT_WIDTH, width(_RESULT_WIDTH))
+    )
     with console.capture() as captured:
         console.print(Markdown(_as_it_is(printable(text))))
     return captured.get()
@@ -141,11 +143,18 @@ def _escaped(line: str, *, after_blank: bool) -> str:
     return indent + _SPAN_OR_MARK.sub(lambda found: found[0] if found["code"] else f"\\{found[0]}", inner)
 
 
-def _width() -> int:
+def width(otherwise: int) -> int:
+    """The columns of the terminal that standard output goes to; another number where it is none, or does not say."""
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or _RESULT_WIDTH  # some report none
+        return os.get_terminal_size(sys.stdout.fileno()).columns or otherwise
     except (OSError, ValueError):
-        return _RESULT_WIDTH
+        return otherwise
+
+
+def brief(text: str, most: int) -> str:
+    """The first words of a text, in one line, with nothing in it that steers a terminal."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def notes(result: ResearchResult, more: list[str], *, errors_only: bool) -> None:
@@ -193,7 +202,7 @@ class ProgressLine:
             data = event.data
             came = data["error"] or f"{data['status'] or 'answered'}, {data['received']} bytes"
             came = "given up" if came.startswith("CancelledError") else came
-            told = f" ({_brief(data['sent'])})" if data["sent"] else ""
+            told = f" ({brief(data['sent'], _MAX_TOLD_LENGTH)})" if data["sent"] else ""
             self._say(f"  {data['method']} {data['url']}{told}: {came} in {data['seconds']:.1f} s")
         elif event.kind == "source.finished":
             data = event.data
@@ -230,8 +239,3 @@ class ProgressLine:
             self._status = Console(file=cast("IO[str]", Screen(sys.stderr, moving=True))).status(shown)
             self._status.start()
         self._status.update(shown)
-
-
-def _brief(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_TOLD_LENGTH else f"{line[: _MAX_TOLD_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import RequestError
 from kr_core.escalation.sanitize import harmless_line
-from kr_core.escalation.schedule import held_back, pause
+from kr_core.escalation.schedule import held_back, pause, time_of, time_text
 from kr_core.model import Outcome
 from kr_core.net.redaction import redacted
 from kr_core.protocols import Document
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable
 
     from kr_core.escalation.summary import RunProgress
@@ -79,19 +79,12 @@ class ChannelBackoff:
         if document is None:
             return ChannelState()
         data = document.data
-        return ChannelState(
-            data.get("mark", ""),
-            data.get("faults", 0),
-            _moment(data.get("again")),
-            data.get("show_faults", 0),
-            _moment(data.get("show_again")),
-            document.version,
-            data.get("why", ""),
-        )
+        times = {key: time_of(data.get(key)) for key in ("again", "show_again")}
+        return ChannelState(**{**data, **times}, version=document.version)
 
     def save(self, name: str, kept: ChannelState) -> None:
         """Keep what is known of a channel; where another process was quicker, what it has kept stands."""
-        data = {**kept._asdict(), "again": _time(kept.again), "show_again": _time(kept.show_again)}
+        data = {**kept._asdict(), "again": time_text(kept.again), "show_again": time_text(kept.show_again)}
         del data["version"]
         self._journal().change(Document(_KIND, name, "", kept.version + 1, data))
 
@@ -108,14 +101,6 @@ def left_alone(kept: ChannelState) -> str:
     until = max(again for again in (kept.again, kept.show_again) if again is not None)
     why = f": {kept.why}" if kept.why else ""
     return f"it failed, and is left alone until {until:%H:%M:%S} UTC{why}"
-
-
-def _time(moment: dt.datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
-
-
-def _moment(text: str | None) -> dt.datetime | None:
-    return None if text is None else dt.datetime.fromisoformat(text)
 
 
 def said_of(error: Exception) -> str:

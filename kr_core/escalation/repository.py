@@ -11,10 +11,10 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.errors import ConfigError
+from kr_core.escalation import transitions
 from kr_core.escalation.render import shown
 from kr_core.escalation.schedule import WAITING, CaseSchedule
 from kr_core.escalation.serialization import KIND, LATELY, document_of, plain, read, standing_of
-from kr_core.model.event import Event, new_id
 from kr_core.protocols import Document, Notice
 from kr_core.research.stages import show
 from kr_core.templates import search_folders
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kr_core.escalation.case import Case
+    from kr_core.model.event import Event
     from kr_core.model.questions import EscalationRequest
     from kr_core.protocols import CaseView, Journal
     from kr_core.research.pipeline import Pipeline
@@ -32,8 +33,6 @@ __all__ = ["CaseListing", "CaseRepository", "CaseUpdater"]
 
 _QUESTION = "escalation.question"
 """Which cases a question has, by a hash of its feature and id: so that nobody reads all of them to find one."""
-_ALL = "all"
-"""The key that says that all questions are listed so; cases of an older KR are not."""
 _MAX_OF_QUESTION = 20
 """So many are listed before those are dropped that are decided."""
 _DECIDED = ("resolved", "expired", "superseded")
@@ -64,7 +63,6 @@ class CaseRepository:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._standing: dict[str, tuple[int, CaseSchedule]] = {}
-        self._all_listed = False
 
     def new_id(self) -> str:
         """The id of the next case; never given twice."""
@@ -74,7 +72,6 @@ class CaseRepository:
 
     def open(self, case: Case, events: Sequence[Event] = ()) -> bool:
         """Keep a new case, so that its question leads to it."""
-        self._list_all()
         question = case.request.question
         self._list(question.feature_id, question.id, case.request.id)
         return self.keep(case, events)
@@ -96,23 +93,12 @@ class CaseRepository:
             successor: the exchange in which the question was asked anew.
         """
         request = case.request
-        data = {
-            "exchange_id": request.exchange_id,
-            "parent_id": request.parent_id,
-            "feature_id": request.question.feature_id,
-            "question_id": request.question.id,
-            "escalation_id": request.id,
-            "revision": request.revision,
-            "successor": successor,
-        }
-        event = Event("escalation.superseded", request.exchange_id, data, f"{request.exchange_id}-{new_id()}")
-        notice = Notice(
-            f"{request.id}-ended",
-            "ended",
-            f"{request.id} needs no reply any more: its question was asked anew",
-        )
         ended = case._replace(status="superseded", version=case.version + 1)
-        return self.keep(ended.ended(notice), [event])
+        about = {"escalation_id": request.id, "revision": request.revision, "successor": successor}
+        event = transitions.event(case, "escalation.superseded", **about)
+        return self.keep(
+            ended.ended(Notice(f"{request.id}-ended", "ended", transitions.ending(ended))), [event]
+        )
 
     # -- one ------------------------------------------------------------------------------------------------
 
@@ -182,7 +168,6 @@ class CaseRepository:
         Args:
             questions: by feature and id.
         """
-        self._list_all()
         names: dict[str, None] = {}
         for feature_id, question_id in questions:
             listed = self._journal.document(_QUESTION, _key(feature_id, question_id))
@@ -248,18 +233,6 @@ class CaseRepository:
         """Whether a case waits, or will: it is listed before it is kept."""
         document = self._journal.document(KIND, name)
         return document is None or document.status in WAITING
-
-    def _list_all(self) -> None:
-        """See to it that the questions of all cases that wait lead to them: an older KR did not list them."""
-        if self._all_listed:
-            return
-        if self._journal.document(_QUESTION, _ALL) is None:
-            for status in WAITING:
-                for document in self._pages(status):
-                    question = document.data["request"]["question"]
-                    self._list(question["feature_id"], question["id"], document.key)
-            self._journal.change(Document(_QUESTION, _ALL, "", 1, {"cases": []}))
-        self._all_listed = True
 
 
 def _key(feature_id: str, question_id: str) -> str:

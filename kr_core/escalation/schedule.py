@@ -27,6 +27,8 @@ __all__ = [
     "PendingRequest",
     "due",
     "pause",
+    "time_of",
+    "time_text",
 ]
 
 WAITING = ("open", "notified")
@@ -333,3 +335,13 @@ def _limit_times(case: CaseSchedule, limits: Limits) -> list[dt.datetime]:
 
 def _uses_answer(case: CaseSchedule, limits: Limits) -> bool:
     return limits.on_timeout == "use_answer" and case.has_answer
+
+
+def time_text(moment: dt.datetime | None) -> str | None:
+    """A time as JSON has it."""
+    return None if moment is None else moment.isoformat()
+
+
+def time_of(text: str | None) -> dt.datetime | None:
+    """The time that a text of `time_text` means."""
+    return None if text is None else dt.datetime.fromisoformat(text)

@@ -6,7 +6,14 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 from kr_core.escalation.case import Case, ChatTurn
-from kr_core.escalation.schedule import CaseActions, CaseSchedule, Delivery, PendingRequest
+from kr_core.escalation.schedule import (
+    CaseActions,
+    CaseSchedule,
+    Delivery,
+    PendingRequest,
+    time_of,
+    time_text,
+)
 from kr_core.model.questions import Answer, EscalationRequest, Resolution
 from kr_core.model.routing import Route
 from kr_core.protocols import Document, Notice
@@ -49,7 +56,7 @@ def read(document: Document) -> Case:
         None if data["resolution"] is None else Resolution.model_validate(data["resolution"]),
         None if data["answer"] is None else Answer.model_validate(data["answer"]),
         tuple(ChatTurn.model_validate(turn) for turn in data["turns"]),
-        _care_of(data.get("care")),  # a case of an older KR has none
+        _care_of(data["care"]),
     )
 
 
@@ -63,7 +70,7 @@ def standing_of(document: Document) -> CaseSchedule:
         request["question"]["topic"],
         dt.datetime.fromisoformat(request["opened"]),
         request["answer"] is not None and not request["alternatives"],
-        _care_of(document.data.get("care")),
+        _care_of(document.data["care"]),
     )
 
 
@@ -72,64 +79,43 @@ def plain(status: str) -> str:
     return status.removesuffix(LATELY)
 
 
+_MOMENTS = ("since", "seen", "reminded", "decided", "late")
+
+
 def _told(care: CaseActions) -> dict[str, Any]:
     """What was done for a case, as JSON; what is as at the beginning is left out."""
     pending = care.pending
     told: dict[str, Any] = {
-        "since": _time(care.since),
-        "seen": _time(care.seen),
-        "reminded": _time(care.reminded),
-        "reminders": care.reminders,
-        "tiers": care.tiers,
-        "timed_out": care.timed_out,
-        "decided": _time(care.decided),
-        "late": _time(care.late),
-        "settled": care.settled,
-        "pending": None if pending is None else {**pending._asdict(), "again": _time(pending.again)},
+        **care._asdict(),
+        **{name: time_text(getattr(care, name)) for name in _MOMENTS},
+        "pending": None if pending is None else {**pending._asdict(), "again": time_text(pending.again)},
         "sinks": {name: _delivery_data(state) for name, state in care.channels.items()},
         "heard": list(care.heard),
         "told": dict(care.told),
     }
+    del told["channels"]
     return {key: value for key, value in told.items() if value}
 
 
 def _delivery_data(state: Delivery) -> dict[str, Any]:
     owed = [{**notice._asdict(), "ask": list(notice.ask)} for notice in state.owed]
-    told = {**state._asdict(), "owed": owed, "again": _time(state.again)}
+    told = {**state._asdict(), "owed": owed, "again": time_text(state.again)}
     return {key: value for key, value in told.items() if value}
 
 
-def _care_of(data: Mapping[str, Any] | None) -> CaseActions:
-    if not data:
-        return CaseActions()
-    pending = data.get("pending")
-    return CaseActions(
-        since=_moment(data.get("since")),
-        seen=_moment(data.get("seen")),
-        reminded=_moment(data.get("reminded")),
-        reminders=data.get("reminders", 0),
-        tiers=data.get("tiers", 0),
-        timed_out=data.get("timed_out", False),
-        decided=_moment(data.get("decided")),
-        late=_moment(data.get("late")),
-        settled=data.get("settled", False),
-        pending=None
-        if pending is None
-        else PendingRequest(**{**pending, "again": _moment(pending["again"])}),
-        channels={name: _delivery_of(state) for name, state in data.get("sinks", {}).items()},
-        heard=tuple(data.get("heard", ())),
-        told=data.get("told", {}),
-    )
+def _care_of(data: Mapping[str, Any]) -> CaseActions:
+    told = {
+        **data,
+        **{name: time_of(data.get(name)) for name in _MOMENTS},
+        "channels": {name: _delivery_of(state) for name, state in data.get("sinks", {}).items()},
+        "heard": tuple(data.get("heard", ())),
+    }
+    told.pop("sinks", None)
+    if pending := data.get("pending"):
+        told["pending"] = PendingRequest(**{**pending, "again": time_of(pending["again"])})
+    return CaseActions(**told)
 
 
 def _delivery_of(data: Mapping[str, Any]) -> Delivery:
     owed = tuple(Notice(**{**one, "ask": tuple(one["ask"])}) for one in data.get("owed", ()))
-    return Delivery(**{**data, "owed": owed, "again": _moment(data.get("again"))})
-
-
-def _time(moment: dt.datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
-
-
-def _moment(text: str | None) -> dt.datetime | None:
-    return None if text is None else dt.datetime.fromisoformat(text)
+    return Delivery(**{**data, "owed": owed, "again": time_of(data.get("again"))})
