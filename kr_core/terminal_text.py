@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any
 
 _UNPRINTABLE = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206f\ud800-\udfff\U000e0000-\U000e007f]"
@@ -30,3 +31,11 @@ def cleaned(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [cleaned(item) for item in value]
     return value
+
+
+def columns(stream: IO[str], otherwise: int) -> int:
+    """The columns of the terminal that a stream goes to; another number where it is none, or does not say."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or otherwise
+    except (OSError, ValueError):
+        return otherwise

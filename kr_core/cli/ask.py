@@ -48,8 +48,7 @@ def run(options: argparse.Namespace) -> int:
             show(result, options)
             notes = pipeline.deliver_logs()
     if not (options.quiet or options.json or options.yaml):
-        for note in notes:
-            print(printable(f"note: {note}"), file=sys.stderr)
+        output.tell(notes)
     return exit_code(result)
 
 
@@ -127,8 +126,8 @@ def show(result: AskResult, options: argparse.Namespace) -> None:
         print(output.as_yaml(result.to_dict()), end="")
     else:
         print(_told(result, alone=options.quiet), end="")
-        for note in () if options.quiet else result.notes:
-            print(printable(f"note: {note}"), file=sys.stderr)
+        if not options.quiet:
+            output.tell(result.notes)
     sys.stdout.flush()
 
 

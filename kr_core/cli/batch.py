@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.aio import run as run_loop
 from kr_core.cli.given_file import text_of
-from kr_core.cli.output import as_json
+from kr_core.cli.output import as_json, tell
 from kr_core.cli.request_io import exit_code, refreshed
 from kr_core.errors import ConfigError
 from kr_core.research.requests import wants_lessons
-from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -46,8 +45,8 @@ def run(pipeline: Pipeline, options: argparse.Namespace, progress: ProgressLine)
     progress.clear()
     # lessons leave no trace, not even an empty journal
     notes = [] if all(map(wants_lessons, lines)) else pipeline.deliver_logs()
-    for note in notes if not options.quiet else ():
-        print(printable(f"note: {note}"), file=sys.stderr)
+    if not options.quiet:
+        tell(notes)
     return worst
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -119,8 +118,8 @@ def _refresh(pipeline: Pipeline, options: argparse.Namespace) -> int:
     if choose(store.entries()):  # else nothing is locked or written
         marked, files = store.mark_stale(choose)
     _print_entries(marked, options, "no answer is overtaken by a major version")
-    for warning in project.warnings if not options.quiet else ():
-        print(f"note: {printable(warning)}", file=sys.stderr)
+    if not options.quiet:
+        output.tell(project.warnings)
     facts = (
         f"{one.id}: {one.framework_version}, in use {version_in_use(project, one.framework)}"
         for one in marked
@@ -152,9 +151,9 @@ def _commit(
 ) -> None:
     from kr_core.git.autocommit import commit_changes
 
-    for note in commit_changes(pipeline.config, files, subject, facts):
-        if not options.quiet:
-            print(f"note: {printable(note)}", file=sys.stderr)
+    notes = commit_changes(pipeline.config, files, subject, facts)
+    if not options.quiet:
+        output.tell(notes)
 
 
 # -- what all of them need ---------------------------------------------------------------------------------

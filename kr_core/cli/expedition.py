@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import getpass
 import sys
 from typing import TYPE_CHECKING
 
@@ -69,8 +68,7 @@ def _go(options: argparse.Namespace) -> int:
             sys.stdout.flush()
             view.end(finished)
         notes = [] if options.json or options.quiet else pipeline.deliver_logs()
-    for note in notes:
-        print(printable(f"note: {note}"), file=sys.stderr)
+    output.tell(notes)
     # The record of one that was written before answers were judged says nothing of that, and counts as answered.
     return 0 if finished.answered and finished.axioms else NO_CONTENT
 
@@ -126,7 +124,9 @@ def _show(expeditions: Expeditions, options: argparse.Namespace) -> int:
 def _note(expeditions: Expeditions, options: argparse.Namespace) -> int:
     if options.withdraw:
         return _withdraw(expeditions, options)
-    by = options.by or getpass.getuser()
+    from kr_core.cli.ask import login_name
+
+    by = options.by or login_name()
     axiom, against = expeditions.note(" ".join(options.text), by=by, session=options.session)
     if options.json:
         print(output.as_json(axiom.model_dump(mode="json")))

@@ -15,7 +15,7 @@ from kr_core.escalation.render import for_terminal
 from kr_core.escalation.sanitize import harmless_line, quoted
 from kr_core.model.questions import AskResult, HumanResponse
 from kr_core.research import Pipeline
-from kr_core.terminal_text import printable
+from kr_core.terminal_text import columns, printable
 
 if TYPE_CHECKING:
     import argparse
@@ -46,16 +46,15 @@ def run(options: argparse.Namespace) -> int:
                 tended = service.tend()
                 progress.clear()
                 _polled(tended, options)
-                for note in [] if options.quiet or options.json else pipeline.deliver_logs():
-                    print(printable(f"note: {note}"), file=sys.stderr)
+                if not (options.quiet or options.json):
+                    output.tell(pipeline.deliver_logs())
                 return 0
             result = _answered(service, options)
             progress.clear()
             ask.show(result, options)
             notes = pipeline.deliver_logs()
     if not (options.quiet or options.json or options.yaml):
-        for note in notes:
-            print(printable(f"note: {note}"), file=sys.stderr)
+        output.tell(notes)
     return ask.exit_code(result)
 
 
@@ -109,8 +108,8 @@ def _polled(tended: RunSummary, options: argparse.Namespace) -> None:
         return
     done = [f"{said}: {count}" for name, said in _DONE.items() if (count := getattr(tended, name))]
     print("\n".join(done) or "nothing was due")
-    for note in () if options.quiet else tended.notes:
-        print(printable(f"note: {note}"), file=sys.stderr)
+    if not options.quiet:
+        output.tell(tended.notes)
 
 
 _DONE = {
@@ -149,7 +148,7 @@ def _table(cases: Iterable[Case], *, with_status: bool) -> list[str]:
     for *row, question in rows:
         start = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
         lines.append(
-            f"{start}  {harmless_line(question, max(_FEWEST, output.width(_WIDTH) - len(start) - 2))}".rstrip()
+            f"{start}  {harmless_line(question, max(_FEWEST, columns(sys.stdout, _WIDTH) - len(start) - 2))}".rstrip()
         )
     return lines
 

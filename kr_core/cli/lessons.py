@@ -44,8 +44,8 @@ def show(result: LessonsResult, options: argparse.Namespace) -> int:
     for fault in result.errors:
         known = f"; use one of {', '.join(PHASES)}" if fault.field == "lessons_inject.phase" else ""
         print(printable(f"kr: {fault.message}{known}"), file=sys.stderr)
-    for note in () if options.quiet or options.json or options.yaml else result.results.notes:
-        print(printable(f"note: {note}"), file=sys.stderr)
+    if not (options.quiet or options.json or options.yaml):
+        output.tell(result.results.notes)
     return exit_code(result)
 
 
@@ -65,8 +65,8 @@ def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
         print(printable(_row(pipeline.lessons.shown, lesson)))
     if not found.lessons:
         print(f"there are no lessons in {pipeline.lessons.shown}")
-    for note in () if options.quiet else pipeline.lessons.conflicts(found):
-        print(printable(f"note: {note}"), file=sys.stderr)
+    if not options.quiet:
+        output.tell(pipeline.lessons.conflicts(found))
     return 0
 
 
@@ -82,6 +82,6 @@ def _add(pipeline: Pipeline, options: argparse.Namespace) -> int:
     recorded = lessons.add(options.summary, phase=options.phase, tags=options.tags, ref=options.ref)
     said = "recorded" if recorded.added else "already there"
     print(printable(f"{said}: {_row(lessons.shown, recorded.lesson)}"))
-    for note in () if options.quiet else recorded.notes:
-        print(printable(f"note: {note}"), file=sys.stderr)
+    if not options.quiet:
+        output.tell(recorded.notes)
     return 0

@@ -16,7 +16,7 @@ from kr_core.escalation import audit
 from kr_core.model.events import EVENTS
 from kr_core.qalog.reader import LogFilter, LoggedExchange, entries, exchanges, follow, last_number
 from kr_core.research import Pipeline
-from kr_core.terminal_text import printable
+from kr_core.terminal_text import columns, printable
 
 if TYPE_CHECKING:
     import argparse
@@ -152,7 +152,7 @@ def _table(found: Sequence[LoggedExchange], *, with_feature: bool) -> str:
     for row, question in zip(rows, questions, strict=True):
         start = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
         lines.append(
-            f"{start}  {output.brief(question, max(_FEWEST, output.width(_WIDTH) - len(start) - 2))}".rstrip()
+            f"{start}  {output.brief(question, max(_FEWEST, columns(sys.stdout, _WIDTH) - len(start) - 2))}".rstrip()
         )
     return "\n".join(lines)
 
@@ -176,4 +176,4 @@ def _line(entry: QALogEntry) -> str:
         str(value) for key in _TOLD if isinstance(value := entry.data.get(key), str | int) and value != ""
     ]
     start = f"{entry.time.astimezone():%Y-%m-%d %H:%M:%S}  {output.brief(entry.exchange_id, _WIDEST)}  {output.brief(entry.kind, _WIDEST):<18}"
-    return f"{start}  {output.brief(', '.join(told), max(_FEWEST, output.width(_WIDTH) - len(start) - 2))}".rstrip()
+    return f"{start}  {output.brief(', '.join(told), max(_FEWEST, columns(sys.stdout, _WIDTH) - len(start) - 2))}".rstrip()

@@ -10,9 +10,10 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from kr_core import yaml_text
 from kr_core.cli.screen import Screen
-from kr_core.terminal_text import cleaned, printable
+from kr_core.terminal_text import cleaned, columns, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from kr_core.model import Event, ResearchRequest, ResearchResult
@@ -103,7 +104,8 @@ def markdown(text: str) -> str:
     from rich.markdown import Markdown
 
     console = Console(
-        force_terminal=not os.environ.get("NO_COLOR"), width=min(_RESULT_WIDTH, width(_RESULT_WIDTH))
+        force_terminal=not os.environ.get("NO_COLOR"),
+        width=min(_RESULT_WIDTH, columns(sys.stdout, _RESULT_WIDTH)),
     )
     with console.capture() as captured:
         console.print(Markdown(_as_it_is(printable(text))))
@@ -143,14 +145,6 @@ def _escaped(line: str, *, after_blank: bool) -> str:
     return indent + _SPAN_OR_MARK.sub(lambda found: found[0] if found["code"] else f"\\{found[0]}", inner)
 
 
-def width(otherwise: int) -> int:
-    """The columns of the terminal that standard output goes to; another number where it is none, or does not say."""
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or otherwise
-    except (OSError, ValueError):
-        return otherwise
-
-
 def brief(text: str, most: int) -> str:
     """The first words of a text, in one line, with nothing in it that steers a terminal."""
     line = printable(" ".join(text.split()))
@@ -161,9 +155,13 @@ def notes(result: ResearchResult, more: list[str], *, errors_only: bool) -> None
     """What went wrong, and unless told otherwise the notes of the run, on standard error."""
     for fault in result.errors:
         print(printable(f"kr: {fault.message}"), file=sys.stderr)
-    if errors_only:
-        return
-    for note in [*result.results.degradation_notes, *more]:
+    if not errors_only:
+        tell([*result.results.degradation_notes, *more])
+
+
+def tell(notes: Iterable[str]) -> None:
+    """Print notes on standard error."""
+    for note in notes:
         print(printable(f"note: {note}"), file=sys.stderr)
 
 

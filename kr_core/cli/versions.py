@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from kr_core.cli.output import as_json
+from kr_core.cli.output import as_json, tell
 from kr_core.research import Pipeline
 from kr_core.terminal_text import printable
 
@@ -44,8 +43,7 @@ def run(options: argparse.Namespace) -> int:
         looked = ", ".join(project.looked_in()) or "this folder and those above it"
         notes = [f"looked in {looked}; install it, or name its version in a lock file"]
     if not options.quiet:
-        for note in [*project.warnings, *notes]:
-            print(f"note: {printable(note)}", file=sys.stderr)
+        tell([*project.warnings, *notes])
     return 0 if rows or options.json else NO_CONTENT
 
 

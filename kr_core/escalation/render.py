@@ -12,6 +12,7 @@ from kr_core.escalation.sanitize import harmless_line, quoted
 from kr_core.model.questions import GENERAL
 from kr_core.protocols import CaseView
 from kr_core.templates import render
+from kr_core.terminal_text import columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +98,7 @@ def for_terminal(case: str, stream: TextIO) -> str:
     """
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
         return case
-    width = min(_WIDEST, _columns(stream))
+    width = min(_WIDEST, columns(stream, _WIDEST))
     return "\n".join(_styled(line, width) for line in case.split("\n"))
 
 
@@ -124,10 +125,3 @@ def _wrapped(line: str, width: int, indent: str = "") -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     ) or [""]
-
-
-def _columns(stream: TextIO) -> int:
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or _WIDEST  # some report none
-    except (OSError, ValueError):
-        return _WIDEST

@@ -1,4 +1,8 @@
-"""Git's index, read without git: whether a folder is tracked (https://git-scm.com/docs/index-format)."""
+"""Git's index, read without git: whether a folder is tracked (https://git-scm.com/docs/index-format).
+
+KR asks at the start of each run, before it trusts the project's state: a git process would take longer than a hit, and its
+settings come from the project.
+"""
 
 from __future__ import annotations
 

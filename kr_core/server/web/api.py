@@ -4,6 +4,7 @@ Without postponed annotations, since FastAPI reads them.
 """
 
 import datetime as dt
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -114,17 +115,20 @@ class ProblemDetails(BaseModel):
     detail: str
 
 
-def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    said = {
-        400: "the body is no JSON",
-        401: "the token is missing or wrong",
-        403: "the request comes from a page of somebody else",
-        404: "there is no such case",
-        409: "the case is decided, or the reply is about an older answer",
-        413: "the body is too long",
-        415: "the body is not sent as JSON",
-        422: "the reply cannot be applied, or a field is wrong",
-    }
+_SAID = {
+    400: "the body is no JSON",
+    401: "the token is missing or wrong",
+    403: "the request comes from a page of somebody else",
+    404: "there is no such case",
+    409: "the case is decided, or the reply is about an older answer",
+    413: "the body is too long",
+    415: "the body is not sent as JSON",
+    422: "the reply cannot be applied, or a field is wrong",
+}
+
+
+def problems(*statuses: int, said: Mapping[int, str] = _SAID) -> dict[int | str, dict[str, Any]]:
+    """The refusals of a route, as the description of the API has them; `said` is what each means."""
     content = {PROBLEM: {"schema": ProblemDetails.model_json_schema()}}
     return {status: {"description": said[status], "content": content} for status in statuses}
 
@@ -138,7 +142,7 @@ def routes(desk: Inbox, user: str) -> APIRouter:
     """
     router = APIRouter(prefix="/api/inbox", tags=["inbox"])
 
-    @router.get("", summary="List cases, newest first", responses=_problems(401, 422))
+    @router.get("", summary="List cases, newest first", responses=problems(401, 422))
     async def inbox(
         status: Annotated[
             Literal["waiting", "resolved", "expired", "superseded", "all"],
@@ -159,7 +163,7 @@ def routes(desk: Inbox, user: str) -> APIRouter:
             following = f"/api/inbox?{urlencode({key: value for key, value in asked.items() if value})}"
         return CaseList(items=[_line(case) for case in found.cases], total=found.total, next=following)
 
-    @router.get("/{id}", summary="Show a case", responses=_problems(401, 404, 422))
+    @router.get("/{id}", summary="Show a case", responses=problems(401, 404, 422))
     async def show(id: Id) -> CaseDetail:  # noqa: A002  the name in the address
         return CaseDetail.model_validate((await desk.case(id)).to_dict())
 
@@ -167,7 +171,7 @@ def routes(desk: Inbox, user: str) -> APIRouter:
         "/{id}/reply",
         summary="Reply to a case",
         description="After `add_context` it waits for the agent's new answer.",
-        responses=_problems(400, 401, 403, 404, 409, 413, 415, 422),
+        responses=problems(400, 401, 403, 404, 409, 413, 415, 422),
     )
     async def reply(id: Id, body: DecisionBody) -> DecisionResult:  # noqa: A002  the name in the address
         response = _response(body, body.action, user)
@@ -183,7 +187,7 @@ def routes(desk: Inbox, user: str) -> APIRouter:
         "/{id}/chat",
         summary="Say something to the agent of a case",
         description="It waits for what the agent says, and the case waits on; a reply with the action `chat` ends the talk.",
-        responses=_problems(400, 401, 403, 404, 409, 413, 415, 422),
+        responses=problems(400, 401, 403, 404, 409, 413, 415, 422),
     )
     async def chat(id: Id, body: ChatMessage) -> DecisionResult:  # noqa: A002  the name in the address
         return DecisionResult.model_validate((await desk.chat(id, _response(body, "chat", user))).to_dict())

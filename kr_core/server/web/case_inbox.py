@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.aio import shielded
 from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.server.web.history import steps
 from kr_core.server.web.inbox_cache import InboxCache
-from kr_core.server.web.problems import RequestRefused
+from kr_core.server.web.problems import RequestRefused, able
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from kr_core.ask.service import AsyncKnowledgeRouterService
     from kr_core.escalation.case import Case
@@ -32,8 +31,6 @@ __all__ = [
     "ReplyOutcome",
     "ShownCase",
 ]
-
-Result = TypeVar("Result")
 
 MAX_TEXT_LENGTH = 65_536
 """Characters of a reply, as on GitHub."""
@@ -113,7 +110,7 @@ class Inbox:
             cases = [self._service.cases.get(key) for key in part.keys]
             return InboxPage(cases, part.total, part.before, listing.features(), listing.number)
 
-        return await self._able(look)
+        return await able(look)
 
     async def case(self, key: str) -> Case:
         """A case.
@@ -121,7 +118,7 @@ class Inbox:
         Raises:
             Refused: there is none of this id.
         """
-        return await self._able(lambda: self._get(key))
+        return await able(lambda: self._get(key))
 
     async def seen(self, key: str) -> ShownCase:
         """A case with what happened so far.
@@ -155,7 +152,7 @@ class Inbox:
             one = listing.listed(watched)
             return InboxChanges(number, complete=False, cases=[] if one is None else [one])
 
-        return await self._able(look)
+        return await able(look)
 
     async def working_on(self, key: str) -> bool:
         """Whether an agent is asked right now because of a case, or is to be."""
@@ -266,12 +263,6 @@ class Inbox:
             return self._service.cases.get(key)
         except ConfigError as error:
             raise RequestRefused("unknown", error.what) from error
-
-    async def _able(self, look: Callable[[], Result]) -> Result:
-        try:
-            return await shielded(look)
-        except StorageError as error:
-            raise RequestRefused("unable", str(error)) from error
 
     async def close(self) -> None:
         """End what agents are asked; the cases wait on, and what was said is on the record."""

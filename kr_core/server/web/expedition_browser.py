@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.aio import shielded
-from kr_core.errors import ConfigError, StorageError
+from kr_core.errors import ConfigError
 from kr_core.expedition import provenance as tree
 from kr_core.expedition.service import Expeditions
-from kr_core.server.web.problems import RequestRefused
+from kr_core.server.web.problems import RequestRefused, able
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kr_core.ask.service import AsyncKnowledgeRouterService
     from kr_core.expedition.service import StoredExpedition
     from kr_core.model.expedition import Axiom, CycleReport
 
 __all__ = ["ALL", "ExpeditionBrowser", "ExpeditionPage", "ExpeditionRow", "ExpeditionView"]
-
-Result = TypeVar("Result")
 
 ALL = "all"
 """In place of an id: the list."""
@@ -79,7 +76,7 @@ class ExpeditionBrowser:
         """
         if before and not _ID.fullmatch(before):
             raise RequestRefused("refused", f"`{before[:20]}` is not an id; write it as `X7`")
-        return await _able(lambda: self._list(before.upper(), limit))
+        return await able(lambda: self._list(before.upper(), limit))
 
     async def seen(self, key: str) -> ExpeditionView:
         """One expedition.
@@ -87,7 +84,7 @@ class ExpeditionBrowser:
         Raises:
             Refused: there is none of this id, or the journal cannot be read.
         """
-        return await _able(lambda: self._look(key))
+        return await able(lambda: self._look(key))
 
     async def tree(self, key: str) -> dict[str, Any]:
         """One expedition as plain values, as `kr expedition show ID --json` prints it.
@@ -95,7 +92,7 @@ class ExpeditionBrowser:
         Raises:
             Refused: there is none of this id, or the journal cannot be read.
         """
-        return await _able(lambda: tree.as_data(self._get(key), self._expeditions))
+        return await able(lambda: tree.as_data(self._get(key), self._expeditions))
 
     async def mark(self, which: str) -> str:
         """What is another one whenever what is shown of an expedition, or of the list (`all`), is.
@@ -105,7 +102,7 @@ class ExpeditionBrowser:
         """
         if which == ALL:
             return (await self.listed()).mark
-        return await _able(lambda: self._mark(self._get(which)))
+        return await able(lambda: self._mark(self._get(which)))
 
     def _list(self, before: str, limit: int) -> ExpeditionPage:
         kept, total = self._expeditions.latest(limit + 1, before)
@@ -149,13 +146,6 @@ class ExpeditionBrowser:
             return self._expeditions.get(key)
         except ConfigError as error:
             raise RequestRefused("unknown", error.what) from error
-
-
-async def _able(look: Callable[[], Result]) -> Result:
-    try:
-        return await shielded(look)
-    except StorageError as error:
-        raise RequestRefused("unable", str(error)) from error
 
 
 def _digest(text: str) -> str:

@@ -4,15 +4,14 @@ Without postponed annotations, since FastAPI reads them.
 """
 
 import datetime as dt
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from kr_core.model.expedition import Axiom, CycleReport, Ending, Finished
-from kr_core.server.web.api import ProblemDetails
+from kr_core.server.web.api import problems
 from kr_core.server.web.expedition_browser import ExpeditionBrowser, ExpeditionRow
-from kr_core.server.web.problems import PROBLEM
 
 __all__ = ["routes"]
 
@@ -70,14 +69,11 @@ class ExpeditionTree(BaseModel):
     unsupported: list[Unsupported]
 
 
-def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    said = {
-        401: "the token is missing or wrong",
-        404: "there is no such expedition",
-        422: "a parameter is wrong",
-    }
-    content = {PROBLEM: {"schema": ProblemDetails.model_json_schema()}}
-    return {status: {"description": said[status], "content": content} for status in statuses}
+_SAID = {
+    401: "the token is missing or wrong",
+    404: "there is no such expedition",
+    422: "a parameter is wrong",
+}
 
 
 def routes(research: ExpeditionBrowser) -> APIRouter:
@@ -88,7 +84,11 @@ def routes(research: ExpeditionBrowser) -> APIRouter:
     """
     router = APIRouter(prefix="/api/expeditions", tags=["expeditions"])
 
-    @router.get("", summary="List expeditions, newest first", responses=_problems(401, 422))
+    @router.get(
+        "",
+        summary="List expeditions, newest first",
+        responses=problems(401, 422, said=_SAID),
+    )
     async def listed(
         before: Annotated[
             str, Query(description="only those begun before this one", pattern=r"^([Xx][0-9]{1,9})?$")
@@ -99,7 +99,11 @@ def routes(research: ExpeditionBrowser) -> APIRouter:
         following = None if found.before is None else f"/api/expeditions?before={found.before}&limit={limit}"
         return ExpeditionListing(items=[_line(row) for row in found.rows], total=found.total, next=following)
 
-    @router.get("/{id}", summary="Show an expedition", responses=_problems(401, 404, 422))
+    @router.get(
+        "/{id}",
+        summary="Show an expedition",
+        responses=problems(401, 404, 422, said=_SAID),
+    )
     async def show(
         id: Annotated[str, Path(description="such as `X7`", max_length=20)],  # noqa: A002  the name in the address
     ) -> ExpeditionTree:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+from kr_core.aio import shielded
+from kr_core.errors import StorageError
 from kr_core.server.web.page_templates import page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["PROBLEM", "RequestRefused", "problem", "refusal"]
+__all__ = ["PROBLEM", "RequestRefused", "able", "problem", "refusal"]
+
+Result = TypeVar("Result")
 
 PROBLEM = "application/problem+json"
 _STATUS = {"unknown": 404, "decided": 409, "older": 409, "refused": 422, "unable": 500}
@@ -38,6 +42,18 @@ class RequestRefused(Exception):  # noqa: N818  it is an answer, not an error of
     def status(self) -> int:
         """The HTTP status."""
         return _STATUS[self.kind]
+
+
+async def able(look: Callable[[], Result]) -> Result:
+    """What a function that reads the journal returns, in a thread.
+
+    Raises:
+        RequestRefused: the journal cannot be read.
+    """
+    try:
+        return await shielded(look)
+    except StorageError as error:
+        raise RequestRefused("unable", str(error)) from error
 
 
 def problem(status: int, detail: str, kind: str = "", more: Mapping[str, Any] | None = None) -> Response:
