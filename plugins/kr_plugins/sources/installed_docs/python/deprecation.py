@@ -220,30 +220,39 @@ def of_parameters(node: _Function, parameters: Sequence[str], text: SourceText) 
 def _of_decorator(
     call: ast.Call, parts: set[str], parameters: Sequence[str], text: SourceText
 ) -> Iterator[tuple[str, Deprecation]]:
-    whole = _source(call, text)
     if parts & {"rename", "renamed"}:
-        names = [one for one in map(_string, call.args) if one.isidentifier()]
-        keywords = {keyword.arg or "": _string(keyword.value) for keyword in call.keywords}
-        old = keywords.get("old") or keywords.get("old_name") or (names[0] if names else "")
-        new = keywords.get("new") or keywords.get("new_name") or (names[1] if len(names) > 1 else "")
+        old, new = _old_and_new(call)
         if old and new:
-            yield old, whole._replace(instead=new)
-        return
-    if not any("deprecat" in part for part in parts):
-        return
-    for keyword in call.keywords:  # `deprecated_params(order=("2.1", "use ``oracle_order`` instead"))`
+            yield old, _source(call, text)._replace(instead=new)
+    elif any("deprecat" in part for part in parts):
+        yield from _by_keyword(call, parameters, text)
+        for name in _strings_in(call):
+            if name in parameters:
+                yield name, _message(call, text) or _source(call, text)
+
+
+def _old_and_new(call: ast.Call) -> tuple[str, str]:
+    """The names in `rename_parameter("3.11", "old", "new")`; empty where they are not written."""
+    names = [one for one in map(_string, call.args) if one.isidentifier()] + ["", ""]
+    keywords = {keyword.arg or "": _string(keyword.value) for keyword in call.keywords}
+    old = keywords.get("old") or keywords.get("old_name") or names[0]
+    return old, keywords.get("new") or keywords.get("new_name") or names[1]
+
+
+def _by_keyword(
+    call: ast.Call, parameters: Sequence[str], text: SourceText
+) -> Iterator[tuple[str, Deprecation]]:
+    """`deprecated_params(order=("2.1", "use ``oracle_order`` instead"))`."""
+    for keyword in call.keywords:
         if keyword.arg in parameters and isinstance(keyword.value, ast.Tuple):
             texts = [one for one in keyword.value.elts if " " in _string(one)]
-            yield str(keyword.arg), (_written(texts[0], text) if texts else None) or whole
-    listed = [*call.args, *(keyword.value for keyword in call.keywords)]
-    strings = [
-        one
-        for value in listed
-        for one in (value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value])
-    ]
-    for name in map(_string, strings):
-        if name in parameters:
-            yield name, _message(call, text) or whole
+            yield str(keyword.arg), (_written(texts[0], text) if texts else None) or _source(call, text)
+
+
+def _strings_in(call: ast.Call) -> Iterator[str]:
+    """The strings that a call is given, those in lists among them."""
+    for value in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        yield from map(_string, value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value])
 
 
 def _conditional(
