@@ -42,7 +42,7 @@ _FAR_BESIDE = 0.3
 _SENTENCES_LOOKED_AT = 400
 _SAYS_MORE = 15
 """Characters beyond a parameter's name that a sentence about it has."""
-_CALL = re.compile(r"[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\)|[^()]*=[^()]*\)")
+_CALL = re.compile(r"[\w.]++\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)|[^()=]*+=[^()]*+\)")
 """A line that repeats the signature, or the end of one."""
 _BEGINNING = 40
 """Characters by which the paragraph that begins the documentation is found."""
