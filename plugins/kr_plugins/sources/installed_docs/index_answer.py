@@ -108,11 +108,14 @@ def answer(
     is_short = len(question) <= _SHORT and "\n" not in question.strip()
     terms = question_terms(index, question if is_short else parsed.asking, without=names, versions=versions)
     ranked = rank(index, terms, _SHOWN, focus=focus)
-    pinned = {pin.passage for pin in focus.pins if pin.first}
+    pinned = len({pin.passage for pin in focus.pins if pin.first})
+    expected = {one.name for one in offered}
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     shown = [_not_sure(found, _passage(found, terms, origin), missing, versions) for found in ranked]
     shown = [
-        _marked(passage, found, position, len(pinned))
+        passage.model_copy(update={"pinned": True})
+        if position < pinned or (position == pinned and found.named in expected and found.coverage >= ABOUT)
+        else passage
         for position, (found, passage) in enumerate(zip(ranked, shown, strict=True))
     ]
     support = [
@@ -152,12 +155,6 @@ def _competes(one: Resolved, parsed: ParsedQuestion) -> float:
         parsed.kind == "error" and one.identifier.last[:1].isupper() and one.identifier.name in parsed.asking
     )
     return _RAISED if is_error and _FAULT.search(one.identifier.last) else 0.0
-
-
-def _marked(passage: Passage, found: RankedPassage, position: int, pinned: int) -> Passage:
-    """Say of a passage whether it is what the question, or the asker beside it, names."""
-    is_named = position < pinned or (position == pinned and found.named and found.coverage >= ABOUT)
-    return passage.model_copy(update={"pinned": True}) if is_named and found.named else passage
 
 
 def _asked_versions(parsed: ParsedQuestion, names: Sequence[str], origin: Origin) -> tuple[str, ...]:
