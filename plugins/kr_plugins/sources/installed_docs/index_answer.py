@@ -29,7 +29,7 @@ from kr_core.toolkit import (
 from kr_plugins.sources.installed_docs.parameters import with_site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Resolution, Resolved
 
@@ -108,16 +108,9 @@ def answer(
     is_short = len(question) <= _SHORT and "\n" not in question.strip()
     terms = question_terms(index, question if is_short else parsed.asking, without=names, versions=versions)
     ranked = rank(index, terms, _SHOWN, focus=focus)
-    pinned = len({pin.passage for pin in focus.pins if pin.first})
-    expected = {one.name for one in offered}
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     shown = [_not_sure(found, _passage(found, terms, origin), missing, versions) for found in ranked]
-    shown = [
-        passage.model_copy(update={"pinned": True})
-        if position < pinned or (position == pinned and found.named in expected and found.coverage >= ABOUT)
-        else passage
-        for position, (found, passage) in enumerate(zip(ranked, shown, strict=True))
-    ]
+    shown = _marked(shown, ranked, focus, {one.name for one in offered})
     support = [
         passage
         for found, passage in list(zip(ranked, shown, strict=True))[:_EXPLAINED]
@@ -155,6 +148,19 @@ def _competes(one: Resolved, parsed: ParsedQuestion) -> float:
         parsed.kind == "error" and one.identifier.last[:1].isupper() and one.identifier.name in parsed.asking
     )
     return _RAISED if is_error and _FAULT.search(one.identifier.last) else 0.0
+
+
+def _marked(
+    shown: Sequence[Passage], ranked: Sequence[RankedPassage], focus: Focus, expected: Collection[str]
+) -> list[Passage]:
+    """Say of the first passages that they are what the question names, or what the asker expects and came next."""
+    pinned = len({pin.passage for pin in focus.pins if pin.first})
+    return [
+        passage.model_copy(update={"pinned": True})
+        if position < pinned or (position == pinned and found.named in expected and found.coverage >= ABOUT)
+        else passage
+        for position, (found, passage) in enumerate(zip(ranked, shown, strict=True))
+    ]
 
 
 def _asked_versions(parsed: ParsedQuestion, names: Sequence[str], origin: Origin) -> tuple[str, ...]:
