@@ -120,7 +120,10 @@ def test_what_is_no_message_is_answered_and_the_next_one_too(project_folder, env
             {"jsonrpc": "2.0", "method": "notifications/nonsense"},
             {"jsonrpc": "2.0", "id": 77, "result": {}},
         )
-        door.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 77}})
+        for unknown in (77, "77", [77], {}, None):
+            door.write(
+                {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": unknown}}
+            )
         assert door.ask(tool(7, "qa_log"))["result"]["structuredContent"]["exchanges"] == []
         code, out, err = door.leave()
     assert (code, out) == (0, b"")

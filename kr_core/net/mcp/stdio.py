@@ -1,7 +1,7 @@
 """A program as an MCP server: one message a line over its standard input and output, and its end, with all it started.
 
-The SDK has the same; it prints what it cannot read to the terminal, reads lines of any length, and may take four seconds
-to end a program, which is longer than a cancelled call has.
+The SDK's `stdio_client` keeps three bounds less: it reads lines of any length, does not say which program it has started
+(a signal ends those as well), and may take four seconds to end one, longer than a cancelled call has.
 """
 
 from __future__ import annotations

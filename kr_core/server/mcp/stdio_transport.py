@@ -1,22 +1,23 @@
 """The protocol on standard input and output, a JSON value a line; both belong to it alone while it is served.
 
-A peer that stops reading, or never closes its end, cannot keep the process alive; nor can one that reads nothing fill its memory. What is no message is answered with an error,
-and the next line is read.
+The SDK's `stdio_server` keeps none of these bounds: it leaves lines that are not messages unanswered, reads lines of any
+length and any number of requests, and waits for a thread that reads until the peer leaves.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import select
 import signal
 import stat
 import sys
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
+from mcp.shared.dispatcher import coerce_request_id
+from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
@@ -35,7 +36,7 @@ from pydantic import ValidationError
 from kr_core.server.mcp.mcp_server import server_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp_types import RequestId
@@ -53,10 +54,10 @@ _MAX_HELD, _MAX_HELD_BYTES = 64, 16 * 1024 * 1024
 _MAX_AT_ONCE, _MAX_BYTES_AT_ONCE = 2_000, 64 * 1024 * 1024
 """The same while it reads: more are refused, but what cancels one or answers a form still comes through."""
 _LOOK_SECONDS = 0.01
-"""Between looks whether what is held has become less."""
+"""Between looks whether the peer reads again, or has left."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LAST_SECONDS = 1.0
-"""So long a peer may take at the end to read what was written before."""
+"""How long a peer may take at the end to read what was written before."""
 
 
 async def serve(project: ServedProject) -> None:
@@ -88,25 +89,23 @@ async def serve(project: ServedProject) -> None:
 
 @asynccontextmanager
 async def _standard_streams() -> AsyncIterator[
-    tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage], Callable[[], None]]
+    tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage], Callable[[], object]]
 ]:
-    """The messages that come and go, and what lets no more come; whoever else prints does so on standard error, and reads nothing."""
+    """The messages that come and go, and what ends the input; other code prints to standard error, and reads nothing."""
     source, target = _taken(0, os.open(os.devnull, os.O_RDONLY)), _taken(1, os.dup(2))
-    # What waits is not bounded here, since the SDK begins with each message at once: the reader sees to it.
-    to_server, incoming = anyio.create_memory_object_stream[Incoming](math.inf)
+    to_server, incoming = anyio.create_memory_object_stream[Incoming](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
-    writer = _MessageWriter(target)
-    held = _OpenRequests()
-    reader = _MessageReader(source, to_server, writer, held)
-    passing = asyncio.create_task(_pass_on(from_server, writer, held))
+    output, held = _Output(target), _OpenRequests()
+    reading = asyncio.create_task(_read(source, to_server, output, held))
+    writing = asyncio.create_task(_write(from_server, output, held))
     try:
-        yield incoming, outgoing, reader.end
+        yield incoming, outgoing, reading.cancel
     finally:
-        reader.end()
-        passing.cancel()
-        await asyncio.wait([passing])
-        from_server.close()
-        await writer.end()
+        reading.cancel()
+        await asyncio.wait([writing], timeout=_LAST_SECONDS)
+        writing.cancel()
+        await asyncio.wait([reading, writing])
+        output.close()
 
 
 def _taken(number: int, instead: int) -> int:
@@ -118,222 +117,168 @@ def _taken(number: int, instead: int) -> int:
     return taken
 
 
-async def _pass_on(
-    messages: MemoryObjectReceiveStream[SessionMessage], writer: _MessageWriter, held: _OpenRequests
-) -> None:
-    async for one in messages:
-        writer.write(one.message)
-        await writer.drained()
-        if isinstance(one.message, JSONRPCResponse | JSONRPCError):
-            held.done(one.message.id)
-
-
 class _OpenRequests:
     """The requests that have no answer yet, and how many bytes they have; a peer may use an id twice."""
 
     def __init__(self) -> None:
-        self._sizes: dict[object, list[int]] = {}
+        self._sizes: dict[RequestId, list[int]] = {}
         self.number = self.size = 0
 
-    def begun(self, request: object, size: int) -> None:
-        """A request has come."""
-        self._sizes.setdefault(request, []).append(size)
+    def add(self, request: RequestId, size: int) -> None:
+        self._sizes.setdefault(coerce_request_id(request), []).append(size)
         self.number += 1
         self.size += size
 
-    def done(self, request: object) -> None:
-        """It was answered, or cancelled, which is not answered."""
-        sizes = self._sizes.get(request)
-        if sizes is None:
+    def remove(self, request: RequestId | None) -> None:
+        """Forget a request that was answered, or cancelled, which is not answered."""
+        key = None if request is None else coerce_request_id(request)
+        if key is None or key not in self._sizes:
             return
         self.number -= 1
-        self.size -= sizes.pop()
-        if not sizes:
-            del self._sizes[request]
+        self.size -= self._sizes[key].pop()
+        if not self._sizes[key]:
+            del self._sizes[key]
+
+    def exceeds(self, number: int, size: int) -> bool:
+        return self.number >= number or self.size >= size
 
 
-class _MessageWriter:
+# -- output ----------------------------------------------------------------------------------------------------
+
+
+async def _write(
+    messages: MemoryObjectReceiveStream[SessionMessage], output: _Output, held: _OpenRequests
+) -> None:
+    """Write what the server says, until it has ended and the peer has read everything."""
+    async with messages:
+        async for one in messages:
+            output.add(one.message)
+            await output.drained.wait()
+            if isinstance(one.message, JSONRPCResponse | JSONRPCError):
+                held.remove(one.message.id)
+    await output.drained.wait()
+
+
+class _Output:
     """Writes messages, one after the other, as fast as the peer reads them; to a peer that has gone nothing."""
 
     def __init__(self, number: int) -> None:
         self._number = number
         self._loop = asyncio.get_running_loop()
-        self._left = bytearray()
-        self._empty = asyncio.Event()
-        self._empty.set()
+        self._unwritten = bytearray()
+        self.drained = asyncio.Event()
+        """Set while nothing waits for the peer."""
+        self.drained.set()
         kind = os.fstat(number).st_mode
-        self._waits = stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)
-        if self._waits:  # it is nobody else's; a terminal is, and a file is never full
+        if stat.S_ISFIFO(kind) or stat.S_ISSOCK(
+            kind
+        ):  # a terminal belongs to others too; a file is never full
             os.set_blocking(number, False)
 
-    @property
-    def waiting(self) -> int:
-        """Bytes that the peer leaves no room for."""
-        return len(self._left)
-
-    def write(self, message: JSONRPCMessage) -> None:
+    def add(self, message: JSONRPCMessage) -> None:
         """Write a message as far as there is room for it, and the rest later."""
-        self._left += _line(message)
-        if self._empty.is_set():
-            self._empty.clear()
+        self._unwritten += message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+        if self.drained.is_set():
+            self.drained.clear()
             self._go_on()
 
-    async def drained(self) -> None:
-        """Wait until everything is written."""
-        await self._empty.wait()
+    def refuse(self, code: int, said: str, request: RequestId | None = None) -> None:
+        """Answer with an error, unless the peer leaves so many unread."""
+        if len(self._unwritten) <= MAX_MESSAGE_LENGTH:
+            self.add(JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=code, message=said)))
 
-    async def end(self) -> None:
-        """Wait a little for what is not written yet, and write no more."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LAST_SECONDS):
-                await self.drained()
-        self._done()
+    def close(self) -> None:
+        """Write no more."""
+        self._loop.remove_writer(self._number)
 
     def _go_on(self) -> None:
         try:
-            while self._left:
-                del self._left[: os.write(self._number, self._left)]
+            while self._unwritten:
+                del self._unwritten[: os.write(self._number, self._unwritten)]
         except BlockingIOError:
             self._loop.add_writer(self._number, self._go_on)
             return
-        except OSError:  # nobody reads any more: the end of input will follow
-            self._left.clear()
-        self._done()
-
-    def _done(self) -> None:
-        if self._waits:
-            self._loop.remove_writer(self._number)
-        self._empty.set()
+        except OSError:  # nothing reads any more: the end of input will follow
+            self._unwritten.clear()
+        self._loop.remove_writer(self._number)
+        self.drained.set()
 
 
-class _MessageReader:
-    """Reads messages, in the event loop: a thread would have to be waited for, and woken for each of them."""
+# -- input -----------------------------------------------------------------------------------------------------
 
-    def __init__(
-        self,
-        number: int,
-        to_server: MemoryObjectSendStream[Incoming],
-        writer: _MessageWriter,
-        held: _OpenRequests,
-    ) -> None:
-        self._number = number
-        self._to_server = to_server
-        self._writer = writer
-        self._held = held
-        self._loop = asyncio.get_running_loop()
-        self._ended = False
-        self._begun = bytearray()
-        """What there is of a line that has not ended."""
-        self._skips = False
-        """The line is too long, and its rest is passed over."""
-        self._waits = True
-        """Whether the loop can say when there is something to read."""
-        self._go_on()
 
-    def end(self) -> None:
-        """Read no more; to the server it is as if the input had ended."""
-        if not self._ended:
-            self._ended = True
-            if self._waits:
-                self._loop.remove_reader(self._number)
-            self._to_server.close()
+async def _read(
+    number: int, to_server: MemoryObjectSendStream[Incoming], output: _Output, held: _OpenRequests
+) -> None:
+    """Hand messages on until the input ends, and refuse what is not a message."""
+    async with to_server, aclosing(_lines(number)) as lines:
+        async for line in lines:
+            message = _message(line, output)
+            if isinstance(message, JSONRPCRequest):
+                if held.exceeds(_MAX_AT_ONCE, _MAX_BYTES_AT_ONCE):
+                    said = f"{held.number:,} requests are under way; wait for some of their answers"
+                    output.refuse(INTERNAL_ERROR, said, message.id)
+                    continue
+                held.add(message.id, len(line))
+            elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+                held.remove(cancelled_request_id_from_params(message.params))
+            if message is not None:
+                with suppress(anyio.BrokenResourceError):  # the server has ended already
+                    await to_server.send(SessionMessage(message))
+            while not output.drained.is_set() and held.exceeds(_MAX_HELD, _MAX_HELD_BYTES):
+                if _is_closed(number):
+                    return
+                await asyncio.sleep(_LOOK_SECONDS)
 
-    def _go_on(self) -> None:
-        if self._waits:
-            try:
-                self._loop.add_reader(self._number, self._read)
-                return
-            except PermissionError:  # a file, which is there at once
-                self._waits = False
-        self._loop.call_soon(self._read)
 
-    def _read(self) -> None:
-        if self._ended:
-            return
+async def _lines(number: int) -> AsyncGenerator[bytes, None]:
+    """The lines of the input that have an end; of one that is too long only as much as shows that."""
+    begun = bytearray()
+    while chunk := await _chunk(number):
+        *ended, rest = chunk.split(b"\n")
+        for line in ended:
+            yield bytes(begun + line)
+            begun.clear()
+        begun += rest
+        del begun[MAX_MESSAGE_LENGTH + 1 :]
+
+
+async def _chunk(number: int) -> bytes:
+    """What there is to read next; empty at the end. A thread that reads would have to be waited for."""
+    loop, readable = asyncio.get_running_loop(), asyncio.Event()
+    while True:
         try:
-            chunk = os.read(self._number, _CHUNK)
-        except BlockingIOError:  # whoever has the other end may have set it so
-            return
+            loop.add_reader(number, readable.set)
+        except PermissionError:  # a file, which is there at once
+            readable.set()
+            await asyncio.sleep(0)
+        try:
+            await readable.wait()
+            return os.read(number, _CHUNK)
+        except BlockingIOError:  # the other end may have been set so
+            readable.clear()
         except OSError:
-            chunk = b""
-        if not chunk:
-            self.end()
-            return
-        *lines, rest = chunk.split(b"\n")
-        for line in lines:
-            self._line_ends(line)
-        self._begun += rest
-        if len(self._begun) > MAX_MESSAGE_LENGTH:
-            self._skips = True
-            self._begun.clear()
-        if self._is_full():
-            if self._waits:
-                self._loop.remove_reader(self._number)
-            self._loop.call_later(_LOOK_SECONDS, self._look)
-        elif not self._waits:
-            self._loop.call_soon(self._read)
+            return b""
+        finally:
+            loop.remove_reader(number)
 
-    def _is_full(self) -> bool:
-        """Whether so much is held that no more is to be read now."""
-        unread = self._writer.waiting > 0
-        held = self._held.number > _MAX_HELD or self._held.size > _MAX_HELD_BYTES
-        return (unread and held) or self._to_server.statistics().current_buffer_used > _MAX_HELD
 
-    def _look(self) -> None:
-        """Read again once there is room; a peer that has closed its end meanwhile has left."""
-        if self._ended:
-            return
-        if not self._is_full():
-            self._go_on()
-        elif self._writer.waiting > 0 and _is_closed(self._number):
-            self.end()
-        else:
-            self._loop.call_later(_LOOK_SECONDS, self._look)
-
-    def _line_ends(self, last: bytes) -> None:
-        line = bytes(self._begun) + last
-        skips, self._skips = self._skips, False
-        self._begun.clear()
-        if skips or len(line) > MAX_MESSAGE_LENGTH:
-            said = f"Invalid request: a message has at most {MAX_MESSAGE_LENGTH} bytes"
-            self._refuse(INVALID_REQUEST, said)
-        elif line.strip():
-            self._take(line)
-
-    def _take(self, line: bytes) -> None:
+def _message(line: bytes, output: _Output) -> JSONRPCMessage | None:
+    """A line as a message; None for an empty line, and for one that was refused."""
+    if len(line) > MAX_MESSAGE_LENGTH:
+        output.refuse(INVALID_REQUEST, f"Invalid request: a message has at most {MAX_MESSAGE_LENGTH} bytes")
+    elif line.strip():
         try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            return jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError as error:
             is_json = all(fault["type"] != "json_invalid" for fault in error.errors(include_url=False))
             code, said = (INVALID_REQUEST, "Invalid request") if is_json else (PARSE_ERROR, "Parse error")
-            self._refuse(code, f"{said}: a line is one message of JSON-RPC 2.0")
-            return
-        if isinstance(message, JSONRPCRequest):
-            if self._held.number >= _MAX_AT_ONCE or self._held.size >= _MAX_BYTES_AT_ONCE:
-                said = f"{self._held.number:,} requests are under way; wait for some of their answers"
-                self._refuse(INTERNAL_ERROR, said, message.id)
-                return
-            self._held.begun(message.id, len(line))
-        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._held.done((message.params or {}).get("requestId"))
-        with suppress(anyio.BrokenResourceError):  # the server has ended already
-            self._to_server.send_nowait(SessionMessage(message))
-
-    def _refuse(self, code: int, said: str, request: RequestId | None = None) -> None:
-        if (
-            self._writer.waiting > MAX_MESSAGE_LENGTH
-        ):  # who sends nonsense and reads nothing gets no more answers
-            return
-        error = ErrorData(code=code, message=said)
-        self._writer.write(JSONRPCError(jsonrpc="2.0", id=request, error=error))
+            output.refuse(code, f"{said}: a line is one message of JSON-RPC 2.0")
+    return None
 
 
 def _is_closed(number: int) -> bool:
-    """Whether nobody can write to a pipe any more."""
+    """Whether the other end of a pipe is closed."""
     asks = select.poll()
     asks.register(number, 0)
     return any(event & select.POLLHUP for _number, event in asks.poll(0))
-
-
-def _line(message: JSONRPCMessage) -> bytes:
-    return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
