@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Escalation as Escalation
     from kr_core.protocols import EscalationContext as EscalationContext
     from kr_core.protocols import EventLog as EventLog
+    from kr_core.protocols import External as External
     from kr_core.protocols import HumanReply as HumanReply
     from kr_core.protocols import Issue as Issue
     from kr_core.protocols import Job as Job
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Lookup as Lookup
     from kr_core.protocols import LookupDecision as LookupDecision
     from kr_core.protocols import LookupRules as LookupRules
+    from kr_core.protocols import ModelRequired as ModelRequired
     from kr_core.protocols import Notice as Notice
     from kr_core.protocols import OpenCase as OpenCase
     from kr_core.protocols import PollResult as PollResult

@@ -18,7 +18,7 @@ from kr_core.config.trust_policy import VARIABLE
 from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.git.ownership import require_own_state
 from kr_core.project.project import LocalProject
-from kr_core.protocols import Unready, Versioned
+from kr_core.protocols import External, ModelRequired, Unready, Versioned
 from kr_core.registry import contract
 from kr_core.research import Pipeline
 from kr_core.terminal_text import printable
@@ -220,7 +220,7 @@ def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
             yield Check(label, "note", f"not asked: {component.unready}")
             continue
         yield Check(label, "ok", "built")
-        if noun == "source" and getattr(component, "external", False):
+        if noun == "source" and isinstance(component, External) and component.external:
             external.append(name)
     try:
         pipeline.check_names()
@@ -262,7 +262,9 @@ def _agent_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
         without = [
             one
             for one in of
-            if getattr(component, "needs_model", False) and not config.routing.agents[one].model
+            if isinstance(component, ModelRequired)
+            and component.needs_model
+            and not config.routing.agents[one].model
         ]
         if without:
             hint = f"set `agents.{without[0]}.model`, or `plugins.{name}.model`"
@@ -270,7 +272,7 @@ def _agent_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
         if len(without) == len(of):
             continue
         yield Check(label, "ok", f"{said}; for {', '.join(one for one in of if one not in without)}")
-        if getattr(component, "external", False):
+        if isinstance(component, External) and component.external:
             external.append(name)
 
 

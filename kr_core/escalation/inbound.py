@@ -15,7 +15,7 @@ from kr_core.escalation.schedule import held_back
 from kr_core.escalation.summary import RunProgress
 from kr_core.model import Outcome
 from kr_core.model.questions import HumanResponse
-from kr_core.protocols import HumanReply, OpenCase, PollResult, UnparsedReply, Verifier
+from kr_core.protocols import HumanReply, OpenCase, PollResult, Receiver, UnparsedReply, Verifier
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -104,8 +104,7 @@ class ReplyIntake:
             RequestError: the call is not the service's, cannot be understood, or cannot be heard now.
         """
         channel = self._channels.configured()[0].get(name)
-        receive = getattr(channel, "receive", None)
-        if channel is None or receive is None:
+        if not isinstance(channel, Receiver):
             raise ConfigError(
                 f"no channel called `{name}` receives calls",
                 where="escalations",
@@ -120,7 +119,9 @@ class ReplyIntake:
                 raise RequestError(Outcome.unavailable, "another process works with it", where=name)
             shown = await shielded(lambda: self._shown(name))
             try:
-                heard = await self._channels.call(name, self._observe, partial(receive, shown, headers, body))
+                heard = await self._channels.call(
+                    name, self._observe, partial(channel.receive, shown, headers, body)
+                )
             except TimeoutError as error:
                 raise RequestError(Outcome.timeout, str(error), where=name) from error
             replies = _checked(heard)

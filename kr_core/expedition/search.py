@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.aio import in_thread
 from kr_core.config.plugin_names import DOCUMENTS_SOURCE
 from kr_core.model import Finding, Outcome, ResearchQuery
-from kr_core.protocols import Derived, Selective
+from kr_core.protocols import Derived, Selective, Unready
 from kr_core.question.topics import topic_and_tags
 from kr_core.research.requests import UNKNOWN_VERSION
 
@@ -85,7 +85,7 @@ async def engines_of(components: Container) -> tuple[list[ExpeditionSource], lis
 
 def _unready(source: Source) -> str:
     """What it lacks before it can be asked; most sources never lack anything, and do not say so."""
-    return str(getattr(source, "unready", ""))
+    return str(source.unready) if isinstance(source, Unready) else ""
 
 
 def wanted(

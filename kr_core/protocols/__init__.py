@@ -6,8 +6,8 @@ starts no event loop.
 
 from __future__ import annotations
 
-from kr_core.protocols.agent import Agent, Job
-from kr_core.protocols.conformance import lacking
+from kr_core.protocols.agent import Agent, Job, ModelRequired
+from kr_core.protocols.conformance import lacking, misspelt
 from kr_core.protocols.embedder import Embedder
 from kr_core.protocols.escalation import (
     CaseView,
@@ -41,6 +41,7 @@ from kr_core.protocols.scorer import Scorer
 from kr_core.protocols.source import (
     Cache,
     Derived,
+    External,
     Limited,
     Project,
     Rate,
@@ -62,6 +63,7 @@ from kr_core.protocols.store import (
 )
 
 __all__ = [
+    "ABILITIES",
     "Agent",
     "Appendable",
     "Cache",
@@ -78,6 +80,7 @@ __all__ = [
     "Escalation",
     "EscalationContext",
     "EventLog",
+    "External",
     "HumanReply",
     "Issue",
     "Job",
@@ -91,6 +94,7 @@ __all__ = [
     "Lookup",
     "LookupDecision",
     "LookupRules",
+    "ModelRequired",
     "Notice",
     "OpenCase",
     "PollResult",
@@ -114,4 +118,14 @@ __all__ = [
     "Versioned",
     "WriteResult",
     "lacking",
+    "misspelt",
 ]
+
+ABILITIES: dict[str, tuple[type, ...]] = {
+    "source": (Unready, Limited, Selective, Derived),
+    "agent": (Unready, Versioned, External, ModelRequired),
+    "escalation": (Ephemeral, Receiver, Verifier),
+    "store": (Repairable,),
+    "journal": (Appendable,),
+}
+"""The optional Protocols of each kind of plugin."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kr_core.model import ResearchResult
     from kr_core.model.questions import Question, Reply
 
-__all__ = ["Agent", "Job"]
+__all__ = ["Agent", "Job", "ModelRequired"]
 
 
 class Job(Protocol):
@@ -63,3 +63,11 @@ class Agent(Protocol):
             RequestError: there is no reply. `outcome` is the kind of failure: `timeout`, `limited`, `blocked` (it
                 refused, or must not be asked), `unavailable`, or `bad_answer` (for example, cut off).
         """
+
+
+@runtime_checkable
+class ModelRequired(Protocol):
+    """An agent that may have no model of its own; `kr doctor` then asks for `agents.<name>.model`."""
+
+    needs_model: bool
+    """Whether only the roster can name its model."""

@@ -1,4 +1,4 @@
-"""What a component lacks of a protocol, told as its author needs it."""
+"""What a component lacks of a protocol, or has under a misspelt name, told as its author needs it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["lacking"]
+__all__ = ["lacking", "misspelt"]
+
+_NEAR = 0.85
+"""How near a name must be to that of an ability, 0-1: `recieve` is 0.86 near `receive`, and `revision` 0.8 near `version`."""
 
 
 def lacking(component: Any, protocol: type) -> Iterator[str]:
@@ -35,6 +38,34 @@ def lacking(component: Any, protocol: type) -> Iterator[str]:
         refused = _refused(method, wanted)
         if refused:
             yield f"`{name}` cannot be called as the engine does ({refused}): write `{name}{_plain(wanted)}`"
+
+
+def misspelt(component: Any, abilities: Iterable[type]) -> Iterator[str]:
+    """Names that are nearly those of an optional ability, one clause for each: KR would never use them, and say nothing."""
+    own = dict(chain.from_iterable(vars(kind).items() for kind in type(component).__mro__))
+    own |= getattr(component, "__dict__", {})
+    for ability in abilities:
+        methods = [name for name, value in vars(ability).items() if callable(value) and name[0] != "_"]
+        for name in (*ability.__annotations__, *methods):
+            near = (
+                one
+                for one, value in own.items()
+                if callable(value) is (name in methods) and _is_near(one, name)
+            )
+            if name not in own and (found := next(near, None)) is not None:
+                yield f"KR does not know `{found}`: rename it to `{name}` ({ability.__name__}), or begin it with `_`"
+
+
+def _is_near(word: str, name: str) -> bool:
+    """Whether a word is most likely a name misspelt, and not another word such as `receiver`."""
+    if word.startswith("_") or len(set(word.lower()) ^ set(name)) > 2 or abs(len(word) - len(name)) > 2:
+        return False
+    if "_" not in name and (word.startswith(name) or name.startswith(word)):
+        return False
+    from difflib import get_close_matches
+
+    swapped = sorted(word) == sorted(name)  # which weighs much in a short name
+    return swapped or bool(get_close_matches(word.lower(), [name], cutoff=_NEAR))
 
 
 def _has(component: Any, name: str) -> bool:

@@ -163,6 +163,7 @@ class Ephemeral(Protocol):
     momentary: bool
 
 
+@runtime_checkable
 class Receiver(Escalation, Protocol):
     """A channel that also accepts webhooks: a service calls `/hooks/NAME` of `kr serve`."""
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Cache",
     "Derived",
+    "External",
     "Limited",
     "Project",
     "Rate",
@@ -153,6 +154,13 @@ class Source(Protocol):
 
         An exception becomes the outcome `unavailable` and a note; it never reaches the caller.
         """
+
+
+@runtime_checkable
+class External(Protocol):
+    """A component that says whether it leaves the machine, as every source does; `kr doctor` lists those that do."""
+
+    external: bool
 
 
 @runtime_checkable

@@ -17,6 +17,7 @@ from kr_core.config.validation_errors import config_error
 from kr_core.entry_points import installed
 from kr_core.errors import ConfigError, KRError, suggestion
 from kr_core.hookspecs import NOUNS, STAGE_HOOKS, Provider, Settings
+from kr_core.protocols import ABILITIES, misspelt
 from kr_core.registry import contract
 from kr_core.registry.attribution import attributed, fault_of, twice
 
@@ -201,7 +202,10 @@ class Registry:
                 raise ConfigError(f"plugin `{name}`: {error.what}", where=where, hint=error.hint) from error
             if component is None:
                 raise TypeError("its `build` returned None")
-            return component
+        for fault in misspelt(component, ABILITIES.get(noun, ())):
+            what, _, hint = fault.partition(": ")
+            raise fault_of(plugin, what, hint, name)
+        return component
 
     def _provider(self, noun: str, plugin: InstalledPlugin, named_at: KeyPath) -> Provider[Any]:
         module = self._module(plugin)

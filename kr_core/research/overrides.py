@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from kr_core.errors import ConfigError
 from kr_core.protocols import (
+    ABILITIES,
     Agent,
     Escalation,
     Journal,
@@ -20,6 +21,7 @@ from kr_core.protocols import (
     Source,
     Store,
     lacking,
+    misspelt,
 )
 
 __all__ = ["Overrides", "OwnComponents", "check_overrides"]
@@ -127,6 +129,9 @@ def _check(component: Any, noun: str, where: str) -> None:
         raise ConfigError(f"is the class {component.__name__}, not a {noun}", where=where, hint=hint)
     faults = list(lacking(component, protocol))
     if not faults:
+        for fault in misspelt(component, ABILITIES.get(noun, ())):
+            what, _, hint = fault.partition(": ")
+            raise ConfigError(f"{_shown(component)}: {what}", where=where, hint=hint)
         return
     if len(faults) == _asked(protocol):  # it has nothing of one
         name = f", or the name of a configured {noun}" if noun == "source" else ""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from kr_core import hookspecs, protocols
 from kr_core.hookspecs import NOUNS, Provider, Settings
-from kr_core.protocols import lacking
+from kr_core.protocols import ABILITIES, lacking, misspelt
 from kr_core.registry import GROUP
 from kr_core.testing import surroundings
 from kr_core.testing.watchers import FreshRun, Touch, import_afresh, watched
@@ -235,6 +235,11 @@ class PluginContract:
         assert not faults, (
             f"what `build` returned is not a kr_core.plugin.{self.noun.capitalize()}: " + "; ".join(faults)
         )
+
+    def test_optional_abilities_have_their_names(self, project: Path) -> None:
+        """No name is that of an optional Protocol misspelt: KR would never use it."""
+        faults = list(misspelt(self.build(project), ABILITIES.get(self.noun, ())))
+        assert not faults, "; ".join(faults)
 
     # -- parts -------------------------------------------------------------------------------------------
 

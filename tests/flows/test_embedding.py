@@ -73,6 +73,12 @@ class Sync(ReleaseNotes):
         return found()
 
 
+class Misspelt(ReleaseNotes):
+    """A source that means `unready`."""
+
+    unredy = ""
+
+
 class Bare:
     """A source that does not say what it is."""
 
@@ -99,6 +105,10 @@ class Bare:
         ),
         ({"sources": "web"}, "is the text 'web'; hand over a list"),
         ({"sources": [Sync(found())]}, "`query` is not async; write `async def query"),
+        (
+            {"sources": [Misspelt(found())]},
+            "object of Misspelt: KR does not know `unredy`; rename it to `unready`",
+        ),
         (
             {"sources": [Bare()]},
             "is not a kr_core.plugin.Source: it has no attribute `external`; set it on the class",

@@ -180,6 +180,34 @@ def test_what_a_plugin_is_can_be_asked_of_that_plugin_alone(workshop):
     assert workshop.imported() == ["kr_notes_notes"]
 
 
+@pytest.mark.req("P1", "P2")
+@pytest.mark.parametrize(
+    ("line", "right"),
+    [
+        ("unredy = 'it needs a key'", "`unready` (Unready)"),
+        ("from_expedition = True", "`from_expeditions` (Derived)"),
+        ("def knosw(self, query, project): return True", "`knows` (Selective)"),
+    ],
+)
+def test_a_misspelt_optional_ability_is_named_when_the_plugin_is_loaded(workshop, line, right):
+    """KR would never use it; the error says which name is wrong, and how to write it."""
+    wrong = GOOD.replace("def __init__", f"{line}\n\n        def __init__", 1)
+    workshop.ship("kr-notes", {"notes": wrong})
+    error = fault(PluginError, workshop.registry().build, "source", "notes")
+    name = line.removeprefix("def ").partition("(")[0].partition(" ")[0]
+    assert str(error).startswith(f"plugin `notes` (kr-notes 1.2): KR does not know `{name}`")
+    assert error.hint == f"rename it to {right}, or begin it with `_`"
+
+
+@pytest.mark.req("P2")
+def test_other_names_than_optional_abilities_are_the_plugins_own(workshop):
+    """Words that look alike, attributes where a method is meant, and names with a leading underscore."""
+    lines = ("ready = True", "rates = ()", "known = {}", "knosw = 1", "_unredy = 'x'", "derived = True")
+    own = "\n\n".join(f"        {line}" for line in lines).lstrip()
+    workshop.ship("kr-notes", {"notes": GOOD.replace("def __init__", f"{own}\n\n        def __init__", 1)})
+    assert workshop.registry().build("source", "notes").rates == ()
+
+
 # -- wrong configuration: exit 2 -------------------------------------------------------------------------
 
 

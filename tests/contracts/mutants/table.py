@@ -209,6 +209,8 @@ MUTANTS = {
           "missing_settings_are_named", "does not name the key to set", "name the key in your validator's message"),
     ],
     "escalation": [
+        m("misspells the webhook", "    async def acknowledge(", "    async def recieve(self, shown, headers, body, context):\n"
+          "        return PollResult()\n\n    async def acknowledge(", "optional_abilities_have_their_names", "`recieve`", "rename it to `receive`"),
         m("shows the id alone", "file.write_text(case.message, ", "file.write_text(case.request.id, ", "a_case_is_shown_whole",
           "a person does not see", "the whole of `case.message`"),
         m("does not say where", "        return str(file)\n", "        return True\n", "a_case_is_shown_whole",
@@ -277,6 +279,8 @@ MUTANTS = {
           "a_target_that_there_is_not", "the router raised StopIteration"),
     ],
     "agent": [
+        m("misspells that it needs a model", "        self.key = key\n", "        self.key = key\n        self.need_model = True\n",
+          "optional_abilities_have_their_names", "`need_model`", "rename it to `needs_model`"),
         m("says nothing", 'return Reply(text=told["text"], input', "return Reply(input",
           "a_question_is_answered", "neither `text` nor `data`"),
         m("a dict", 'return Reply(text=told["text"], input_tokens=told["tokens"])', "return told",
