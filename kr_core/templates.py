@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import is_dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from enum import Enum
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from importlib.util import find_spec
 from inspect import getattr_static
 from pathlib import Path
@@ -25,8 +25,7 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from jinja2 import BaseLoader, BytecodeCache, Environment, Undefined
-    from jinja2.bccache import Bucket
+    from jinja2 import Undefined
 
     from kr_core.template_limits import LimitedSandbox
 
@@ -122,11 +121,10 @@ _PLAIN = (
 
 @lru_cache(maxsize=32)
 def _environment(folders: tuple[Path, ...]) -> LimitedSandbox:
-    from jinja2 import StrictUndefined
+    from jinja2 import FunctionLoader, StrictUndefined
 
     return _sandbox()(
-        loader=_loader()(folders),
-        bytecode_cache=_compiled(),
+        loader=FunctionLoader(partial(_source, folders)),
         autoescape=False,  # Markdown, not HTML; what is shown in a browser is cleaned there
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -135,31 +133,24 @@ def _environment(folders: tuple[Path, ...]) -> LimitedSandbox:
     )
 
 
-@cache
-def _loader() -> Callable[[tuple[Path, ...]], BaseLoader]:
-    """A loader of files that belong to their folder, which sees what a user changes, adds or removes meanwhile."""
-    from jinja2 import BaseLoader, TemplateNotFound
+def _source(folders: Sequence[Path], name: str) -> tuple[str, str, Callable[[], bool]] | None:
+    """A template's text and file, and whether that is still so: a user may change, add or remove files meanwhile.
+
+    Jinja's own loader of files reads them whatever their size, and follows links out of a folder.
+    """
     from jinja2.loaders import split_template_path
 
     from kr_core.template_limits import budget
 
-    class Loader(BaseLoader):
-        def __init__(self, folders: Sequence[Path]) -> None:
-            self._folders = folders
-
-        def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-            del environment
-            before: list[Path] = []
-            for folder in self._folders:
-                path = Path(folder, *split_template_path(template))
-                text = _text(path, folder)
-                if text is not None:
-                    budget().take(len(text))
-                    return text, str(path), _unchanged(path, before)
-                before.append(path)
-            raise TemplateNotFound(template)
-
-    return Loader
+    before: list[Path] = []
+    for folder in folders:
+        path = Path(folder, *split_template_path(name))
+        text = _text(path, folder)
+        if text is not None:
+            budget().take(len(text))
+            return text, str(path), _unchanged(path, before)
+        before.append(path)
+    return None
 
 
 def _text(path: Path, folder: Path) -> str | None:
@@ -191,26 +182,6 @@ def _time_of(path: Path) -> int | None:
         return path.stat().st_mtime_ns
     except OSError:
         return None
-
-
-@cache
-def _compiled() -> BytecodeCache:
-    """The templates that this process has compiled, by their text."""
-    from jinja2 import BytecodeCache
-
-    class Compiled(BytecodeCache):
-        @lru_cache(maxsize=64)  # noqa: B019  there is only this one cache
-        def _bucket(self, _key: str, _checksum: str) -> list[Any]:
-            return []
-
-        def load_bytecode(self, bucket: Bucket) -> None:
-            for code in self._bucket(bucket.key, bucket.checksum):
-                bucket.code = code
-
-        def dump_bytecode(self, bucket: Bucket) -> None:
-            self._bucket(bucket.key, bucket.checksum).append(bucket.code)
-
-    return Compiled()
 
 
 @cache
