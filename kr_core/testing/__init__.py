@@ -49,8 +49,9 @@ if "pytest" in sys.modules:
     import pytest
 
     # Before they are imported: without it an author sees a bare AssertionError in place of the values compared.
-    homes = {home for home, _ in names_of(__name__).values()} | {f"{__name__}.store_machine"}
-    pytest.register_assert_rewrite(*sorted(homes - {f"{__name__}.faults"}))
+    homes = {home for home, _ in names_of(__name__).values()} - {f"{__name__}.faults"}
+    shared = ("counters", "document_store", "event_log", "opened_journal", "service", "store_machine")
+    pytest.register_assert_rewrite(*sorted(homes), *(f"{__name__}.{name}" for name in shared))
 
 
 if not TYPE_CHECKING:  # imported on first use: a second process of a contract needs none of them, nor pytest

@@ -8,24 +8,23 @@ from collections.abc import Mapping
 from traceback import format_exception
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import httpx
 import pytest
 
 from kr_core.aio import run
 from kr_core.errors import RequestError
 from kr_core.model import Outcome
 from kr_core.model.questions import Reply
-from kr_core.testing.cancellation import cancelled
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
-from kr_core.testing.plugin import PluginContract
-from kr_core.testing.programs import programs_in, starts_one_of
+from kr_core.testing.service import NETWORK_FAULTS, ServiceContract
 from kr_core.testing.surroundings import JobOptions, build, job_in
 from kr_core.testing.watchers import watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    import httpx
 
     from kr_core.model import ResearchResult
     from kr_core.protocols import Agent
@@ -35,14 +34,13 @@ _LIMIT_SECONDS = 30.0
 _CANCEL_SECONDS = 2.0
 """The engine waits for one second; a program takes half of it to end."""
 _AT_ONCE = 5
-_NETWORK_FAULTS = [fault for fault in NetworkFault if fault is not NetworkFault.hangs]
 _OUTCOMES = sorted(
     {Outcome.timeout, Outcome.limited, Outcome.unavailable, Outcome.blocked, Outcome.bad_answer}
 )
 _SECRET = ("key", "passphrase", "password", "secret", "token")
 
 
-class AgentContract(PluginContract):
+class AgentContract(ServiceContract):
     """The rules for agents, tested with a question that the agent answers.
 
     Attributes:
@@ -54,12 +52,6 @@ class AgentContract(PluginContract):
     noun = "agent"
     question: ClassVar[str] = "Which session store should we use?"
     hanging: ClassVar[Mapping[str, Any]] = {}
-
-    def respond(self, request: httpx.Request) -> httpx.Response:
-        """Answer a request like the service; a contract sends no requests to the network."""
-        return httpx.Response(
-            501, text=f"override `respond` in the contract class to answer {request.method} {request.url}"
-        )
 
     async def research(self, question: str, **options: Any) -> ResearchResult:
         """Answer like the sources, for an agent that asks them."""
@@ -121,7 +113,7 @@ class AgentContract(PluginContract):
 
     # -- failures ----------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("fault", _NETWORK_FAULTS)
+    @pytest.mark.parametrize("fault", NETWORK_FAULTS)
     def test_a_network_fault_is_a_request_error(self, project: Path, fault: NetworkFault) -> None:
         """If the network fails, an agent that uses it raises RequestError with an outcome, and nothing else."""
         transport = FaultyTransport([fault] * 100)
@@ -133,7 +125,7 @@ class AgentContract(PluginContract):
                 "answer before reading it, and raise RequestError with the outcome that says what failed"
             )
 
-    @pytest.mark.parametrize("fault", [None, *_NETWORK_FAULTS])
+    @pytest.mark.parametrize("fault", [None, *NETWORK_FAULTS])
     def test_secrets_are_not_told(self, project: Path, fault: NetworkFault | None) -> None:
         """No event, error or reply contains a secret from the settings."""
         secrets = list(_secrets(self.settings))
@@ -162,13 +154,8 @@ class AgentContract(PluginContract):
         settings = {**self.settings, **self.hanging}
         agent = build(self.module, self.noun, settings, project) if self.hanging else self.build(project)
         transport = FaultyTransport([NetworkFault.hangs] * 100)
-
         asking = self._ask(agent, project, transport, seconds=seconds)
-        wrong = run(cancelled(asking, seconds, _CANCEL_SECONDS, "the agent", "a reply"))
-        assert not wrong, (
-            f"{wrong}; let asyncio.CancelledError pass: catch `Exception` (or less) around what is awaited, end what was "
-            "started, and clean up in `finally`"
-        )
+        self._ends_when_cancelled(asking, seconds, _CANCEL_SECONDS, "a reply")
 
     # -- the outside -------------------------------------------------------------------------------------
 
@@ -183,15 +170,7 @@ class AgentContract(PluginContract):
 
     def test_it_runs_only_what_its_settings_name(self, project: Path) -> None:
         """The agent starts only programs from settings whose names tell KR that they run one."""
-        with watched("process", every_thread=True) as touched:
-            self._attempt(self.build(project), project)
-        named = programs_in(self._provider().settings.model_validate(dict(self.settings)))
-        unnamed = [touch for touch in touched if not starts_one_of(touch, named)]
-        assert not unnamed, (
-            f"the agent started a program that no setting names ({unnamed[0]}); take it from a setting called `command`, "
-            "`argv` or the like, with your default: only by such a name does KR see that a project's configuration "
-            "would run something, and ask for `kr trust` first"
-        )
+        self._runs_only_what_is_named(lambda: self._attempt(self.build(project), project))
 
     # -- parts -------------------------------------------------------------------------------------------
 
@@ -207,7 +186,7 @@ class AgentContract(PluginContract):
     ) -> Reply:
         """One reply; nothing is cancelled at the deadline here."""
         deadline = asyncio.get_running_loop().time() + seconds
-        answering = transport or httpx.MockTransport(self.respond)
+        answering = transport or self._transport()
         async with job_in(
             project,
             self.question,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kr_core.testing.checks import raises_nothing
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
 
@@ -81,13 +82,9 @@ class EmbedderContract(PluginContract):
         )
 
     def _made(self, embedder: Any, texts: Sequence[str]) -> Any:
-        try:
+        shown = [text[:60] for text in texts]
+        with raises_nothing("the embedder", "every text has a vector", f"for {shown!r}"):
             return embedder.embed(texts)
-        except Exception as error:
-            shown = [text[:60] for text in texts]
-            raise AssertionError(
-                f"the embedder raised {type(error).__name__} for {shown!r}: {error}; every text has a vector"
-            ) from error
 
     def _vectors(self, embedder: Any, texts: Sequence[str]) -> list[list[float]]:
         made = self._made(embedder, texts)

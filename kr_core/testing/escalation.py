@@ -7,7 +7,6 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-import httpx
 import pytest
 
 from kr_core.aio import run
@@ -16,14 +15,17 @@ from kr_core.escalation.render import shown
 from kr_core.model import Outcome
 from kr_core.model.questions import Answer, EscalationRequest, HumanResponse, Question
 from kr_core.protocols import Ephemeral, HumanReply, Notice, OpenCase, PollResult, UnparsedReply
+from kr_core.testing.checks import raises_nothing
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
-from kr_core.testing.plugin import PluginContract
+from kr_core.testing.service import NETWORK_FAULTS, ServiceContract
 from kr_core.testing.surroundings import context_in
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
+
+    import httpx
 
     from kr_core.protocols import CaseView, Escalation, EscalationContext
 
@@ -34,7 +36,6 @@ _LIMIT_SECONDS = 30.0
 _AT_ONCE = 5
 _STEERS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u202a-\u202e\u2066-\u2069]|\x1b\\]|\x1b\\[2J")
 _FAULT_SECONDS = 5.0
-_NETWORK_FAULTS = [fault for fault in NetworkFault if fault is not NetworkFault.hangs]
 _ENDED = Notice("E7@2-ended", "ended", "E7 is answered, by ada (confirm)")
 _NOTICES = (
     Notice("E7-reminder-1", "reminder", "E7@2 waits for a reply, for 24h now", "", ("ann",)),
@@ -52,7 +53,7 @@ _TALK = (
 )
 
 
-class EscalationContract(PluginContract):
+class EscalationContract(ServiceContract):
     """The rules for escalations, tested with all kinds of cases.
 
     Attributes:
@@ -61,12 +62,6 @@ class EscalationContract(PluginContract):
 
     noun = "escalation"
     replies: ClassVar[bool] = True
-
-    def respond(self, request: httpx.Request) -> httpx.Response:
-        """Answer a request like the service; a contract sends no requests to the network."""
-        return httpx.Response(
-            501, text=f"override `respond` in the contract class to answer {request.method} {request.url}"
-        )
 
     def seen(self, project: Path) -> str:
         """Everything that a person can see of the cases; by default the texts of the project's files."""
@@ -300,7 +295,7 @@ class EscalationContract(PluginContract):
 
     # -- failures ----------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("fault", _NETWORK_FAULTS)
+    @pytest.mark.parametrize("fault", NETWORK_FAULTS)
     def test_a_network_fault_is_a_request_error(self, project: Path, fault: NetworkFault) -> None:
         """If the network fails, a channel that uses it raises RequestError with an outcome, and nothing else."""
         sink, case = self.build(project), _case()
@@ -342,8 +337,7 @@ class EscalationContract(PluginContract):
         seconds: float = _LIMIT_SECONDS,
     ) -> Result:
         deadline = asyncio.get_running_loop().time() + seconds
-        way = httpx.MockTransport(self.respond) if transport is None else transport
-        async with context_in(project, deadline, way) as context:
+        async with context_in(project, deadline, transport or self._transport()) as context:
             return await work(context)
 
     def _to_be_said(self) -> tuple[Notice, ...]:
@@ -355,22 +349,16 @@ class EscalationContract(PluginContract):
         return isinstance(sink, Ephemeral) and sink.momentary
 
     def _opened(self, project: Path, sink: Escalation, case: CaseView) -> str:
-        try:
+        with raises_nothing("`open`", "show `case.message` as it is: texts may hold anything"):
             place = _run(self._call(project, partial(sink.open, case)))
-        except Exception as error:
-            raise AssertionError(
-                f"`open` raised {type(error).__name__}: {error}; show `case.message` as it is: texts may hold anything"
-            ) from error
         assert isinstance(place, str) and place.strip(), (  # noqa: PT018  one message for both
             f"`open` returned {place!r}; say where the case stands, such as `terminal` or a URL; None is for nobody there"
         )
         return place
 
     def _acknowledged(self, project: Path, sink: Escalation, case: CaseView, notice: Notice) -> None:
-        try:
+        with raises_nothing("`acknowledge`", "say `notice.message` as it is: texts may hold anything"):
             _run(self._call(project, partial(sink.acknowledge, case, notice)))
-        except Exception as error:
-            raise AssertionError(f"`acknowledge` raised {type(error).__name__}: {error}") from error
 
     def _polled(
         self, project: Path, sink: Escalation, shown: Sequence[OpenCase], mark: str = ""

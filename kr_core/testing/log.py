@@ -13,6 +13,7 @@ import pytest
 from kr_core.model import Event
 from kr_core.protocols import LogRecord
 from kr_core.testing import samples
+from kr_core.testing.checks import raises_nothing
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
 
@@ -110,13 +111,9 @@ class LogContract(PluginContract):
         ]
 
     def _write(self, log: Any, records: Sequence[LogRecord]) -> None:
-        try:
+        hint = "raise only where the events could not be kept: data is any JSON value, and texts may hold anything"
+        with raises_nothing("the log", hint):
             log.write(records)
-        except Exception as error:
-            raise AssertionError(
-                f"the log raised {type(error).__name__}: {error}; raise only where the events could not be kept: "
-                "data is any JSON value, and texts may hold anything"
-            ) from error
 
     def _holds(self, project: Path, records: Sequence[LogRecord]) -> None:
         """The log has exactly these events."""

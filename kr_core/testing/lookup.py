@@ -10,10 +10,10 @@ import pytest
 from kr_core.knowledge.topic_index import TopicIndex
 from kr_core.protocols import EntryMatch, KeptReport, LookupDecision, LookupRules
 from kr_core.testing import samples
+from kr_core.testing.checks import check_purity, raises_nothing
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
 from kr_core.testing.surroundings import DAY
-from kr_core.testing.watchers import watched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,24 +91,16 @@ class LookupContract(PluginContract):
     def test_it_is_pure(self, project: Path) -> None:
         """The same entries come to the same, nothing that was given is changed, and nothing else is read."""
         entries = [samples.entry("parcel", topic) for topic in _TOPICS]
-        before = [entry.model_dump_json() for entry in entries]
         report = _report()
         evidence = dict(report.evidence)
-        lookup = self.build(project)
-        with watched("reads", "writes", "network", "process") as touched:
-            seen = [self._both(lookup, entries, report) for _ in range(3)]
-        seen.append(self._both(self.build(project), entries, report))
-        assert all(one == seen[0] for one in seen), (
-            "the same query and entries came to different decisions; let them depend on the arguments alone: no clock, no "
-            "chance, nothing kept between calls"
+        check_purity(
+            "the look-up",
+            lambda: self.build(project),
+            lambda lookup: self._both(lookup, entries, report),
+            given=entries,
         )
-        after = [entry.model_dump_json() for entry in entries]
-        assert (after, dict(report.evidence)) == (before, evidence), (
-            "the look-up changed what it was given; work on copies (`model_copy(update=...)`, `sorted`)"
-        )
-        assert not touched, (
-            f"the look-up touched something outside ({touched[0]}); read what it needs in `build`, and decide from the "
-            "arguments alone"
+        assert dict(report.evidence) == evidence, (
+            "the look-up changed the evidence; work on copies (`dict(...)`)"
         )
 
     @pytest.mark.parametrize("kind", HOSTILE)
@@ -130,13 +122,9 @@ class LookupContract(PluginContract):
 
     @staticmethod
     def _found(lookup: Lookup, query: ResearchQuery, entries: Sequence[Entry]) -> EntryMatch | None:
-        try:
+        hint = "return None where nothing answers. `entries` is any sequence: read it, and do not change it"
+        with raises_nothing("the look-up's `find`", hint):
             match = lookup.find(query, entries, _RULES)
-        except Exception as error:
-            raise AssertionError(
-                f"the look-up's `find` raised {type(error).__name__}: {error}; return None where nothing answers. "
-                "`entries` is any sequence: read it, and do not change it"
-            ) from error
         assert match is None or isinstance(match, EntryMatch), (
             f"`find` returned {type(match).__name__}; return a kr_core.plugin.EntryMatch, or None"
         )
@@ -151,15 +139,10 @@ class LookupContract(PluginContract):
     ) -> LookupDecision:
         """The decision on an entry that matches in full, so many days after the usual one."""
         rules = _RULES._replace(today=DAY + shift + timedelta(days=days))
-        try:
-            decision = lookup.judge(
-                samples.query(), EntryMatch(entry, "full", 1.0, exact=True), report, rules
-            )
-        except Exception as error:
-            raise AssertionError(
-                f"the look-up's `judge` raised {type(error).__name__}: {error}; decide `stale` or `miss`, with the reason, "
-                "where a report is not as you expect it"
-            ) from error
+        match = EntryMatch(entry, "full", 1.0, exact=True)
+        hint = "decide `stale` or `miss`, with the reason, where a report is not as you expect it"
+        with raises_nothing("the look-up's `judge`", hint):
+            decision = lookup.judge(samples.query(), match, report, rules)
         assert isinstance(decision, LookupDecision), (
             f"`judge` returned {type(decision).__name__}; return a kr_core.plugin.LookupDecision"
         )

@@ -18,6 +18,7 @@ from kr_core.hookspecs import NOUNS, Provider, Settings
 from kr_core.protocols import ABILITIES, lacking, misspelt
 from kr_core.registry import GROUP
 from kr_core.testing import surroundings
+from kr_core.testing.second_process import SecondProcess
 from kr_core.testing.watchers import FreshRun, Touch, import_afresh, watched
 
 if TYPE_CHECKING:
@@ -240,6 +241,10 @@ class PluginContract:
         """No name is that of an optional Protocol misspelt: KR would never use it."""
         faults = list(misspelt(self.build(project), ABILITIES.get(self.noun, ())))
         assert not faults, "; ".join(faults)
+
+    def _second_process(self, project: Path, task: str, **arguments: Any) -> SecondProcess:
+        """Another process that has built the plugin and waits to begin with a task."""
+        return SecondProcess(task, self.module, self.noun, self.settings, project, **arguments)
 
     # -- parts -------------------------------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ from kr_core.evidence.verification import verify
 from kr_core.model import SKELETON_MARK
 from kr_core.research.report import evidence_of
 from kr_core.testing import samples
+from kr_core.testing.checks import check_purity, raises_nothing
 from kr_core.testing.hostile import EVALUATED, HOSTILE, PLAIN
 from kr_core.testing.plugin import PluginContract
-from kr_core.testing.watchers import watched
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,20 +74,13 @@ class RendererContract(PluginContract):
     def test_it_is_pure(self, project: Path) -> None:
         """The same report gives the same text; the renderer does not change it, and writes and sends nothing."""
         report = samples.report(_CLAIMS)
-        before, renderer = report.model_dump_json(), self.build(project)
-        with watched("writes", "network", "process") as touched:
-            texts = [self._rendered(project, report, renderer) for _ in range(3)]
-        texts.append(self._rendered(project, report))
-        assert len(set(texts)) == 1, (
-            "the same report was rendered differently the second time; let the text depend on the report alone "
-            "(`report.research_date` is its date): no clock, no chance, nothing kept between calls"
-        )
-        assert report.model_dump_json() == before, (
-            "the renderer changed the report; work on copies (`model_copy(update=...)`)"
-        )
-        assert not touched, (
-            f"the renderer touched something outside ({touched[0]}); "
-            "a renderer only reads templates: the store keeps the text"
+        check_purity(
+            "the renderer",
+            lambda: self.build(project),
+            lambda renderer: self._rendered(project, report, renderer),
+            given=[report],
+            kinds=("writes", "network", "process"),
+            hint="a renderer only reads templates: the store keeps the text",
         )
 
     def test_an_empty_report_is_a_skeleton(self, project: Path) -> None:
@@ -128,13 +121,9 @@ class RendererContract(PluginContract):
         assert not problems, f"`kr verify` would call the report false:{said}\n{_FORM}"
 
     def _rendered(self, project: Path, report: Report, renderer: Any = None) -> str:
-        try:
+        hint = "every report is rendered, also an empty one and one with hostile text"
+        with raises_nothing("the renderer", hint):
             text = (renderer or self.build(project)).render(report)
-        except Exception as error:
-            raise AssertionError(
-                f"the renderer raised {type(error).__name__}: {error}; every report is rendered, "
-                "also an empty one and one with hostile text"
-            ) from error
         assert isinstance(text, str), f"the renderer returned {type(text).__name__}; return the text"
         assert text.strip(), "the renderer returned an empty text; render the head at least"
         return text

@@ -9,10 +9,10 @@ import pytest
 from kr_core.errors import ConfigError
 from kr_core.model.questions import Question
 from kr_core.model.routing import HUMAN, Route
+from kr_core.testing.checks import check_purity
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
 from kr_core.testing.surroundings import TABLE
-from kr_core.testing.watchers import watched
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,20 +54,10 @@ class RouterContract(PluginContract):
 
     def test_it_is_pure(self, project: Path) -> None:
         """The same question always gets the same route, and the router reads nothing else."""
-        router = self.build(project)
-        with watched("reads", "writes", "network", "process") as touched:
-            routes = []
-            for _ in range(3):
-                routes.append(self._routed(router, self.known))
-                self._routed(router, self.unknown)
-        routes.append(self._routed(self.build(project), self.known))
-        assert all(route == routes[0] for route in routes), (
-            "the same question was routed in different ways; let the route depend on the question and the settings alone: "
-            "no clock, no chance, nothing kept between calls"
-        )
-        assert not touched, (
-            f"the router touched something outside ({touched[0]}); read what it needs in `build`, and route from the "
-            "question alone"
+        check_purity(
+            "the router",
+            lambda: self.build(project),
+            lambda router: (self._routed(router, self.known), self._routed(router, self.unknown)),
         )
 
     @pytest.mark.parametrize("kind", sorted(HOSTILE.keys() - {"surrogate"}))  # no question can hold one

@@ -8,9 +8,9 @@ import pytest
 
 from kr_core.model import Draft, Finding, Outcome, Score
 from kr_core.testing import samples
+from kr_core.testing.checks import check_purity, raises_nothing
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
-from kr_core.testing.watchers import watched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,22 +53,11 @@ class ScorerContract(PluginContract):
     def test_it_is_pure(self, project: Path) -> None:
         """The same answer gets the same score; the scorer does not change its arguments, and reads nothing else."""
         findings, draft = _answer()
-        before = [finding.model_dump_json() for _source, finding in findings], draft.model_dump_json()
-        scorer = self.build(project)
-        with watched("reads", "writes", "network", "process") as touched:
-            scores = [self._scored(project, findings, draft, scorer) for _ in range(3)]
-        scores.append(self._scored(project, findings, draft))
-        assert all(score == scores[0] for score in scores), (
-            f"the same answer was scored {', '.join(str(score.score) for score in scores)}; "
-            "let the score depend on the arguments alone: no clock, no chance, nothing kept between calls"
-        )
-        after = [finding.model_dump_json() for _source, finding in findings], draft.model_dump_json()
-        assert after == before, (
-            "the scorer changed what it was given; work on copies (`model_copy(update=...)`)"
-        )
-        assert not touched, (
-            f"the scorer touched something outside ({touched[0]}); read what it needs in `build`, and score "
-            "from the arguments alone"
+        check_purity(
+            "the scorer",
+            lambda: self.build(project),
+            lambda scorer: self._scored(project, findings, draft, scorer),
+            given=[draft, *(finding for _source, finding in findings)],
         )
 
     @pytest.mark.parametrize("kind", HOSTILE)
@@ -89,13 +78,9 @@ class ScorerContract(PluginContract):
         draft: Draft,
         scorer: Any = None,
     ) -> Score:
-        try:
+        hint = "give a low score, with the reason, where there is too little to go by"
+        with raises_nothing("the scorer", hint):
             score: Score = (scorer or self.build(project)).score(samples.query(), findings, draft)
-        except Exception as error:
-            raise AssertionError(
-                f"the scorer raised {type(error).__name__}: {error}; give a low score, with the reason, "
-                "where there is too little to go by"
-            ) from error
         return score
 
 

@@ -9,24 +9,24 @@ from datetime import UTC, datetime
 from traceback import format_exception
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import httpx
 import pytest
 
 from kr_core.aio import run
 from kr_core.model import Finding, Outcome, Passage, ResearchQuery
 from kr_core.research.outcomes import ABSOLUTE
-from kr_core.testing.cancellation import cancelled
+from kr_core.testing.checks import raises_nothing
 from kr_core.testing.faults import FaultyTransport, NetworkFault
 from kr_core.testing.hostile import EVALUATED, HOSTILE
-from kr_core.testing.plugin import PluginContract
-from kr_core.testing.programs import programs_in, starts_one_of
+from kr_core.testing.service import NETWORK_FAULTS, ServiceContract
 from kr_core.testing.surroundings import context_in
 from kr_core.testing.watchers import watched
 from kr_core.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    import httpx
 
     from kr_core.protocols import Source
 
@@ -38,10 +38,9 @@ _CANCEL_SECONDS = 1.0
 _BLOCKED_SECONDS = 0.25
 _TICK_SECONDS = 0.005
 _THEN = datetime(2026, 2, 5, tzinfo=UTC)
-_NETWORK_FAULTS = [fault for fault in NetworkFault if fault is not NetworkFault.hangs]
 
 
-class SourceContract(PluginContract):
+class SourceContract(ServiceContract):
     """The rules for sources, tested with a question that the source answers and one that it does not.
 
     Attributes:
@@ -56,12 +55,6 @@ class SourceContract(PluginContract):
     unknown: ClassVar[str]
     framework: ClassVar[str] = "example"
     mcp_server: ClassVar[Any] = None
-
-    def respond(self, request: httpx.Request) -> httpx.Response:
-        """Answer a request like the service; a contract sends no requests to the network."""
-        return httpx.Response(
-            501, text=f"override `respond` in the contract class to answer {request.method} {request.url}"
-        )
 
     # -- questions ---------------------------------------------------------------------------------------
 
@@ -149,7 +142,12 @@ class SourceContract(PluginContract):
             asked = (self._ask(source, question, project, transport) for question in questions)
             return await asyncio.gather(*asked)
 
-        findings = self._safely(together, "two questions at once")
+        with raises_nothing(
+            "the source",
+            "keep what belongs to a question in local variables of `query`, not on the object",
+            "for two questions at once",
+        ):
+            findings = run(together())
         for question, finding in zip(questions, findings, strict=True):
             assert _timeless(finding) == _timeless(alone[question]), (
                 f"two questions at once were mixed: {question!r} was answered otherwise than alone; "
@@ -161,15 +159,9 @@ class SourceContract(PluginContract):
     @pytest.mark.parametrize("seconds", [0.0, 0.01, 0.1])
     def test_cancellation_passes(self, project: Path, seconds: float) -> None:
         """A consultation that is cancelled at its deadline ends at once, even while it waits for a service."""
-        source = self.build(project)
         transport = FaultyTransport([NetworkFault.hangs] * 100)
-
-        asking = self._ask(source, self.known, project, transport)
-        wrong = run(cancelled(asking, seconds, _CANCEL_SECONDS, "the source", "an answer"))
-        assert not wrong, (
-            f"{wrong}; let asyncio.CancelledError pass: catch `Exception` (or less) around what is awaited, "
-            "and clean up in `finally`"
-        )
+        asking = self._ask(self.build(project), self.known, project, transport)
+        self._ends_when_cancelled(asking, seconds, _CANCEL_SECONDS, "an answer")
 
     def test_the_event_loop_is_not_blocked(self, project: Path) -> None:
         """Other work continues while the source answers, the first time and later."""
@@ -230,19 +222,15 @@ class SourceContract(PluginContract):
 
     def test_it_runs_only_what_its_settings_name(self, project: Path) -> None:
         """The source starts only programs from settings whose names tell KR that they run one."""
-        with watched("process", every_thread=True) as touched:
+
+        def asked() -> None:
             source = self.build(project)
             self._consulted(project, self.known, source)
             self._consulted(project, self.unknown, source)
-        named = programs_in(self._provider().settings.model_validate(dict(self.settings)))
-        unnamed = [touch for touch in touched if not starts_one_of(touch, named)]
-        assert not unnamed, (
-            f"the source started a program that no setting names ({unnamed[0]}); take it from a setting called `command`, "
-            "`argv` or the like, with your default: only by such a name does KR see that a project's configuration "
-            "would run something, and ask for `kr trust` first"
-        )
 
-    @pytest.mark.parametrize("fault", _NETWORK_FAULTS)
+        self._runs_only_what_is_named(asked)
+
+    @pytest.mark.parametrize("fault", NETWORK_FAULTS)
     def test_a_network_fault_is_no_answer(self, project: Path, fault: NetworkFault) -> None:
         """If the network fails, an external source never returns `ok`, and says if it was not reached."""
         source = self.build(project)
@@ -267,9 +255,6 @@ class SourceContract(PluginContract):
             )
 
     # -- parts -------------------------------------------------------------------------------------------
-
-    def _transport(self) -> httpx.AsyncBaseTransport:
-        return httpx.MockTransport(self.respond)
 
     async def _ask(
         self,
@@ -341,19 +326,6 @@ class SourceContract(PluginContract):
                 "(not model_construct), and leave lone surrogates out of its texts"
             ) from error
         return finding
-
-    @staticmethod
-    def _safely(work: Callable[[], Awaitable[list[Finding]]], what: str) -> list[Finding]:
-        async def working() -> list[Finding]:
-            return await work()
-
-        try:
-            return run(working())
-        except Exception as error:
-            raise AssertionError(
-                f"the source raised {type(error).__name__}: {error} for {what}; keep what belongs to a question "
-                "in local variables of `query`, not on the object"
-            ) from error
 
     def _longest_gap(self, project: Path) -> float:
         """The longest time for which nothing else had its turn, in seconds; over a first and a repeated question."""

@@ -11,11 +11,14 @@ import pytest
 from kr_core.errors import StorageError
 from kr_core.protocols import Repairable
 from kr_core.testing import samples
+from kr_core.testing.checks import raises_nothing
 from kr_core.testing.plugin import PluginContract
-from kr_core.testing.second_process import SecondProcess, keep_entries
+from kr_core.testing.second_process import keep_entries
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kr_core.testing.second_process import SecondProcess
 
 _HOSTILE_NAMES = (
     "../..", "..", ".", "/etc", "C:\\Windows", "con", "-rf", "a/b/c", "~", "index", "\u65e5\u672c\u8a9e", "\u202egnp",
@@ -40,8 +43,7 @@ class StoreContract(PluginContract):
 
             @cache
             def elsewhere() -> SecondProcess:
-                plugin = (self.module, self.noun, self.settings)
-                process = stack.enter_context(SecondProcess("obey", *plugin, project))
+                process = stack.enter_context(self._second_process(project, "obey"))
                 process.go(plugin=[self.module, self.noun, dict(self.settings)])
                 return process
 
@@ -78,9 +80,7 @@ class StoreContract(PluginContract):
     def test_two_processes_lose_nothing(self, project: Path) -> None:
         """If two processes write at the same time, every entry and every report is stored."""
         store = self.build(project)
-        with SecondProcess(
-            "keep_entries", self.module, self.noun, self.settings, project, framework="theirs", count=20
-        ) as process:
+        with self._second_process(project, "keep_entries", framework="theirs", count=20) as process:
             process.go()
             wanted = set(keep_entries(store, "mine", 20))
             wanted |= set(process.result())
@@ -142,13 +142,12 @@ class StoreContract(PluginContract):
         kept: list[str] = []
         for framework, topic in ((name, "timeouts"), ("parcel", name)):
             entry = samples.entry(framework, topic)
-            try:
+            with raises_nothing(
+                "`write`",
+                "the entry's path is safe as the engine made it: use that for the file's name",
+                f"for the framework {framework!r} and the topic {topic!r}",
+            ):
                 self.build(project).write(f"# {framework}\n", {}, entry)
-            except Exception as error:
-                raise AssertionError(
-                    f"`write` raised {type(error).__name__}: {error} for the framework {framework!r} and the topic "
-                    f"{topic!r}; the entry's path is safe as the engine made it: use that for the file's name"
-                ) from error
             kept.append(entry.id)
             again = self.build(project)
             found = [

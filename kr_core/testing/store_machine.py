@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from kr_core.errors import StorageError
 from kr_core.model import Entry
 from kr_core.testing import samples
+from kr_core.testing.checks import raises_nothing
 from kr_core.testing.surroundings import DAY
 
 if TYPE_CHECKING:
@@ -318,10 +319,6 @@ class StoreMachine(RuleBasedStateMachine):
             )
 
     def _call(self, method: str, *arguments: Any, **options: Any) -> Any:
-        try:
+        hint = "raise kr_core.StorageError, and only where the knowledge base cannot be read or written"
+        with raises_nothing(f"`{method}`", hint):
             return getattr(self._store, method)(*arguments, **options)
-        except Exception as error:
-            raise AssertionError(
-                f"`{method}` raised {type(error).__name__}: {error}; raise kr_core.StorageError, and only where the "
-                "knowledge base cannot be read or written"
-            ) from error

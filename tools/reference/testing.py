@@ -31,14 +31,14 @@ def testing_page() -> str:
 def _contract(name: str, contract: Any) -> str:
     """A contract, and after it what the parts that it is made of test."""
     found = read_class(contract)
-    parts = [base for base in contract.__bases__ if base.__name__.startswith("_")]
-    shared = [base for part in parts[:1] for base in part.__bases__ if base.__name__.startswith("_")]
-    given = [method for cls in (contract, *shared) for method in _methods(cls)]
+    public = [getattr(kr_core.testing, name) for name in names_of("kr_core.testing")]
+    parts = [base for base in contract.__mro__[1:-1] if base not in public]
+    given = [method for cls in (contract, *parts) for method in _methods(cls)]
     said = [f"## {name}", markdown(found.text)]
     said += [f"```pyi\n{method.signature}\n```\n\n{markdown(method.text)}" for method in given]
     said += [*_tests(contract)]
     for part in parts:
-        said += [markdown(read_class(part).text), *_tests(part)]
+        said += [text for table in _tests(part) for text in (markdown(read_class(part).text), table)]
     return "\n\n".join(said)
 
 

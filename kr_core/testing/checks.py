@@ -1,0 +1,48 @@
+"""What the contracts of several kinds of plugins check in the same way."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from kr_core.testing.watchers import watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pydantic import BaseModel
+
+
+@contextmanager
+def raises_nothing(what: str, hint: str, when: str = "") -> Iterator[None]:
+    """Turn whatever a plugin raises into a failed test: what raised it, on what occasion, and what to do about it."""
+    try:
+        yield
+    except Exception as error:
+        said = f"{what} raised {type(error).__name__}{when and f' {when}'}: {error}; {hint}"
+        raise AssertionError(said) from error
+
+
+def check_purity(
+    who: str,
+    build: Callable[[], Any],
+    use: Callable[[Any], object],
+    given: Sequence[BaseModel] = (),
+    *,
+    kinds: Sequence[str] = ("reads", "writes", "network", "process"),
+    hint: str = "read what it needs in `build`, and go by the arguments alone",
+) -> None:
+    """Check that components always make the same of what is given, do not change it, and do nothing of some `kinds`."""
+    before = [one.model_dump_json() for one in given]
+    component = build()
+    with watched(*kinds) as touched:
+        made = [use(component) for _ in range(3)]
+    made.append(use(build()))
+    assert all(one == made[0] for one in made), (
+        f"{who} did not make the same of the same; let everything depend on the arguments alone: no clock, no chance, "
+        "nothing kept between calls"
+    )
+    assert [one.model_dump_json() for one in given] == before, (
+        f"{who} changed what it was given; work on copies (`model_copy(update=...)`, `sorted`)"
+    )
+    assert not touched, f"{who} touched something outside ({touched[0]}); {hint}"
