@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kr_core.project.lockfiles.parser import parse_packages, parse_toml
-from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, strings, table, tables
+from kr_core.project.lockfiles.pins import Pin, string, strings, table, tables
 from kr_core.project.version_ranges import allows
 
 if TYPE_CHECKING:
@@ -42,7 +42,10 @@ def read_lock(text: str, view: ProjectView) -> Iterator[Pin]:
 
 def read_manifest(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read what `Cargo.toml` asks for; a bare version is a caret range, and is shown as one."""
-    data = parse_toml(text)
+    yield from _wanted(parse_toml(text), view)
+
+
+def _wanted(data: dict[str, Any], view: ProjectView) -> Iterator[Pin]:
     shared = table(table(data.get("workspace")).get("dependencies"))
     for name, wanted in shared.items():
         yield _asked(name, wanted, {}, development=False)
@@ -68,31 +71,23 @@ def _asked(name: str, wanted: Any, shared: dict[str, Any], *, development: bool)
 def _shared(view: ProjectView) -> dict[str, Any]:
     """The dependencies that a workspace keeps for its members, in the nearest `Cargo.toml` above that has any."""
     for depth in range(1, _PARENTS):
-        manifest = view.beside("../" * depth + "Cargo.toml")
-        if manifest is not None and (
-            shared := table(_manifest(manifest).get("workspace")).get("dependencies")
-        ):
+        above = _manifest("/".join([".."] * depth), view)
+        if shared := table(above.get("workspace")).get("dependencies"):
             return table(shared)
     return {}
 
 
 def _member(folder: str, view: ProjectView) -> str:
-    manifest = view.beside(f"{folder}/Cargo.toml")
-    return string(table(_manifest(manifest).get("package")).get("name")) if manifest else ""
+    return string(table(_manifest(folder, view).get("package")).get("name"))
 
 
 def _own_names(folder: str, view: ProjectView) -> dict[str, str]:
     """What a member asks for of the packages that it uses by their own names; another version of one is renamed."""
-    manifest = view.beside(f"{folder}/Cargo.toml")
-    pins = read_manifest(manifest, view) if manifest and _manifest(manifest) else ()
-    return {pin.name: pin.version for pin in pins if not pin.renamed}
+    return {pin.name: pin.version for pin in _wanted(_manifest(folder, view), view) if not pin.renamed}
 
 
-def _manifest(text: str) -> dict[str, Any]:
-    try:
-        return parse_toml(text)
-    except (UnreadableError, RecursionError):  # it is told where that file itself is read
-        return {}
+def _manifest(folder: str, view: ProjectView) -> dict[str, Any]:
+    return view.parsed(f"{folder}/Cargo.toml", parse_toml, {})
 
 
 READERS = {"Cargo.lock": read_lock, "Cargo.toml": read_manifest}

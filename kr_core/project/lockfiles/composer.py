@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kr_core.project.lockfiles.parser import parse_json
-from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table, tables
+from kr_core.project.lockfiles.pins import Pin, string, table, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,11 +16,8 @@ if TYPE_CHECKING:
 def read_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read the packages that are locked; `composer.json` beside it says which are asked for."""
     data = parse_json(text)
-    manifest = view.beside("composer.json")
-    try:
-        asked = {pin.name for pin in read_manifest(manifest, view)} if manifest else set()
-    except UnreadableError:  # it is told where that file itself is read
-        asked = set()
+    wanted: list[Pin] = view.parsed("composer.json", lambda manifest: list(read_manifest(manifest, view)), [])
+    asked = {pin.name for pin in wanted}
     for group in ("packages", "packages-dev"):
         for package in tables(data.get(group)):
             if name := string(package.get("name")):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kr_core.project.lockfiles.parser import parse_json
-from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table, tables
+from kr_core.project.lockfiles.pins import Pin, string, table, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,10 +97,9 @@ def _pins(name: str, wanted: str, *, development: bool, direct: bool) -> Iterato
 
 def is_project(folder: str, view: ProjectView) -> bool:
     """Whether a folder has a `package.json` that asks for packages."""
-    try:
-        return any(dependencies(parse_json(view.beside(f"{folder}/package.json") or "{}")))
-    except (UnreadableError, RecursionError):  # it is told where that file itself is read
-        return False
+    return view.parsed(
+        f"{folder}/package.json", lambda text: any(dependencies(parse_json(text))), absent=False
+    )
 
 
 def _packages(packages: dict[str, Any], view: ProjectView) -> Iterator[Pin]:

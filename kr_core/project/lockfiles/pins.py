@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from kr_core.files import read_bytes
 from kr_core.project.package_names import normalise
@@ -13,6 +13,7 @@ from kr_core.project.package_names import normalise
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+Parsed = TypeVar("Parsed")
 Ecosystem = Literal["python", "node", "rust", "go", "java", "ruby", "php"]
 
 LIMIT_BYTES = 20_000_000
@@ -192,6 +193,14 @@ class ProjectView:
             )
             return None
         return text
+
+    def parsed(self, relative: str, parse: Callable[[str], Parsed], absent: Parsed) -> Parsed:
+        """What another file says, or `absent`; that one is not understood is told where that file itself is read."""
+        text = self.beside(relative)
+        try:
+            return parse(text) if text else absent
+        except (UnreadableError, RecursionError):
+            return absent
 
     def holds(self, marker: str) -> bool:
         """Whether a marker holds in the project's Python, with no extra asked for; what is no marker holds."""

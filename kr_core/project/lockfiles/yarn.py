@@ -114,11 +114,7 @@ def _unbound(descriptor: str) -> str:
 
 
 def _manifest(folder: str, view: ProjectView) -> dict[str, Any]:
-    manifest = view.beside(f"{folder}/package.json")
-    try:
-        return parse_json(manifest) if manifest else {}
-    except (UnreadableError, RecursionError):  # it is told where that file itself is read
-        return {}
+    return view.parsed(f"{folder}/package.json", parse_json, {})
 
 
 def _catalogs(view: ProjectView) -> dict[str, dict[str, Any]]:
