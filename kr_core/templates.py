@@ -136,7 +136,7 @@ def _environment(folders: tuple[Path, ...]) -> LimitedSandbox:
 def _source(folders: Sequence[Path], name: str) -> tuple[str, str, Callable[[], bool]] | None:
     """A template's text and file, and whether that is still so: a user may change, add or remove files meanwhile.
 
-    Jinja's own loader of files reads them whatever their size, and follows links out of a folder.
+    Jinja's own loader reads files of any size, and follows links out of a folder.
     """
     from jinja2.loaders import split_template_path
 

@@ -69,7 +69,7 @@ def _is_near(word: str, name: str) -> bool:
 
 
 def _has(component: Any, name: str) -> bool:
-    """Whether an attribute is there; one that raises is, and its fault is told when it is used."""
+    """Whether an attribute is there; one that raises is, and its fault shows when it is used."""
     try:
         return hasattr(component, name)
     except KeyboardInterrupt:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def raises_nothing(what: str, hint: str, when: str = "") -> Iterator[None]:
-    """Turn whatever a plugin raises into a failed test: what raised it, on what occasion, and what to do about it."""
+    """Make any exception of a plugin a failed test: what raised it, on what occasion, and what to do about it."""
     try:
         yield
     except Exception as error:
@@ -32,7 +32,7 @@ def check_purity(
     kinds: Sequence[str] = ("reads", "writes", "network", "process"),
     hint: str = "read what it needs in `build`, and go by the arguments alone",
 ) -> None:
-    """Check that components always make the same of what is given, do not change it, and do nothing of some `kinds`."""
+    """Check that components make the same of the same arguments, change none of them, and do nothing of some `kinds`."""
     before = [one.model_dump_json() for one in given]
     component = build()
     with watched(*kinds) as touched:

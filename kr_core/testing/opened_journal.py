@@ -44,7 +44,7 @@ class OpenedJournal(PluginContract):
 
     @pytest.fixture
     def open_journal(self, project: Path) -> Iterator[OpenJournal]:
-        """Open the project's journal; each call opens it anew, while the others stay open."""
+        """Open the project's journal; each call opens it again, while the others stay open."""
         opened: list[Journal] = []
 
         def open_it() -> Journal:

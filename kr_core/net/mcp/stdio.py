@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from kr_core.model import Program
 
 _MAX_NOISE = 100
-"""So many lines that are no messages are taken for greetings and the like."""
+"""This many lines that are not messages pass for greetings and the like."""
 _TAIL = 4000
-"""Bytes of its standard error output that are kept."""
+"""The last bytes of its standard error output, for the reason of a failure."""
 
 
 class ProgramOutput:
@@ -41,7 +41,7 @@ class ProgramOutput:
         self.fault: RequestError | None = None
         """Why reading its messages was given up."""
         self.noise: list[str] = []
-        """Lines of its standard output that are no messages."""
+        """Lines of its standard output that are not messages."""
         self._errors = b""
 
     def add_errors(self, chunk: bytes) -> None:

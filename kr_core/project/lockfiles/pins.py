@@ -195,7 +195,7 @@ class ProjectView:
         return text
 
     def parsed(self, relative: str, parse: Callable[[str], Parsed], absent: Parsed) -> Parsed:
-        """What another file says, or `absent`; that one is not understood is told where that file itself is read."""
+        """What another file says, or `absent`; its own reading reports a file that nothing can parse."""
         text = self.beside(relative)
         try:
             return parse(text) if text else absent

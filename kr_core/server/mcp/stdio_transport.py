@@ -183,7 +183,7 @@ class _Output:
             self._go_on()
 
     def refuse(self, code: int, said: str, request: RequestId | None = None) -> None:
-        """Answer with an error, unless the peer leaves so many unread."""
+        """Answer with an error, unless the peer leaves too many unread."""
         if len(self._unwritten) <= MAX_MESSAGE_LENGTH:
             self.add(JSONRPCError(jsonrpc="2.0", id=request, error=ErrorData(code=code, message=said)))
 
