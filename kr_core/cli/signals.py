@@ -17,6 +17,8 @@ __all__ = ["Signals"]
 _NAMES = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2")
 """Signals that would end the program alone. What SIGKILL leaves behind cannot be helped: Linux tells a child of the end of the
 thread that has started it (PR_SET_PDEATHSIG), and not of the end of the program."""
+_AGAIN_SECONDS = 0.01
+"""After a signal that was dropped; the callback has ended by then, or drops this one too."""
 _ENDED = 128
 """To this a shell adds the number of the signal that has ended a program."""
 
@@ -32,6 +34,7 @@ class Signals:
         self.came = 0
         """The number of the signal that came."""
         self._at_once = False
+        self._report = sys.unraisablehook
 
     def handle(self) -> None:
         """Handle them from now on."""
@@ -39,6 +42,21 @@ class Signals:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:
                 signal.signal(number, self._end)
+        self._report, sys.unraisablehook = sys.unraisablehook, self._unraisable
+
+    def _unraisable(self, fault: sys.UnraisableHookArgs) -> None:
+        """Send a signal again that came in a callback, of an import for one: Python drops what is raised there."""
+        if fault.exc_type is not KeyboardInterrupt:
+            self._report(fault)
+            return
+        import threading
+
+        self._at_once = False
+        number, main = self.came or signal.SIGINT, threading.main_thread().ident
+        assert main is not None, "it runs"
+        again = threading.Timer(_AGAIN_SECONDS, signal.pthread_kill, (main, number))
+        again.daemon = True
+        again.start()
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
         if self._at_once:

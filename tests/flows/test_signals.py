@@ -205,6 +205,31 @@ def test_servers_end_in_their_own_way(project_folder, environ, arguments):
             process.communicate()
 
 
+LOST = """
+import os, signal, sys, weakref
+from kr_core.cli.signals import Signals
+signals = Signals()
+signals.handle()
+class Value: pass
+value = Value()
+callback = weakref.ref(value, lambda _gone: os.kill(os.getpid(), signal.SIGTERM))
+try:
+    del value
+    while True:
+        signal.pause()
+except KeyboardInterrupt:
+    sys.exit(signals.exit_code(0))
+"""
+
+
+def test_a_signal_that_comes_in_a_callback_is_not_lost(environ):
+    """Python drops what a callback of an import or of the garbage collector raises; the program ends all the same."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOST], env=environ, check=False, capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (143, b"")
+
+
 def catches(pid, number):
     """Whether a process has a handler for a signal; assumed where the system does not tell."""
     try:
