@@ -15,14 +15,16 @@ import sqlite3
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from kr_core.toolkit import INDEX_FORMAT, PassageIndex, build_index, lies_within, read_text
 from kr_plugins.sources.installed_docs.dependencies import Reexports
 from kr_plugins.sources.installed_docs.documents import read_documents
+from kr_plugins.sources.installed_docs.limits import MOST_BYTES, bounded
 from kr_plugins.sources.installed_docs.python import builtins as compiled
-from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
+from kr_plugins.sources.installed_docs.python.parser import MAX_BYTES, Unreadable, read_module
 from kr_plugins.sources.installed_docs.python.passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames
 from kr_plugins.sources.installed_docs.text_sections import TextFile
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from kr_core.toolkit import Distribution, IndexedPassage
     from kr_plugins.sources.installed_docs.python.definitions import Module
 
-READER_FORMAT = 23
+READER_FORMAT = 24
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
@@ -102,7 +104,7 @@ class Material:
             if cancelled():
                 raise Cancelled
 
-        modules, notes = _read(self, progress, cancelled)
+        modules, notes = _read(self, progress, check)
         Reexports(modules, self.dependencies, self.within, check).add()
         names = PublicNames(modules, [name for _path, name in self.roots])
         texts = list(self.texts)
@@ -113,7 +115,7 @@ class Material:
                 )
                 texts += documents.texts
                 notes += documents.notes
-        return make(modules, names, texts), notes
+        return make(modules, names, texts, partial(bounded, check=check, notes=notes)), notes
 
 
 class Readable(Protocol):
@@ -234,15 +236,22 @@ def _file_name(material: Readable) -> str:
 
 
 def _read(
-    material: Material, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+    material: Material, progress: Callable[[int, int], None], check: Callable[[], None]
 ) -> tuple[dict[str, Module], list[str]]:
     files = [found for root, name in material.roots for found in python_files(root, name, material.within)]
     modules: dict[str, Module] = {}
     notes: list[str] = []
+    left = MOST_BYTES
     for number, (file, name) in enumerate(files):
-        if cancelled():
-            raise Cancelled
+        check()
         progress(number, len(files))
+        left -= _bytes_to_read(file)
+        if left < 0:
+            said = (
+                f"more than {MOST_BYTES // 1_000_000} MB of sources, {len(files) - number:,} files not read"
+            )
+            notes.append(f"{material.label}: {said}")
+            break
         try:
             modules[name] = read_module(
                 file, name, file.relative_to(material.base).as_posix(), material.within
@@ -258,6 +267,14 @@ def _read(
                 known.definitions = {**module.definitions, **known.definitions}
     progress(len(files), len(files))
     return modules, notes
+
+
+def _bytes_to_read(file: Path) -> int:
+    try:
+        size = file.stat().st_size
+    except OSError:
+        return 0
+    return size if size <= MAX_BYTES else 0
 
 
 def python_files(root: Path, name: str, within: Sequence[Path] | None = None) -> Iterator[tuple[Path, str]]:

@@ -76,17 +76,21 @@ class _Scanner:
         while self.file.at(number) in _MODIFIERS and number < end:
             modifiers.add(self.file.at(number))
             number += 1
-        last = self.end(number, end)
-        if self.names_others(number, last, found, modifiers, inside=inside):
-            return last
         word = self.file.at(number)
         if word == "const" and self.file.at(number + 1) == "enum":
             number, word = number + 1, "enum"
-        declared = self.declaration(first, number, word, last, end, depth, found)
-        if declared is None:
-            if "default" in modifiers and _NAME.fullmatch(word):
-                found.assigned = found.assigned or word
-            return last
+        declared = self.with_body(first, number, word, end, depth, found)
+        if (
+            declared is None
+        ):  # what has a body ends with it; to look for a `;` behind each one would be quadratic
+            last = self.end(number, end)
+            if self.names_others(number, last, found, modifiers, inside=inside):
+                return last
+            declared = self.without_body(first, number, word, last)
+            if declared is None:
+                if "default" in modifiers and _NAME.fullmatch(word):
+                    found.assigned = found.assigned or word
+                return last
         declaration, following = declared
         if declaration is not None:
             found.declarations.setdefault(declaration.name, []).append(declaration)
@@ -124,19 +128,26 @@ class _Scanner:
             number = self.file.jump(number, end)
         return end
 
-    def declaration(
-        self, first: int, number: int, word: str, last: int, end: int, depth: int, found: ModuleDeclarations
+    def without_body(
+        self, first: int, number: int, word: str, last: int
     ) -> tuple[Declaration | None, int] | None:
-        """A declaration and the word after it; None where no declaration begins here."""
-        name = self.file.at(number + 1)
+        """A declaration up to its `;`, and the word after it; None where no such declaration begins here."""
+        named = _NAME.fullmatch(self.file.at(number + 1))
         if word == "function":
             return self.function(first, number, last), last
+        if word == "type" and named:
+            return self.alias(first, number, last), last
+        if word in {"const", "let", "var"} and named:
+            return self.constant(first, number, last), last
+        return None
+
+    def with_body(
+        self, first: int, number: int, word: str, end: int, depth: int, found: ModuleDeclarations
+    ) -> tuple[Declaration | None, int] | None:
+        """A declaration with a body in braces, and the word after it; None where no such declaration begins here."""
+        name = self.file.at(number + 1)
         if word in {"class", "interface"} and _NAME.fullmatch(name):
             return self.body_of(first, number, word, end)
-        if word == "type" and _NAME.fullmatch(name):
-            return self.alias(first, number, last), last
-        if word in {"const", "let", "var"} and _NAME.fullmatch(name):
-            return self.constant(first, number, last), last
         if word == "enum" and _NAME.fullmatch(name) and self.file.at(number + 2) == "{":
             closing = self.file.closing.get(number + 2, end - 1)
             made = self.made("enum", name, first, number + 2)

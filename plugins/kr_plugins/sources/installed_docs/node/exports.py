@@ -28,6 +28,13 @@ _LARGEST = 3_000_000
 _MOST_BYTES = 12_000_000
 _MAX_FILES = 4000
 _MAX_STEPS = 16
+_MOST_STEPS = 2_000_000
+"""So many names and files are gone through in all; large packages need some 100,000."""
+_CHECKED_STEPS = 1_000
+_MAX_PACKAGES = 500
+"""So many other packages are looked into."""
+_DEEPEST_NAMESPACE = 2
+"""Names with more dots (`z.core.util.x`) are not offered."""
 
 
 class File(NamedTuple):
@@ -81,6 +88,9 @@ class Exports:
         self._check = check
         self._files: dict[Path, File | None] = {}
         self._bytes = 0
+        self._steps = 0
+        self._resolved: dict[tuple[Path, int, str], File | None] = {}
+        self._packages: dict[tuple[str, Path], tuple[NodePackage, dict[str, Path]] | None] = {}
 
     def offered(self) -> Iterator[ExportedName]:
         """Everything that is exported, the package's main entry first; what that has is not told again of others."""
@@ -138,6 +148,15 @@ class Exports:
 
     # -- following --
 
+    def _may_go_on(self) -> bool:
+        """Count a step, and now and then see whether the reading was given up; False after far too many steps."""
+        self._steps += 1
+        if self._steps % _CHECKED_STEPS == 0:
+            self._check()
+        if self._steps == _MOST_STEPS:
+            self.notes.append(f"{self.package.name}: too many exports, the rest left out")
+        return self._steps < _MOST_STEPS
+
     def _of(self, file: File) -> Iterator[ExportedName]:
         """What a file that users enter by offers."""
         own = file.typings
@@ -160,9 +179,11 @@ class Exports:
             if best[each.key] == name:
                 yield each._replace(aliases=tuple(aliases.get(name, ())[:4]))
 
-    def _collect(self, file: File, names: dict[str, ExportedName], depth: int, visited: set[Path]) -> None:
-        """Add what a file exports; its own exports before those of `export *`."""
-        if depth > _MAX_STEPS or file.path in visited:
+    def _collect(
+        self, file: File, names: dict[str, ExportedName], depth: int, visited: set[Path], dots: int = 0
+    ) -> None:
+        """Add what a file exports; its own exports before those of `export *`. `dots` stand before the names already."""
+        if depth > _MAX_STEPS or file.path in visited or not self._may_go_on():
             return
         visited.add(file.path)
         for exported, local in file.typings.exports.items():
@@ -171,11 +192,11 @@ class Exports:
                 names.setdefault(exported, _called(found, file, exported))
             elif file.typings.imports.get(local, ("", ""))[1] == "*":
                 target = self.resolve(file, file.typings.imports[local][0])
-                self._namespace(target, exported, names, depth)
+                self._namespace(target, exported, names, depth, dots)
         for source, name, exported in file.typings.reexports:
             target = self.resolve(file, source)
             if name == "*":
-                self._namespace(target, exported, names, depth)
+                self._namespace(target, exported, names, depth, dots)
             if target is None or name == "*":
                 continue
             found = self._exported(target, name, depth + 1)
@@ -184,51 +205,62 @@ class Exports:
         for source in file.typings.stars:
             target = self.resolve(file, source)
             if target is not None:
-                self._collect(target, names, depth + 1, visited)
+                self._collect(target, names, depth + 1, visited, dots)
 
-    def _namespace(self, file: File | None, prefix: str, names: dict[str, ExportedName], depth: int) -> None:
+    def _namespace(
+        self, file: File | None, prefix: str, names: dict[str, ExportedName], depth: int, dots: int
+    ) -> None:
         """Add what a file exports as members of an object (`import * as z`, `export * as z`)."""
         inner: dict[str, ExportedName] = {}
-        if file is not None:
-            self._collect(file, inner, depth + 1, set())
+        if file is not None and dots < _DEEPEST_NAMESPACE:
+            self._collect(file, inner, depth + 1, set(), dots + 1)
         for name, each in inner.items():
-            if name.count(".") < 2:
+            if name.count(".") < _DEEPEST_NAMESPACE and self._may_go_on():
                 names.setdefault(f"{prefix}.{name}", each._replace(name=f"{prefix}.{name}"))
 
-    def _local(self, file: File, name: str, depth: int) -> ExportedName | None:
+    def _local(
+        self, file: File, name: str, depth: int, seen: set[tuple[Path, int, str]] | None = None
+    ) -> ExportedName | None:
         declared = file.typings.declarations.get(name)
         if declared:
             return ExportedName(name, file, tuple(declared))
-        if name not in file.typings.imports or depth > _MAX_STEPS:
+        if name not in file.typings.imports or depth > _MAX_STEPS or not self._may_go_on():
             return None
         source, imported = file.typings.imports[name]
         target = self.resolve(file, source) if imported != "*" else None
-        return self._exported(target, imported, depth + 1) if target is not None else None
+        return self._exported(target, imported, depth + 1, seen) if target is not None else None
 
-    def _exported(self, file: File, name: str, depth: int) -> ExportedName | None:
-        """What a file exports by a name."""
-        if depth > _MAX_STEPS:
+    def _exported(
+        self, file: File, name: str, depth: int, seen: set[tuple[Path, int, str]] | None = None
+    ) -> ExportedName | None:
+        """What a file exports by a name; `seen` are the files that were asked for it already."""
+        seen = set() if seen is None else seen
+        asked = file.path, id(file.typings), name
+        if depth > _MAX_STEPS or asked in seen or not self._may_go_on():
             return None
+        seen.add(asked)
         if name == "default":
-            return next(iter(self._assigned(file, depth)), None)
+            return next(iter(self._assigned(file, depth, seen)), None)
         if name in file.typings.exports:
-            return self._local(file, file.typings.exports[name], depth)
+            return self._local(file, file.typings.exports[name], depth, seen)
         for source, there, exported in file.typings.reexports:
             if exported == name and there != "*" and (target := self.resolve(file, source)) is not None:
-                return self._exported(target, there, depth + 1)
+                return self._exported(target, there, depth + 1, seen)
         for source in file.typings.stars:
             target = self.resolve(file, source)
-            found = self._exported(target, name, depth + 1) if target is not None else None
+            found = self._exported(target, name, depth + 1, seen) if target is not None else None
             if found is not None:
                 return found
         return None
 
-    def _assigned(self, file: File, depth: int = 0) -> list[ExportedName]:
+    def _assigned(
+        self, file: File, depth: int = 0, seen: set[tuple[Path, int, str]] | None = None
+    ) -> list[ExportedName]:
         """What `export default` or `export =` names, and the members of its namespace."""
         local = file.typings.assigned
         if local is None:
             return []
-        found = self._local(file, local, depth)
+        found = self._local(file, local, depth, seen)
         if found is None:
             return []
         name = self.called() if len(local) < 3 or local.startswith("_") or local == "default" else local
@@ -245,22 +277,40 @@ class Exports:
 
     def resolve(self, file: File, source: str) -> File | None:
         """The file that an import means: beside it, or the entry of another package."""
+        key = (file.path, id(file.typings), source)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(file, source)
+        return self._resolved[key]
+
+    def _resolve(self, file: File, source: str) -> File | None:
         if source in {"", "."} or source.startswith(("./", "../", ".")):
             path = declaration_file(file.path.parent, source, file.package.folder)
             return self.file(path, file.package) if path is not None else None
         parts = source.split("/")
         count = 2 if source.startswith("@") else 1
-        other = find_package("/".join(parts[:count]), file.package.folder, file.package.within)
+        other = self._other("/".join(parts[:count]), file.package)
         if other is None:
             block = file.typings.modules.get(source)
             return file._replace(typings=block) if block is not None else None
-        wanted = "/".join(parts[count:])
-        declaring = other
-        found = list(entries(other))
-        if not found and (types := types_package(other)) is not None:
-            declaring, found = types, list(entries(types))
-        path = next((path for subpath, path in found if subpath == wanted), None)
+        declaring, found = other
+        path = found.get("/".join(parts[count:]))
         return self.file(path, declaring) if path is not None else None
+
+    def _other(self, name: str, package: NodePackage) -> tuple[NodePackage, dict[str, Path]] | None:
+        """The package that declares what another means by a name, and the files that users enter it by."""
+        key = (name, package.folder)
+        if key not in self._packages:
+            self._check()
+            room = len(self._packages) < _MAX_PACKAGES
+            other = find_package(name, package.folder, package.within) if room else None
+            if other is None:
+                self._packages[key] = None
+                return None
+            found = list(entries(other))
+            if not found and (types := types_package(other)) is not None:
+                other, found = types, list(entries(types))
+            self._packages[key] = other, dict(reversed(found))  # the first of a name counts
+        return self._packages[key]
 
 
 def _called(found: ExportedName, file: File, exported: str) -> ExportedName:

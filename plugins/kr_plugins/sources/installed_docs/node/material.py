@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.toolkit import IndexedPassage, read_text
 from kr_plugins.sources.installed_docs.documents import read_documents
+from kr_plugins.sources.installed_docs.limits import bounded
 from kr_plugins.sources.installed_docs.node.exports import Exports
 from kr_plugins.sources.installed_docs.node.package import LARGEST_JSON, TYPINGS, readme_text, types_package
 from kr_plugins.sources.installed_docs.node.passages import PassageMaker
@@ -112,7 +113,8 @@ class NodeMaterial:
 
         exports = Exports(self.package, told, check)
         documents = self.texts(check)
-        found = [*collapse(PassageMaker(exports, documents.texts).all()), *_manifest(self.package)]
+        made = bounded(PassageMaker(exports, documents.texts).all(), check, exports.notes)
+        found = [*collapse(made), *_manifest(self.package)]
         progress(done, done)
         return found, [*documents.notes, *exports.notes]
 

@@ -85,6 +85,7 @@ class PassageMaker:
     def __init__(self, exports: Exports, texts: Sequence[TextFile]) -> None:
         self.exports = exports
         self.offered = list(exports.offered())
+        self.defaults = {each.name for each in self.offered if each.default}
         self.texts = texts
         self.named = {each.key for each in self.offered}
         self.mentions = self._count_mentions()
@@ -112,13 +113,18 @@ class PassageMaker:
         found: dict[tuple[str, int], list[str]] = {}
         for each in self.offered:
             kinds = [(each.file, one.type_name) for one in each.declarations if one.type_name]
+            seen: set[tuple[str, int]] = set()
             for depth in range(_DEEPEST):
                 following = []
                 for file, name in kinds:
                     known = self.exports.local(file, name) if name else None
                     for one in known.declarations if known else ():
-                        if known is not None and one.kind in {"class", "interface", "type"}:
-                            found.setdefault((known.file.locator, one.line), []).append(each.name)
+                        if known is None or one.kind not in {"class", "interface", "type"}:
+                            continue
+                        place = known.file.locator, one.line
+                        found.setdefault(place, []).append(each.name)
+                        if place not in seen:  # what is a base of many is followed once
+                            seen.add(place)
                             following += [(known.file, base) for base in one.bases]
                 kinds = following if depth < _DEEPEST else []
         return found
@@ -200,7 +206,7 @@ class PassageMaker:
             yield from self.group(inside, first, declarations, others)
 
     def _is_default(self, names: Sequence[str]) -> bool:
-        return any(each.default and each.name in names for each in self.offered)
+        return not self.defaults.isdisjoint(names)
 
     def symbol(self, scope: _Scope, name: str, one: Declaration, aliases: Sequence[str]) -> IndexedPassage:
         comment = one.comment or tsdoc.TSDocComment()

@@ -46,6 +46,8 @@ _LOOKS_LIKE_CODE = re.compile(
     r"|(?:await |return |print)?[A-Za-z_][\w.]*\(.*\)\s*(?:#.*)?$)"
 )
 
+_MAX_NAMES = 20
+"""Parameters that are described together, each of which gets the whole description."""
 _MAX_PARAGRAPH = 900
 """Characters of a paragraph that says something of one parameter; a longer one is about the whole."""
 
@@ -299,7 +301,8 @@ def _paragraph(lines: Sequence[str], number: int) -> tuple[int, int]:
 
 
 def _split_names(names: str) -> list[str]:
-    return [name.strip(" *`") for name in re.split(r"[,/]", names) if name.strip(" *`")]
+    parts = re.split(r"[,/]", names, maxsplit=_MAX_NAMES)[:_MAX_NAMES]
+    return [name.strip(" *`") for name in parts if name.strip(" *`")]
 
 
 def _fields(lines: list[str]) -> list[DocumentedParameter]:
@@ -333,6 +336,8 @@ class _CodeSpan(NamedTuple):
     following: int
 
 
+_MAX_TRIES = 8
+"""So often unmarked code is looked for in a paragraph: to parse it from each of its lines on would be quadratic."""
 _SHOWN_LANGUAGES = frozenset(
     ["", *"python py python3 pycon console shell bash sh toml ini yaml text json sql html jinja".split()]
 )
@@ -342,9 +347,11 @@ _SHOWN_LANGUAGES = frozenset(
 def code_blocks(lines: list[str]) -> list[CodeBlock]:
     """Fenced, indented-literal and doctest code of a text, in order."""
     blocks: list[CodeBlock] = []
-    number = 0
+    number = tries = 0
     while number < len(lines):
-        span = _code_at(lines, number)
+        looks = _may_begin_code(lines, number)
+        tries = tries + looks if lines[number].strip() else 0
+        span = _code_at(lines, number, parse=looks and tries <= _MAX_TRIES)
         if span is None:
             number += 1
         else:
@@ -353,14 +360,14 @@ def code_blocks(lines: list[str]) -> list[CodeBlock]:
     return blocks
 
 
-def _code_at(lines: list[str], number: int) -> _CodeSpan | None:
-    """The code that begins at a line, by the first of these forms that it has."""
+def _code_at(lines: list[str], number: int, *, parse: bool) -> _CodeSpan | None:
+    """The code that begins at a line, by the first of these forms that it has; `parse`: also what only parsing tells."""
     stripped = lines[number].strip()
     return (
         _fenced(lines, number, stripped)
         or _doctest(lines, number, stripped)
         or _literal(lines, number, stripped)
-        or _unmarked(lines, number)
+        or (_unmarked(lines, number) if parse else None)
     )
 
 
@@ -394,13 +401,16 @@ def _literal(lines: list[str], number: int, stripped: str) -> _CodeSpan | None:
     return _CodeSpan(start, end, end) if start < end else None
 
 
+def _may_begin_code(lines: list[str], number: int) -> bool:
+    """Whether a line looks like the first one of code, but for comments above it."""
+    if not _LOOKS_LIKE_CODE.match(lines[number]):
+        return False
+    above = lines[number - 1].lstrip() if number else ""
+    return not above or above.startswith("#")
+
+
 def _unmarked(lines: list[str], number: int) -> _CodeSpan | None:
     """A paragraph of code without any mark-up, with the comments above it."""
-    if not _LOOKS_LIKE_CODE.match(lines[number]):
-        return None
-    above = lines[number - 1] if number else ""
-    if above.strip() and not above.lstrip().startswith("#"):
-        return None
     end = _unmarked_end(lines, number)
     if end <= number:
         return None

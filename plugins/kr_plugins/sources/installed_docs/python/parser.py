@@ -12,6 +12,7 @@ import io
 import re
 import tokenize
 import warnings
+from collections import defaultdict
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -35,8 +36,10 @@ _NOT_A_FIELD = re.compile(r"[\"']?(?:[\w.]+\.)?(?:ClassVar\b|KW_ONLY\b)")
 _CYTHON = (".pyx", ".pxi")
 _INCLUDED = re.compile(r"^include [\"'](\w+\.pxi)[\"']", re.MULTILINE)
 _MAX_INCLUDED = 60
-_MAX_BYTES = 5_000_000
-"""A larger file is generated data, not something that documents itself (it is skipped, and noted)."""
+MAX_BYTES = 2_000_000
+"""A larger file is generated data, not something that documents itself (it is skipped, and noted). Its tree may take a
+thousand times as many bytes.
+"""
 _MAX_DEFINITIONS = 10_000
 """Of one file; those that follow are left out."""
 _MAX_PARAMETERS = 1000
@@ -60,7 +63,7 @@ def read_module(file: Path, name: str, path: str, within: Sequence[Path] | None 
         Unreadable: it is too large, not text, does not parse, or lies elsewhere.
     """
     try:
-        raw = read_bytes(file, limit=_MAX_BYTES, within=within)
+        raw = read_bytes(file, limit=MAX_BYTES, within=within)
     except OSError as error:
         large = error.errno == errno.EFBIG
         said = f"{file.stat().st_size // 1_000_000} MB in one file" if large else error.strerror
@@ -98,6 +101,8 @@ class _ModuleReader:
         self.text = SourceText(text)
         self.package = module.name if is_package else module.name.rpartition(".")[0]
         self.overloads: set[str] = set()
+        self.members: defaultdict[str, list[str]] = defaultdict(list)
+        """What is defined below each prefix, such as `Class.`."""
 
     def read(self, tree: ast.Module) -> None:
         self.module.doc, self.module.doc_line = self.docstring(tree)
@@ -141,6 +146,8 @@ class _ModuleReader:
         replaces = (
             known is None or definition.qualname in self.overloads or (known.doc is None and definition.doc)
         )
+        if known is None:
+            self.members[definition.qualname.removesuffix(definition.name)].append(definition.qualname)
         if replaces and not (overload and known is not None):
             self.module.definitions[definition.qualname] = definition
             if overload:
@@ -217,16 +224,15 @@ class _ModuleReader:
             definition.constructor = (initialiser.line, initialiser.signature)
             if definition.doc is None and initialiser.doc is not None:
                 definition.doc, definition.doc_line = initialiser.doc, initialiser.doc_line
-        elif definition.fields:
+        elif definition.fields and self.module.definitions.get(definition.qualname) is definition:
             definition.parameters = [
                 Parameter(
                     attribute.name, attribute.signature, attribute.line, attribute.returns,
                     default=attribute.value, required=attribute.value is None,
                     doc=attribute.doc, doc_line=attribute.doc_line, deprecated=attribute.deprecated,
                 )
-                for attribute in self.module.definitions.values()
-                if attribute.kind == "attribute" and attribute.qualname == here + attribute.name
-                and attribute.returns and not _NOT_A_FIELD.match(attribute.returns)
+                for attribute in map(self.module.definitions.__getitem__, self.members[here])
+                if attribute.kind == "attribute" and attribute.returns and not _NOT_A_FIELD.match(attribute.returns)
             ]  # fmt: skip
         names = [parameter.name for parameter in definition.parameters]
         definition.deprecated = deprecation.of_class(node, doc, names, self.text)

@@ -22,7 +22,7 @@ from kr_plugins.sources.installed_docs.search.duplicates import MAX_SITES, colla
 from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
     from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
@@ -36,14 +36,21 @@ _INSTANCE = re.compile(r"([A-Za-z_][\w.]*+)\(")
 _MAX_TEXT = 6000
 _OF_TOP_CLASS = 2
 """Dots in the name of a member of a class that the package itself offers: `flask.Request.form`."""
+_MAX_LOOKED_AT = 200_000
+"""Lines of a docstring times parameters that are looked for in it."""
+_MAX_LINES = 500
+"""Of what is said of one parameter."""
 
 
 def make(
-    modules: Mapping[str, Module], names: PublicNames, texts: Sequence[TextFile] = ()
+    modules: Mapping[str, Module],
+    names: PublicNames,
+    texts: Sequence[TextFile] = (),
+    limited: Callable[[Iterator[IndexedPassage]], Iterator[IndexedPassage]] = iter,
 ) -> list[IndexedPassage]:
-    """All passages of a distribution, clones collapsed."""
+    """All passages of a distribution, clones collapsed, as far as `limited` lets them through."""
     maker = _Maker(modules, names, texts)
-    passages = [maker.with_pointers(passage) for passage in collapse(maker.all())]
+    passages = [maker.with_pointers(passage) for passage in collapse(limited(maker.all()))]
     split = joined_words(passages)
     return [passage._replace(name=spread(passage.name, split)) for passage in passages]
 
@@ -325,7 +332,7 @@ class _Maker:
         for name, entry in documented.items():
             assert definition.doc is not None
             parameter = signature.pop(name, None)
-            lines = definition.doc.lines[entry.line : entry.end]
+            lines = definition.doc.lines[entry.line : min(entry.end, entry.line + _MAX_LINES)]
             doc = _ParameterDoc.of(lines, definition.doc_line + entry.line, entry.type_text)
             yield self.parameter(module, definition, naming, name, parameter, doc, prior)
         for name, parameter in signature.items():
@@ -414,8 +421,10 @@ class _Maker:
 def _described(definition: Definition, name: str) -> _ParameterDoc:
     """What a docstring says of a parameter outside of its sections; empty where it says nothing."""
     doc = definition.doc
-    place = docstrings.described(doc.lines, name) if doc is not None else None
-    if doc is None or place is None:
+    if doc is None or len(doc.lines) * len(definition.parameters) > _MAX_LOOKED_AT:
+        return _ParameterDoc.of((), 0)
+    place = docstrings.described(doc.lines, name)
+    if place is None:
         return _ParameterDoc.of((), 0)
     return _ParameterDoc.of(doc.lines[place[0] : place[1]], definition.doc_line + place[0])
 

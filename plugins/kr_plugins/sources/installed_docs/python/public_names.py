@@ -20,6 +20,10 @@ _MAX_STEPS = 12
 """KR follows this many imports and aliases; longer chains are circles."""
 
 
+_MAX_STARS = 5
+"""So many `from ... import *` are followed one after the other."""
+
+
 class PublicName(NamedTuple):
     """How a definition is known to its users."""
 
@@ -43,6 +47,7 @@ class PublicNames:
         self._subclasses: dict[tuple[str, str], list[Definition]] = defaultdict(list)
         self._cache: dict[tuple[str, str], PublicName] = {}
         self._offered: set[tuple[str, str]] = set()
+        self._stars: dict[str, frozenset[str]] = {}
         self._parts = self._imported()
         self._collect_aliases()
         self._collect_subclasses()
@@ -58,18 +63,18 @@ class PublicNames:
 
     def resolve(self, module: str, name: str) -> Definition | None:
         """What a dotted name means inside a module, as far as this distribution defines it."""
-        return self._resolve(module, name, 0)
+        return self._resolve(module, name, 0, set())
 
-    def _resolve(self, module: str, name: str, depth: int) -> Definition | None:
+    def _resolve(self, module: str, name: str, depth: int, seen: set[tuple[str, str]]) -> Definition | None:
         head, _dot, rest = name.partition(".")
-        found = self._lookup(module, head, depth)
+        found = self._lookup(module, head, depth, seen)
         if found is None and module in self.modules and head in self.modules[module].imports:
             source, imported = self.modules[module].imports[head]
             target = source if imported is None else f"{source}.{imported}"
             if target in self.modules and rest and depth <= _MAX_STEPS:
-                return self._resolve(target, rest, depth + 1)
+                return self._resolve(target, rest, depth + 1, seen)
         if found is None and rest and f"{module}.{head}" in self.modules:  # a submodule by its full name
-            return self._resolve(f"{module}.{head}", rest, depth)
+            return self._resolve(f"{module}.{head}", rest, depth, seen)
         if found is None or not rest:
             return found
         return self.modules[found.module].definitions.get(f"{found.qualname}.{rest}")
@@ -95,7 +100,7 @@ class PublicNames:
             for name in self._bound(module):
                 if name.startswith("_") and not (name.startswith("__") and name.endswith("__")):
                     continue
-                definition = self._lookup(module.name, name, 0)
+                definition = self._lookup(module.name, name, 0, set())
                 if definition is not None:
                     if _is_package(module):
                         self._offered.add((definition.module, definition.qualname))
@@ -132,28 +137,35 @@ class PublicNames:
         else:
             yield from module.reexported
 
-    def _starred(self, source: str, depth: int = 0) -> Iterator[str]:
-        module = self.modules.get(source)
-        if module is None or depth > 4:
-            return
-        if module.exported is not None:
-            yield from module.exported
-            return
-        yield from (name for name in module.definitions if "." not in name and not name.startswith("_"))
-        yield from (name for name in module.imports if not name.startswith("_"))
-        for star in module.stars:
-            yield from self._starred(star, depth + 1)
+    def _starred(self, source: str) -> frozenset[str]:
+        """What `from source import *` binds."""
+        if source not in self._stars:
+            found: set[str] = set()
+            met, following = {source}, [source]
+            for _step in range(_MAX_STARS):
+                modules = [self.modules[one] for one in following if one in self.modules]
+                for module in modules:
+                    found.update(_bound_by_star(module))
+                stars = [star for module in modules if module.exported is None for star in module.stars]
+                following = [star for star in dict.fromkeys(stars) if star not in met]
+                met.update(following)
+            self._stars[source] = frozenset(found)
+        return self._stars[source]
 
-    def _lookup(self, module_name: str, name: str, depth: int) -> Definition | None:
+    def _lookup(
+        self, module_name: str, name: str, depth: int, seen: set[tuple[str, str]]
+    ) -> Definition | None:
+        """What a name means inside a module; `seen` says where it was looked for already, or leads round in circles."""
         module = self.modules.get(module_name)
-        if module is None or depth > _MAX_STEPS:
+        if module is None or depth > _MAX_STEPS or (module_name, name) in seen:
             return None
+        seen.add((module_name, name))
         if name in module.definitions:
             found = module.definitions[name]
             if found.kind == "constant" and module.imports.get(name, ("", None))[1] is not None:
                 # `try: from ._fast import parse`, and `parse = None` where that fails
                 source, imported = module.imports[name]
-                meant = self._lookup(source, imported or name, depth + 1)
+                meant = self._lookup(source, imported or name, depth + 1, seen)
                 if meant is not None:
                     return meant
             # `get = _api.get` and `Foo = _Foo` are other names of what they point to.
@@ -164,14 +176,14 @@ class PublicNames:
                     and not value[0].isdigit()
                     and value != name
                 ):
-                    return self._resolve(module_name, value, depth + 1) or found
+                    return self._resolve(module_name, value, depth + 1, seen) or found
             return found
         if name in module.imports:
             source, imported = module.imports[name]
-            return None if imported is None else self._lookup(source, imported, depth + 1)
+            return None if imported is None else self._lookup(source, imported, depth + 1, seen)
         for star in module.stars:
-            if name in set(self._starred(star)):
-                found_there = self._lookup(star, name, depth + 1)
+            if name in self._starred(star):
+                found_there = self._lookup(star, name, depth + 1, seen)
                 if found_there is not None:
                     return found_there
         return None
@@ -257,6 +269,15 @@ class PublicNames:
 def _written(name: str) -> str:
     """A name as it is written: builtins need no module."""
     return name.removeprefix("builtins.")
+
+
+def _bound_by_star(module: Module) -> Iterator[str]:
+    """The names that `from module import *` binds, without those that it has from such an import itself."""
+    if module.exported is not None:
+        yield from module.exported
+        return
+    yield from (name for name in module.definitions if "." not in name and not name.startswith("_"))
+    yield from (name for name in module.imports if not name.startswith("_"))
 
 
 def _is_public_path(module: str) -> bool:

@@ -19,6 +19,9 @@ _PASSED = re.compile(
     r"|\bsee|\bsame as)\s++(?:the\s++|in\s++)?(?::[\w:]+:)?`+~?\.?([A-Za-z_][\w.]*)"
 )
 """What the documentation of `**kwargs` says of the callable that takes them: "passed on to `pack`"."""
+_LONGEST = 2_000
+"""Characters of an annotation or a default in which names are looked for."""
+_QUOTES = str.maketrans("\"'", "  ")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
 
 
@@ -45,7 +48,7 @@ class Links:
         }
         for key, source in sources.items():
             linked = []
-            for name in _IDENTIFIER.findall((source or "").replace('"', " ").replace("'", " ")):
+            for name in dict.fromkeys(_IDENTIFIER.findall((source or "").translate(_QUOTES)[:_LONGEST])):
                 target = self._names.resolve(module.name, name)
                 if target is not None and target is not definition:
                     linked.append(self._names.of(target).name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import itertools
 import re
 import tokenize
 from typing import TYPE_CHECKING
@@ -13,6 +14,10 @@ from kr_plugins.sources.installed_docs.python import docstrings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_MARK_BYTES = 1000
+_BEGINNING = bytes(byte for byte in range(256) if byte & 0xC0 != 0x80)
+"""The bytes by which a character begins in UTF-8."""
+_BESIDE = re.compile(r"\s*+#:")
 _ESCAPE = re.compile(r"\\([\\'\"])")
 
 
@@ -25,6 +30,8 @@ class SourceText:
 
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
+        self._marks: dict[int, tuple[bytes, list[int]]] = {}
+        """Of the lines looked at last, the bytes and the columns at every so many of them."""
 
     def segment(self, node: ast.expr | ast.stmt | ast.arg) -> str:
         """The source of a node, dedented to its first column."""
@@ -39,7 +46,17 @@ class SourceText:
     def column(self, line: int, offset: int) -> int:
         """`ast` counts bytes; strings count characters."""
         text = self.lines[line]
-        return offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))
+        if text.isascii():
+            return offset
+        if line not in self._marks:
+            while len(self._marks) > 1:
+                del self._marks[next(iter(self._marks))]
+            raw = text.encode()
+            parts = (raw[start : start + _MARK_BYTES] for start in range(0, len(raw), _MARK_BYTES))
+            self._marks[line] = raw, list(itertools.accumulate(map(_characters, parts), initial=0))
+        raw, columns = self._marks[line]
+        mark = min(offset // _MARK_BYTES, len(columns) - 1)
+        return columns[mark] + _characters(raw[mark * _MARK_BYTES : offset])
 
     def header(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
         """The `def` or `class` line to its colon, dedented, however many lines it takes."""
@@ -81,10 +98,13 @@ class SourceText:
             return None, 0
         value = constant.value
         first, last = constant.lineno - 1, (constant.end_lineno or constant.lineno) - 1
-        taken = self.lines[first : last + 1]
-        taken[-1] = taken[-1][: self.column(last, constant.end_col_offset or 0)]
-        taken[0] = taken[0][self.column(first, constant.col_offset) :]
-        source = "\n".join(taken)
+        start, end = self.column(first, constant.col_offset), self.column(last, constant.end_col_offset or 0)
+        if first == last:
+            source = self.lines[first][start:end]
+        else:
+            source = "\n".join(
+                [self.lines[first][start:], *self.lines[first + 1 : last], self.lines[last][:end]]
+            )
         # An escaped or joined line break would move all lines that follow it.
         if source.count("\n") != value.count("\n") or "\\" in source:
             value = _line_by_line(source)
@@ -95,12 +115,9 @@ class SourceText:
         """`timeout = 5  #: Seconds to wait.`, Sphinx's form on the same line."""
         number = node.end_lineno or node.lineno
         line = self.lines[number - 1]
-        rest = line[self.column(number - 1, node.end_col_offset or 0) :].strip()
-        return (
-            (docstrings.parse([rest[2:].strip()]), number)
-            if rest.startswith("#:") and rest[2:].strip()
-            else None
-        )
+        found = _BESIDE.match(line, self.column(number - 1, node.end_col_offset or 0))
+        said = line[found.end() :].strip() if found else ""
+        return (docstrings.parse([said]), number) if said else None
 
     def comment_above(self, line: int) -> tuple[docstrings.Docstring | None, int]:
         """Sphinx reads `#:` comments above an attribute as its documentation."""
@@ -111,6 +128,11 @@ class SourceText:
             return None, 0
         comment = [text.lstrip()[2:].strip() for text in self.lines[first : line - 1]]
         return docstrings.parse(comment), first + 1
+
+
+def _characters(raw: bytes) -> int:
+    """How many characters begin in a part of a text in UTF-8."""
+    return len(raw) - len(raw.translate(None, _BEGINNING))
 
 
 def with_defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kr_core.toolkit import IndexedPassage
 
 _PLAIN_WORD = re.compile(r"[a-z]+")
+_LONGEST = 60
 _COMMON = 4
 """A word of the prose counts as one when it stands there so often."""
 
@@ -26,7 +27,7 @@ def joined_words(passages: Sequence[IndexedPassage]) -> dict[str, str]:
     }
     found = {}
     for name in {part for passage in passages for part in _PLAIN_WORD.findall(passage.name.lower())}:
-        if len(name) < 6 or name in common:
+        if not 6 <= len(name) <= _LONGEST or name in common:
             continue
         cuts = [(name[:cut], name[cut:]) for cut in range(3, len(name) - 1)]
         known = [

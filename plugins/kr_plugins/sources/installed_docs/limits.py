@@ -1,0 +1,32 @@
+"""Limits on what is read of one package, and on what is made of it: whoever made the package may have meant it to be too much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from kr_core.toolkit import IndexedPassage
+
+__all__ = ["MOST_BYTES", "bounded"]
+
+MOST_BYTES = 100_000_000
+"""Bytes of the sources of one package; the largest that are known have some 50 million."""
+_MOST_TEXT = 300_000_000
+"""Characters of all passages of one package."""
+_PER_PASSAGE = 500
+
+
+def bounded(
+    passages: Iterable[IndexedPassage], check: Callable[[], None], notes: list[str]
+) -> Iterator[IndexedPassage]:
+    """The passages up to the limit, with a note where there are more; `check` raises where the reading was given up."""
+    left = _MOST_TEXT
+    for passage in passages:
+        check()
+        left -= len(passage.text) + len(passage.prose or "") + _PER_PASSAGE
+        if left < 0:
+            notes.append(f"more than {_MOST_TEXT // 1_000_000} MB of passages, the rest left out")
+            return
+        yield passage

@@ -1,0 +1,175 @@
+"""What an installed package of a stranger holds is read in bounded time and memory, whatever it is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from regexes import seconds_for
+from support import install
+
+from kr_plugins.sources.installed_docs import limits, package_index
+from kr_plugins.sources.installed_docs.node.material import NodeMaterial
+from kr_plugins.sources.installed_docs.node.package import read_package
+from kr_plugins.sources.installed_docs.package_index import Cancelled, Material
+from kr_plugins.sources.installed_docs.python.parser import MAX_BYTES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.req("Z8")
+
+_SECONDS = 30.0
+"""Of processor time; what was mended took minutes, and some of it for ever."""
+_RUN = "export declare function run(a: string): void;\n"
+_DEF = "def run(a):\n    'Run it as fast as it goes.'\n"
+
+
+def npm(folder: Path, files: dict[str, str], name: str = "crate", **data: object) -> NodeMaterial:
+    """A package of npm with these files."""
+    place = folder / "node_modules" / name
+    place.mkdir(parents=True)
+    (place / "package.json").write_text(json.dumps({"name": name, "version": "1.0.0", **data}))
+    for path, text in files.items():
+        (place / path).write_text(text)
+    package = read_package(name, place)
+    assert package is not None
+    return NodeMaterial(package)
+
+
+def python(site: Path, files: dict[str, str]) -> Material:
+    """A distribution of Python with these files."""
+    install(site, "box", "1.0", {f"box/{name}": text for name, text in files.items()})
+    return Material("box", "1.0", site, [(site / "box", "box")], [], "made for the test")
+
+
+def read(material: Material | NodeMaterial, seconds: float = _SECONDS) -> tuple[list[str], list[str]]:
+    """The symbols of the passages, and the notes."""
+    found: list[tuple[list[str], list[str]]] = []
+
+    def work() -> None:
+        passages, notes = material.passages(lambda _done, _total: None, lambda: False)
+        found.append(([one.symbol or "" for one in passages], notes))
+
+    assert seconds_for(work, limit=seconds) < seconds
+    return found[0]
+
+
+_STARS = "".join(f"export * from './f{number}';\n" for number in range(8))
+_IMPORTED = "".join(f"import {{ a{number} }} from 'large';\n" for number in range(5_000))
+_NAMES = ", ".join(f"a{number}" for number in range(5_000))
+_BASES = ", ".join(f"B{number}" for number in range(40))
+DECLARATIONS = {
+    "many types in one line": {"index.d.ts": _RUN + "interface A {} " * 60_000},
+    "files that export each other": {
+        "index.d.ts": f"export {{ missing }} from './f0';\n{_RUN}",
+        **{f"f{number}.d.ts": _STARS for number in range(8)},
+    },
+    "a file that is its own namespace": {
+        "index.d.ts": "".join(f"import * as n{number} from './index';\n" for number in range(10))
+        + "export { "
+        + ", ".join(f"n{number}" for number in range(10))
+        + " };\n"
+        + _RUN
+    },
+    "many names of one package": {"index.d.ts": f"{_IMPORTED}export {{ {_NAMES} }};\n{_RUN}"},
+    "types that extend each other": {
+        "index.d.ts": "".join(f"interface B{number} extends {_BASES} {{}}\n" for number in range(40))
+        + f"export declare const box: B0;\n{_RUN}"
+    },
+}
+
+
+@pytest.mark.parametrize("kind", sorted(DECLARATIONS))
+def test_declarations_are_read_in_seconds(kind: str, tmp_path: Path) -> None:
+    """Declaration files that were made to take minutes or for ever are read, and what else they export is found."""
+    npm(tmp_path, {"index.d.ts": "export declare const z: 1;\n"}, "large", more=["x" * 90] * 20_000)
+    symbols, _notes = read(npm(tmp_path, DECLARATIONS[kind]))
+    assert "run" in symbols
+
+
+_STARRED = "".join(f"from .m{number} import *\n" for number in range(12))
+MODULES = {
+    "many statements in a line that is not ASCII": {"__init__.py": f"{_DEF}x = 'é';" + "a=1;" * 80_000},
+    "many classes of one name with many fields": {
+        "__init__.py": f"{_DEF}@dataclass\nclass A:\n"
+        + "".join(f"    f{number}: int\n" for number in range(9_000))
+        + "@dataclass\nclass A: 0\n" * 10_000
+    },
+    "code that does not parse": {
+        "__init__.py": "def run(a):\n    '''Run it as fast as it goes.\n\n"
+        + "    # c\n    x = 1\n" * 20_000
+        + "    ((\n    '''\n"
+    },
+    "modules that import each other": {
+        "__init__.py": _STARRED + _DEF,
+        **{f"m{number}.py": f"{_STARRED}from nowhere import zip{number}\n" for number in range(12)},
+    },
+    "a name without end": {"__init__.py": f"{_DEF}def {'a' * 60_000}():\n    'Run it as fast as it goes.'\n"},
+    "many parameters with one description": {
+        "__init__.py": "def run(a):\n    '''Run it as fast as it goes.\n\n    Args:\n        "
+        + ",".join(f"a{number}" for number in range(10_000))
+        + ": what it is\n"
+        + "            and more of it\n" * 10_000
+        + "    '''\n"
+    },
+}
+
+
+@pytest.mark.parametrize("kind", sorted(MODULES))
+def test_modules_are_read_in_seconds(kind: str, tmp_path: Path) -> None:
+    """Modules and docstrings that were made to take minutes or for ever are read, and what else they define is found."""
+    symbols, _notes = read(python(tmp_path, MODULES[kind]))
+    assert "box.run" in symbols
+
+
+def test_a_module_is_no_larger_than_its_tree_may_be(tmp_path: Path) -> None:
+    """The tree of a module takes a thousand times its bytes, so that one of more than 2 MB is noted and not read."""
+    symbols, notes = read(python(tmp_path, {"__init__.py": _DEF, "data.py": "a\n" * MAX_BYTES}))
+    assert "box.run" in symbols
+    assert notes == ["box/data.py: 4 MB in one file, not read"]
+
+
+def test_a_package_of_many_files_is_read_up_to_a_limit(tmp_path: Path, monkeypatch) -> None:
+    """The sources of one package are read up to a sum of bytes; how many files are left out is noted."""
+    monkeypatch.setattr(package_index, "MOST_BYTES", 3_500_000)
+    files = {f"m{number}.py": f"# {'x' * 999_980}\n" for number in range(5)}
+    symbols, notes = read(python(tmp_path, {"__init__.py": _DEF, **files}))
+    assert "box.run" in symbols
+    assert notes == ["box: more than 3 MB of sources, 2 files not read"]
+
+
+@pytest.mark.parametrize("made", ["npm", "python"])
+def test_passages_are_made_up_to_a_limit(tmp_path: Path, monkeypatch, made: str) -> None:
+    """What is made of a package is bounded too: a type may hand its members on to many others."""
+    monkeypatch.setattr(limits, "_MOST_TEXT", 2_000_000)
+    members = "".join(f"/** Says m{number}. */ m{number}: 1;\n" for number in range(500))
+    types = "".join(f"export interface T{number} extends Hidden {{}}\n" for number in range(500))
+    declared = {"index.d.ts": f"{_RUN}interface Hidden {{\n{members}}}\n{types}"}
+    defined = "".join(f"def f{number}():\n    'Says f{number} and no more.'\n" for number in range(5_000))
+    material = npm(tmp_path, declared) if made == "npm" else python(tmp_path, {"__init__.py": _DEF + defined})
+    symbols, notes = read(material)
+    assert "run" in symbols or "box.run" in symbols
+    assert len(symbols) < 5_000
+    assert any("of passages, the rest left out" in note for note in notes)
+
+
+@pytest.mark.parametrize("made", ["npm", "python"])
+def test_reading_ends_soon_after_it_was_given_up(tmp_path: Path, made: str) -> None:
+    """Once the research has given up, nothing goes on reading in the background, also while passages are made."""
+    many = "".join(f"export * as n{number} from './index';\n" for number in range(2_000))
+    files = {"index.d.ts": many + _RUN}
+    material = npm(tmp_path, files) if made == "npm" else python(tmp_path, {"__init__.py": _DEF * 9_000})
+    asked = 0
+
+    def given_up() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 2
+
+    def work() -> None:
+        with pytest.raises(Cancelled):
+            material.passages(lambda _done, _total: None, given_up)
+
+    assert seconds_for(work, limit=_SECONDS) < _SECONDS
