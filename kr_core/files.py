@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from kr_core.user_state import STATE_FOLDER, mark
+from kr_core.user_state import STATE_FOLDER, is_known, is_unused, mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +34,8 @@ def _umask() -> int:
     return mask
 
 
+LARGEST_IGNORE = 10_000
+"""Bytes of the `.gitignore` of a state folder."""
 _UMASK = _umask()
 """Read once, at import: set and set back while other threads write, it would give their files other permissions."""
 
@@ -182,8 +184,27 @@ def make_state_folder(folder: Path) -> None:
     top = next((one for one in (folder, *folder.parents) if one.name == STATE_FOLDER), folder)
     for one in dict.fromkeys((top, folder)):
         _make_folder(one)
-        if not (one / ".gitignore").exists():
-            write_atomically(one / ".gitignore", mark() if one.name == STATE_FOLDER else "*\n")
+        ignore = one / ".gitignore"
+        if one.name == STATE_FOLDER and is_unused(os.listdir(one)):  # noqa: PTH208  names are enough
+            add_mark(ignore)
+        elif not ignore.exists():
+            write_atomically(ignore, mark() if one.name == STATE_FOLDER else "*\n")
+
+
+def add_mark(ignore: Path) -> None:
+    """Write the user's mark into the `.gitignore` of a state folder, unless it has one; its other lines stay.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    try:
+        text = read_text(ignore, limit=LARGEST_IGNORE, within=ignore.parent)
+    except (OSError, ValueError):  # there is none, or it is no text: a new one takes its place
+        text = "*\n"
+    if is_known(text):
+        return
+    marked = mark(text)
+    write_atomically(ignore, marked if len(marked.encode()) <= LARGEST_IGNORE else mark())
 
 
 def _make_folder(folder: Path) -> None:

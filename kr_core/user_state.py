@@ -12,12 +12,15 @@ import sys
 
 TYPE_CHECKING = False  # `typing` and `pathlib` would cost a repeated question milliseconds
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["STATE_FOLDER", "is_known", "mark", "user_state_folder"]
+__all__ = ["STATE_FOLDER", "is_known", "is_unused", "mark", "user_state_folder"]
 
 STATE_FOLDER = ".kr"
 _MARK = "# mark: "
+_IGNORE = (".gitignore", "..gitignore.")
+"""How the names begin of the file with the mark, and of that file while it is being written."""
 
 
 def user_state_folder() -> str:
@@ -36,12 +39,15 @@ def user_state_folder() -> str:
     return os.path.join(folder, "kr") if folder.startswith("/") else ""  # noqa: PTH118  as above
 
 
-def mark() -> str:
-    """The text of a new state folder's `.gitignore`, whose mark is remembered before anyone can read it.
+def mark(ignore: str = "*\n") -> str:
+    """The text of a state folder's `.gitignore` with a new mark, which is remembered before anyone can read it.
 
     If the user's own folder cannot be written, the text has no mark: KR works, and does not know the folder again.
+
+    Args:
+        ignore: the text as it was; its lines stay, but for other marks.
     """
-    text = "*\n"
+    text = "".join(f"{line}\n" for line in ignore.splitlines() if not line.startswith(_MARK))
     number = os.urandom(16).hex()
     place = _remembered(number)
     try:
@@ -58,6 +64,11 @@ def is_known(ignore: str) -> bool:
     """Whether the text of a state folder's `.gitignore` has a mark that this user's KR made."""
     places = [_remembered(line.removeprefix(_MARK)) for line in ignore.split("\n") if line.startswith(_MARK)]
     return any(place is not None and place.exists() for place in places)
+
+
+def is_unused(names: Iterable[str]) -> bool:
+    """Whether a state folder with files of these names holds nothing yet but its `.gitignore`."""
+    return all(name.startswith(_IGNORE) for name in names)
 
 
 def _remembered(number: str) -> Path | None:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["tracks"]
 
 _LARGEST = 512 * 2**20
+"""Bytes of all parts of an index together."""
+_MAX_SHARED = 200
+"""So many files may be left of indexes that git has split; it removes them after two weeks."""
 _LARGEST_LINK = 4096
 _HEADER = 12
 _STATUS = 40
@@ -76,8 +79,15 @@ def _is_folded(place: Path) -> bool:
 
 def _holds(git: Path, folder: bytes, *, folded: bool) -> bool:
     content = read_bytes(git / "index", limit=_LARGEST)
-    parts = (content, *(read_bytes(file, limit=_LARGEST) for file in _shared(git, content)))
-    return any(_is_among(part, folder, folded=folded) for part in parts)
+    if _is_among(content, folder, folded=folded):
+        return True
+    left = _LARGEST - len(content)
+    for file in _shared(git, content):
+        part = read_bytes(file, limit=left)
+        left -= len(part)
+        if _is_among(part, folder, folded=folded):
+            return True
+    return False
 
 
 def _is_among(content: bytes, folder: bytes, *, folded: bool) -> bool:
@@ -149,9 +159,15 @@ def _number(content: bytes, at: int) -> tuple[int, int]:
 
 
 def _shared(git: Path, content: bytes) -> list[Path]:
-    """The files that hold the rest of an index that git has split; a name in them may have been taken out since."""
+    """The files that hold the rest of an index that git has split; a name in them may have been taken out since.
+
+    Raises:
+        ValueError: there are too many to look through.
+    """
     found = []
-    for file in git.glob("sharedindex.*"):
+    for number, file in enumerate(git.glob("sharedindex.*")):
+        if number >= _MAX_SHARED:
+            raise ValueError(f"more than {_MAX_SHARED} shared indexes lie there")
         name = file.suffix[1:]
         if _HEXADECIMAL.fullmatch(name) and bytes.fromhex(name) in content:
             found.append(file)

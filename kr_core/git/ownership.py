@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from kr_core.config.trust_policy import ALL, VARIABLE
 from kr_core.errors import StorageError
-from kr_core.files import read_text, write_atomically
+from kr_core.files import LARGEST_IGNORE, add_mark, read_text
 from kr_core.git.index import tracks
-from kr_core.user_state import is_known, mark
+from kr_core.user_state import is_known, is_unused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kr_core.config import Config
 
 _IGNORE = ".gitignore"
-_LARGEST = 1_000
 
 __all__ = ["adopt", "is_foreign", "require_own_state"]
 
@@ -67,30 +66,30 @@ def require_own_state(config: Config) -> None:
 
 def is_foreign(config: Config) -> bool:
     """Whether the state folder came from elsewhere, such as from an archive; one that holds nothing yet did not."""
-    if config.environ.get(VARIABLE) == ALL:
-        return False
     folder = config.state_folder
+    if config.environ.get(VARIABLE) == ALL or folder.is_symlink():  # a link is refused as such
+        return False
     try:
         names = os.listdir(folder)  # noqa: PTH208  names are enough
     except OSError:  # there is none, or the part that needs it says why it cannot be read
         return False
-    if all(name.startswith(_IGNORE) for name in names):
+    if is_unused(names):
         return False
     try:
-        return not is_known(read_text(folder / _IGNORE, limit=_LARGEST))
+        return not is_known(read_text(folder / _IGNORE, limit=LARGEST_IGNORE))
     except (OSError, ValueError):
         return True
 
 
 def adopt(config: Config) -> None:
-    """Take a state folder from elsewhere for the user's own.
+    """Take a state folder from elsewhere for the user's own; the lines of its `.gitignore` stay.
 
     Raises:
         StorageError: its mark cannot be written.
     """
     file = config.state_folder / _IGNORE
     try:
-        write_atomically(file, mark())
+        add_mark(file)
     except OSError as error:
         raise StorageError(
             f"cannot be written: {error.strerror or error}", where=str(file), hint="check its permissions"

@@ -551,3 +551,71 @@ def test_without_a_folder_of_the_user_kr_works(kr, project, tmp_path):
     assert kr(*ASK, **home).code == 0
     assert "KR_TRUST=all" in kr(*ASK, **home).err
     assert kr(*ASK, KR_TRUST="all", **home).code == 0
+
+
+@pytest.mark.parametrize("ignore", ["*\n", "", "# mine\n*\n!notes.md", "*\n# mark: " + "0" * 32 + "\n"])
+def test_a_state_folder_with_nothing_but_an_ignore_file_becomes_the_users(kr, project, ignore):
+    """A `.kr/` that an archive brings with only a `.gitignore` gets the user's mark at once: the next run knows it again."""
+    (project / ".kr").mkdir()
+    (project / ".kr/.gitignore").write_text(ignore)
+    for command in (ASK, ASK, ("log", "--verify")):
+        assert kr(*command).code == 0, command
+    text = (project / ".kr/.gitignore").read_text()
+    assert [line for line in text.splitlines() if "mark" not in line] == [
+        line for line in ignore.splitlines() if "mark" not in line
+    ]
+    assert (text.count("# mark: "), "0" * 32 in text) == (1, False)
+
+
+def test_a_folder_that_is_being_marked_is_not_from_elsewhere(kr, project):
+    """A process that looks while another one writes the mark takes the folder for a new one."""
+    (project / ".kr").mkdir()
+    (project / ".kr/..gitignore.x1y2.tmp").write_text("*\n")
+    assert kr(*ASK).code == 0
+    assert kr("log", "--verify").code == 0
+
+
+def test_who_accepts_a_state_folder_keeps_the_lines_of_its_ignore_file(unpacked, project):
+    """`kr trust` adds the mark to `.kr/.gitignore`; other lines stay, marks of others go."""
+    file = project / ".kr/.gitignore"
+    file.write_text("# ours\n*\n!notes.md\n# mark: " + "0" * 32)
+    assert unpacked("trust").code == 0
+    *lines, mark = file.read_text().splitlines()
+    assert lines == ["# ours", "*", "!notes.md"]
+    assert (mark.startswith("# mark: "), "0" * 32 in mark) == (True, False)
+    assert unpacked(*ASK).code == 0
+
+
+def test_trust_writes_nothing_where_the_state_folder_is_a_link(kr, project, tmp_path):
+    """`kr trust` in a project whose `.kr` is a link to another folder leaves that folder as it is."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "notes.md").write_text("x")
+    (other / ".gitignore").write_text("build\n")
+    (project / ".kr").symlink_to(other)
+    (project / "kr.yaml").write_text("")
+    kr("trust")
+    assert (other / ".gitignore").read_text() == "build\n"
+    assert sorted(path.name for path in other.iterdir()) == [".gitignore", "notes.md"]
+
+
+def test_the_parts_of_an_index_have_a_limit_together(tree, monkeypatch):
+    """A repository with many shared indexes, each as large as one may be, does not fill memory."""
+    added(tree, ".", [])
+    git(tree, "rm", "-r", "--cached", "--quiet", ".kr")
+    git(tree, "update-index", "--split-index")
+    index = tree / ".git/index"
+    shared = next((tree / ".git").glob("sharedindex.*"))
+    size = index.stat().st_size + shared.stat().st_size
+    names = [f"{number:040x}" for number in range(1, 9)]
+    index.write_bytes(index.read_bytes() + b"".join(map(bytes.fromhex, names)))
+    for name in names:
+        shared.with_name(f"sharedindex.{name}").write_bytes(shared.read_bytes())
+    module = import_module("kr_core.git.index")
+    assert not tracks(tree / ".kr")
+    monkeypatch.setattr(module, "_LARGEST", 3 * size)
+    with pytest.raises(OSError, match="larger than"):
+        tracks(tree / ".kr")
+    monkeypatch.setattr(module, "_MAX_SHARED", 5)
+    with pytest.raises(OSError, match="more than 5 shared indexes"):
+        tracks(tree / ".kr")
